@@ -1,0 +1,21 @@
+"""``graphmem`` and ``python -m graphmem``."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line and end the process without tearing down what the operating system frees anyway."""
+    # Threads that wait for work spin and cost more CPU than they save on a few short texts (engine-notes, "Traps").
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from graphmem.cli.app import run  # noqa: PLC0415 - numpy reads the variables above when it is first imported
+
+    status = run(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

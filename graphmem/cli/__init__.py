@@ -1,0 +1,1 @@
+"""The command line: parse, call `Memory`, print; one module a noun."""

@@ -1,0 +1,122 @@
+"""``graphmem add``: one record, or rows of any kind."""
+
+from typing import Annotated, Any
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.app import Noun
+from graphmem.cli.inputs import lines_of
+from graphmem.cli.session import complete_kind, session_of
+from graphmem.errors import Usage
+
+app = typer.Typer(
+    cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False
+)
+
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")]
+Sources = Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from; may be repeated.")]
+Files = Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="A file it is about; may be repeated.")]
+Name = Annotated[str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the trigger if not given.")]
+NoDedup = Annotated[bool, typer.Option("--no-dedup", help="Store it even if it repeats another.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Replace = Annotated[bool, typer.Option("--replace", help="If it is merged, keep the newer texts and set the older aside.")]
+
+
+@app.callback(epilog="Example: graphmem add --ndjson rows.ndjson")
+def add(
+    ctx: typer.Context,
+    ndjson: Annotated[
+        str | None, typer.Option("--ndjson", metavar="FILE|-", help="Rows of any kind, one JSON object a line, all or none.")
+    ] = None,
+    dedup: Annotated[bool, typer.Option("--dedup", help="With --ndjson: merge rows that repeat others.")] = False,
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="With --ndjson: take the good rows, keep the bad ones aside.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="With --ndjson: say what became of each row.")] = False,
+) -> None:
+    """Add a failure, a pattern or an entity, or rows of any kind with --ndjson."""
+    if ctx.invoked_subcommand is not None:
+        return
+    if ndjson is None:
+        raise Usage("nothing to add", hint='see: graphmem add --help, such as graphmem add failure --trigger "…"')
+    session = session_of(ctx)
+    name = "<stdin>" if ndjson == "-" else ndjson
+    with lines_of(ndjson) as lines:
+        answer = session.memory.add_rows(lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
+    found = [f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
+             f"{answer.unchanged:,} unchanged, {answer.relations:,} relations"]  # fmt: skip
+    session.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *found]))
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that were given: an option that is not there is not an empty list."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+@app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
+def failure(
+    ctx: typer.Context,
+    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT", help="The error as it is observed.")],
+    fix: Annotated[str | None, typer.Option("--fix", metavar="TEXT", help="What resolves it.")] = None,
+    name: Name = None,
+    match: Annotated[
+        str | None, typer.Option("--match", metavar="RE", help="Regular expression that finds it in a log.")
+    ] = None,
+    cost: Annotated[float | None, typer.Option("--cost", metavar="K", help="What it cost, in thousands of tokens.")] = None,
+    tag: Tags = None,
+    source: Sources = None,
+    file: Files = None,
+    flaky: Annotated[bool | None, typer.Option("--flaky", help="It comes and goes.")] = None,
+    no_dedup: NoDedup = False,
+    dry_run: DryRun = False,
+    replace: Replace = False,
+) -> None:
+    """Add a failure: what went wrong and, once known, what fixes it."""
+    session = session_of(ctx)
+    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, files=file, flaky=flaky)
+    answer = session.memory.failures.add(
+        trigger, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
+    )
+    session.answer(answer, text.changed(answer))
+
+
+@app.command(epilog='Example: graphmem add pattern --trigger "a flaky test" --insight "wait for the event, not the clock"')
+def pattern(
+    ctx: typer.Context,
+    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT", help="When it applies.")],
+    insight: Annotated[str, typer.Option("--insight", metavar="TEXT", help="What to do then.")],
+    name: Name = None,
+    saved: Annotated[float | None, typer.Option("--saved", metavar="K", help="What it saves, in thousands of tokens.")] = None,
+    framework: Annotated[str | None, typer.Option("--framework", metavar="NAME", help="What it is for.")] = None,
+    tag: Tags = None,
+    source: Sources = None,
+    file: Files = None,
+    no_dedup: NoDedup = False,
+    dry_run: DryRun = False,
+    replace: Replace = False,
+) -> None:
+    """Add a pattern: when it applies, and what to do then."""
+    session = session_of(ctx)
+    fields = given(saved=saved, framework=framework, tags=tag, sources=source, files=file)
+    answer = session.memory.patterns.add(
+        trigger, insight, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
+    )
+    session.answer(answer, text.changed(answer))
+
+
+@app.command(epilog='Example: graphmem add entity class pkg.store.Store --value "Owns the files."')
+def entity(
+    ctx: typer.Context,
+    type_name: Annotated[str, typer.Argument(metavar="TYPE", autocompletion=complete_kind, help="A declared entity type.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, unique in its type.")],
+    value: Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What belongs to the thing itself.")] = None,
+    source: Sources = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Add an entity of a declared type, or change its value."""
+    session = session_of(ctx)
+    answer = session.memory.entities.add(type_name, name, value=value, dry_run=dry_run, **given(sources=source))
+    session.answer(answer, text.changed(answer))
+
+

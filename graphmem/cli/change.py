@@ -1,0 +1,119 @@
+"""``edit``, ``rename``, ``forget``, ``restore``, ``feedback``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.find import Ref
+from graphmem.cli.inputs import lines_of
+from graphmem.cli.session import complete_ref, session_of
+from graphmem.errors import Usage
+
+Text = Annotated[str | None, typer.Option(metavar="TEXT")]
+Texts = Annotated[list[str] | None, typer.Option(metavar="TEXT")]
+
+
+def edit(
+    ctx: typer.Context,
+    ref: Ref,
+    trigger: Text = None,
+    fix: Text = None,
+    insight: Text = None,
+    match: Annotated[str | None, typer.Option(metavar="RE")] = None,
+    cost: Annotated[float | None, typer.Option(metavar="K")] = None,
+    saved: Annotated[float | None, typer.Option(metavar="K")] = None,
+    framework: Text = None,
+    value: Text = None,
+    objective: Text = None,
+    flaky: Annotated[bool | None, typer.Option("--flaky/--not-flaky")] = None,
+    source: Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Replaces the sources.")] = None,
+    file: Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="Replaces the files.")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Adds a tag.")] = None,
+    untag: Annotated[list[str] | None, typer.Option("--untag", metavar="TAG", help="Takes a tag away.")] = None,
+    unset: Annotated[list[str] | None, typer.Option("--unset", metavar="FIELD", help="Takes a field's value away.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> None:
+    """
+    Change fields of a record: given ones replace, all others stay.
+
+    Example: graphmem edit failure/import-error --fix "pin setuptools below 81" --tag build
+    """
+    given: dict[str, Any] = {
+        "trigger": trigger, "fix": fix, "insight": insight, "match": match, "cost": cost, "saved": saved,
+        "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source, "files": file,
+    }  # fmt: skip
+    fields = {name: found for name, found in given.items() if found is not None}
+    if not (fields or tag or untag or unset):
+        raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
+    session = session_of(ctx)
+    answer = session.memory.edit(ref, fields, tag=tag or (), untag=untag or (), unset=unset or (), dry_run=dry_run)
+    session.answer(answer, text.changed(answer))
+
+
+def rename(ctx: typer.Context, ref: Ref, name: Annotated[str, typer.Argument(metavar="NEW-NAME")]) -> None:
+    """
+    Give a record another name; the old one is still found.
+
+    Example: graphmem rename failure/modulenotfounderror-no-module-named-yaml yaml-missing
+    """
+    session = session_of(ctx)
+    answer = session.memory.rename(ref, name)
+    session.answer(answer, text.changed(answer))
+
+
+def forget(
+    ctx: typer.Context,
+    ref: Ref,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")] = None,
+) -> None:
+    """
+    Archive a record: it leaves search and graph, and comes back with restore.
+
+    Example: graphmem forget failure/import-error --reason "the library is gone"
+    """
+    session = session_of(ctx)
+    answer = session.memory.forget(ref, reason)
+    session.answer(answer, text.changed(answer))
+
+
+def restore(ctx: typer.Context, ref: Ref) -> None:
+    """
+    Bring an archived record back.
+
+    Example: graphmem restore failure/import-error
+    """
+    session = session_of(ctx)
+    answer = session.memory.restore(ref)
+    session.answer(answer, text.changed(answer))
+
+
+def feedback(
+    ctx: typer.Context,
+    ref: Annotated[str | None, typer.Argument(metavar="[REF]", autocompletion=complete_ref, help="The memory.")] = None,
+    helped: Annotated[bool | None, typer.Option("--helped/--failed", help="What came of it.")] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="T", help="For which task; reporting again replaces the report.")
+    ] = None,
+    ndjson: Annotated[
+        str | None, typer.Option("--ndjson", metavar="FILE|-", help="A batch: lines {ref, helped, task?, at?, id?}.")
+    ] = None,
+) -> None:
+    """
+    Report that a memory helped, or did not.
+
+    Example: graphmem feedback failure/import-error --helped --task auth/001-setup
+    """
+    session = session_of(ctx)
+    if ndjson is not None:
+        if ref is not None or helped is not None:
+            raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
+        with lines_of(ndjson) as lines:
+            batch = session.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
+        session.answer(batch, f"{batch.created:,} created, {batch.updated:,} updated, {batch.unchanged:,} unchanged")
+        return
+    if ref is None or helped is None:
+        raise Usage("say which memory, and whether it helped", hint="graphmem feedback REF --helped, or --failed")
+    answer = session.memory.feedback(ref, helped=helped, task=task)
+    session.answer(answer, f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}"
+                           f" (help ratio {answer.help_ratio:.2f})")  # fmt: skip

@@ -1,0 +1,112 @@
+"""``cypher``: questions to the graph, read-only."""
+
+import csv
+import io
+import json
+from typing import Annotated
+
+import orjson
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.session import Session, session_of
+from graphmem.constants import CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
+from graphmem.errors import Usage
+from graphmem.memory import Memory
+from graphmem.model.result import CypherRows
+from graphmem.names import visible
+from graphmem.rules.suggest import did_you_mean
+
+FORMATS = ("table", "json", "ndjson", "csv")
+
+
+def complete_query(incomplete: str) -> list[str]:
+    """Return names of stored queries for the shell to complete."""
+    return [query.name for query in Memory.queries().results if query.name.startswith(incomplete)]
+
+
+def cypher(
+    ctx: typer.Context,
+    query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="One reading statement.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("-p", "--param", metavar="NAME=TEXT|NAME:=JSON", help="A parameter; may be repeated.")
+    ] = None,
+    named: Annotated[
+        str | None, typer.Option("--named", metavar="NAME", autocompletion=complete_query, help="A stored query instead.")
+    ] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the stored queries.")] = False,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help=f"How long it may take [default: {CYPHER_TIMEOUT_S:g}].")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help=f"Rows at most [default: {CYPHER_ROW_LIMIT}].")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", metavar="|".join(FORMATS), help="How the rows are printed.")] = "table",
+) -> None:
+    """
+    Ask the graph in Cypher: read-only, bounded in time, memory and rows.
+
+    Example: graphmem cypher "MATCH (p:Pattern)-[:SOLVES]->(f:Failure {name: \\$name}) RETURN p.name" -p name=import-error
+    """
+    session = session_of(ctx)
+    if listing:
+        queries = Memory.queries()
+        lines = [f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results]
+        session.answer(queries, "\n".join(lines))
+        return
+    if (query is None) == (named is None):
+        raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")
+    if form not in FORMATS:
+        raise Usage(f"format {form!r} is none", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
+    if timeout is not None and timeout <= 0:
+        raise Usage(f"timeout {timeout:g} is no time", hint="seconds above 0")
+    parameters = dict(parameter(given) for given in param or ())
+    if named is not None:
+        answer = session.memory.cypher_named(named, parameters, timeout_s=timeout, limit=limit)
+    else:
+        answer = session.memory.cypher(query or "", parameters, timeout_s=timeout, limit=limit)
+    show(session, answer, form)
+
+
+def parameter(given: str) -> tuple[str, object]:
+    """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
+    name, mark, value = given.partition("=")
+    if not mark or not name.removesuffix(":"):
+        raise Usage(f"parameter {given!r} is none", hint="name=text, or name:=JSON such as limit:=5")
+    if not name.endswith(":"):
+        return name, value
+    try:
+        return name[:-1], json.loads(value)
+    except ValueError as error:
+        raise Usage(f"parameter {name[:-1]!r} is no JSON: {error}", hint=f"{name[:-1]}={value} passes it as text") from None
+
+
+def show(session: Session, answer: CypherRows, form: str) -> None:
+    """Print rows in the form that was asked for."""
+    if session.is_json or form == "json":
+        print(answer.model_dump_json(by_alias=True))
+        return
+    if form == "ndjson":
+        for row in answer.rows:
+            print(orjson.dumps(dict(zip(answer.columns, row, strict=True))).decode())
+    elif form == "csv":
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerows([answer.columns, *([cell(value) for value in row] for row in answer.rows)])
+        print(out.getvalue(), end="")
+    else:
+        rows = [[visible(text.one_line(cell(value), 60)) for value in row] for row in answer.rows]
+        print(visible(text.table(answer.columns, rows)) if rows else f"no rows ({', '.join(answer.columns)})")
+    if answer.truncated:
+        session.say(f"more rows than {len(answer.rows):,}; raise --limit")
+
+
+def cell(value: object) -> str:
+    """Return a value as one cell: a node by its reference, other structures as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and value.get("label") and value.get("ref"):
+        return str(value["ref"])
+    return orjson.dumps(value).decode()

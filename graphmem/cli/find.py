@@ -1,0 +1,92 @@
+"""``get``, ``list``, ``query``."""
+
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.session import complete_kind, complete_ref, session_of
+from graphmem.constants import QUERY_LIMIT
+from graphmem.errors import Usage
+from graphmem.model.result import Found
+
+Ref = Annotated[str, typer.Argument(metavar="REF", autocompletion=complete_ref, help="kind/name, or a name alone.")]
+
+
+def get(ctx: typer.Context, ref: Ref) -> None:
+    """
+    Show a record with its edges; an archived one too.
+
+    Example: graphmem get failure/import-error
+    """
+    session = session_of(ctx)
+    answer = session.memory.get(ref)
+    edges = "".join(f"\n  {text.edge(edge)}" for edge in answer.relations)
+    session.answer(answer, text.fields(answer.record) + edges)
+
+
+def list_records(
+    ctx: typer.Context,
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[KIND|TYPE]", autocompletion=complete_kind, help="A kind, or an entity type.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; may be repeated.")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="The archived ones instead.")] = False,
+    sort: Annotated[str | None, typer.Option("--sort", metavar="FIELD", help="By a field; -FIELD the other way.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="At most this many.")] = None,
+) -> None:
+    """
+    List records by name, or sorted by a field.
+
+    Example: graphmem list failure --tag build --sort -updated_at --limit 20
+    """
+    session = session_of(ctx)
+    answer = session.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit)
+    lines = [f"{found.ref}  {text.one_line(text.gist(found.record))}" for found in answer.results]
+    if len(answer.results) < answer.total:
+        lines.append(f"{len(answer.results)} of {answer.total}")
+    session.answer(answer, "\n".join(lines))
+
+
+def query(
+    ctx: typer.Context,
+    words: Annotated[str, typer.Argument(metavar="TEXT", help="An error message, a symbol, a sentence.")],
+    kind: Annotated[
+        list[str] | None, typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Only these kinds or types.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many.")] = QUERY_LIMIT,
+    min_similarity: Annotated[
+        float | None, typer.Option("--min-similarity", metavar="S", min=0.0, max=1.0, help="Only those at least this similar.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+) -> None:
+    """
+    Find records by relevance: first what matches exactly, then by how near it is, then by what it was worth.
+
+    Example: graphmem query "ModuleNotFoundError: No module named 'pkg_resources'" --explain
+    """
+    if not words.isprintable() and any("\ud800" <= char <= "\udfff" for char in words):
+        raise Usage("the query is no text: it holds bytes that are no UTF-8")
+    session = session_of(ctx)
+    answer = session.memory.query(words, kinds=kind, limit=limit, min_similarity=min_similarity)
+    session.answer(answer, hits(answer, explain))
+
+
+def hits(answer: Found, explain: bool) -> str:
+    """Return what was found, with the factors of each score if they are asked for."""
+    lines = []
+    for hit in answer.results:
+        exact = "exact " if hit.factors.exact else ""
+        lines.append(f"{hit.ref}  [{exact}{hit.tier} {hit.relevance:.2f}]{text.worth(hit.record)}")
+        lines.append(f"    {text.gist(hit.record)}")
+        if explain:
+            found = hit.factors
+            lines.append(
+                f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {found.cost:.3f}"
+                f" × help_ratio {found.help_ratio:.3f} × age_decay {found.age_decay:.3f}"
+            )
+            lines.append(
+                f"    relevance from semantic {found.semantic:.3f}, lexical {found.lexical:.3f}, exact {found.exact:g},"
+                f" graph {found.graph:.3f}"
+            )
+    return "\n".join(lines) or "nothing found"

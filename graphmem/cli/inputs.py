@@ -1,0 +1,22 @@
+"""Input that a command takes from a file or from standard input."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from graphmem.errors import NotFound
+
+
+@contextlib.contextmanager
+def lines_of(source: str) -> Iterator[BinaryIO]:
+    """Yield a file, or standard input for ``-``, as lines of bytes."""
+    if source == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(source, "rb")  # noqa: SIM115 - closed below; only opening it may fail in these words
+    except OSError as error:
+        raise NotFound(f"{source!r} cannot be read: {error.strerror}") from None
+    with file:
+        yield file

@@ -1,0 +1,111 @@
+"""``init``, ``export``, ``rebuild``, ``validate``, ``stats``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.session import session_of
+from graphmem.config import project_folder
+from graphmem.errors import Usage
+from graphmem.memory import Memory
+from graphmem.model.result import Checked
+
+
+def init(
+    ctx: typer.Context,
+    folder: Annotated[str | None, typer.Argument(metavar="[FOLDER]", help="The project; here if not given.")] = None,
+) -> None:
+    """
+    Prepare a project: make .graphmem, or complete it; run again it changes nothing.
+
+    Example: graphmem init
+    """
+    session = session_of(ctx)
+    answer = Memory.init(folder or session.folder or project_folder() or ".")
+    session.answer(answer, f"{'made' if answer.created else 'already there:'} {answer.path}")
+
+
+def export(
+    ctx: typer.Context,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where a file is not canonical.")] = False,
+    to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help="Write a canonical copy there instead.")] = None,
+) -> None:
+    """
+    Bring every file into canonical form, or check that it is.
+
+    Example: graphmem export --check
+    """
+    session = session_of(ctx)
+    if check and to is not None:
+        raise Usage("--check writes nothing, --to writes a copy", hint="give one of them")
+    if check:
+        checked = session.memory.export_check()
+        session.answer(checked, findings(checked, "canonical"))
+        if not checked.ok:
+            raise typer.Exit(1)
+        return
+    answer = session.memory.export(to=to)
+    lines = [f"{file}  {found.rows:,} rows  {found.sha256[:12]}{'  changed' if found.changed else ''}"
+             for file, found in answer.files.items()]  # fmt: skip
+    session.answer(answer, "\n".join(lines) or "no rows yet")
+
+
+def rebuild(
+    ctx: typer.Context,
+    no_embed: Annotated[bool, typer.Option("--no-embed", help="Make no vectors.")] = False,
+) -> None:
+    """
+    Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing.
+
+    Example: graphmem rebuild
+    """
+    session = session_of(ctx)
+    answer = session.memory.rebuild(embed=not no_embed)
+    rate = (answer.records + answer.relations) / answer.seconds if answer.seconds else 0.0
+    session.answer(answer, f"{answer.records:,} records, {answer.relations:,} relations, {answer.embedded:,} texts embedded"
+                           f" in {answer.seconds:.2f} s ({rate:,.0f} rows/s)")  # fmt: skip
+
+
+def validate(ctx: typer.Context) -> None:
+    """
+    Check files, vocabulary and graph against each other; errors exit 1, warnings alone exit 0.
+
+    Example: graphmem validate
+    """
+    session = session_of(ctx)
+    session.is_quiet = True  # what is wrong is the answer here, not talk
+    answer = session.memory.validate()
+    session.answer(answer, findings(answer, "well"))
+    if not answer.ok:
+        raise typer.Exit(1)
+
+
+def findings(answer: Checked, well: str) -> str:
+    """Return what was found, one a line, or that all is well."""
+    lines = [f"{found.severity}: {found}" + (f" (mend: {found.fix})" if found.fix else "") for found in answer.findings]
+    return "\n".join(lines) or f"all files are {well}"
+
+
+def stats(ctx: typer.Context) -> None:
+    """
+    Count records and edges, and say how they hang together.
+
+    Example: graphmem stats
+    """
+    session = session_of(ctx)
+    answer = session.memory.stats()
+    counts = {**answer.records, **{f"entity {name}": n for name, n in answer.entities.items()}, "archived": answer.archived}
+    rows = [[name, f"{number:,}"] for name, number in counts.items()]
+    edges = [[name, f"{number:,}"] for name, number in answer.relations.items()]
+    found = answer.connectivity
+    lines = [
+        text.table(["records", "number"], rows),
+        "",
+        text.table(["relations", "number"], edges),
+        "",
+        f"edges per node {found.edges_per_node:.2f}, isolated {found.isolated_share:.1%}, components {found.components:,},"
+        f" largest {found.largest_component:,}, unsolved failures {found.unsolved_failures:,}",
+    ]
+    session.answer(answer, "\n".join(lines))

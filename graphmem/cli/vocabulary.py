@@ -1,0 +1,91 @@
+"""``type …``: the project's entity and relation types."""
+
+from typing import Annotated
+
+import typer
+
+from graphmem.cli.app import Noun
+from graphmem.cli.session import complete_kind, session_of
+from graphmem.errors import Usage
+from graphmem.model.vocabulary import EntityType, RelationType
+
+app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+adding = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+app.add_typer(adding, name="add")
+
+
+@app.callback()
+def types() -> None:
+    """Declare and show entity and relation types."""
+
+
+@adding.callback()
+def add() -> None:
+    """Declare an entity type or a relation type."""
+
+
+@adding.command(epilog='Example: graphmem type add entity class --description "A class of the code."')
+def entity(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="a-z 0-9 _, beginning with a letter.")],
+    description: Annotated[str, typer.Option("--description", metavar="D", help="What belongs in it.")] = "",
+    no_search: Annotated[bool, typer.Option("--no-search", help="Keep its entities out of query.")] = False,
+) -> None:
+    """Declare an entity type."""
+    session = session_of(ctx)
+    answer = session.memory.types.add_entity(name, description=description, search=not no_search)
+    session.answer(answer, described(answer))
+
+
+@adding.command(epilog="Example: graphmem type add relation calls --from function --to function --weight 0.9")
+def relation(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="a-z 0-9 _, beginning with a letter.")],
+    source: Annotated[
+        list[str] | None, typer.Option("--from", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any.")
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option("--to", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any.")
+    ] = None,
+    weight: Annotated[float, typer.Option("--weight", metavar="W", help="Above 0, at most 2.")] = 1.0,
+    symmetric: Annotated[bool, typer.Option("--symmetric", help="It has no direction.")] = False,
+    description: Annotated[str, typer.Option("--description", metavar="D", help="What it means.")] = "",
+) -> None:
+    """Declare a relation type and between what it may stand."""
+    if not source or not target:
+        raise Usage("a relation type needs --from and --to", hint="kinds or entity types, or any")
+    session = session_of(ctx)
+    answer = session.memory.types.add_relation(
+        name, sources=listed(source), targets=listed(target), weight=weight, symmetric=symmetric, description=description
+    )
+    session.answer(answer, described(answer))
+
+
+def listed(values: list[str]) -> list[str]:
+    """Return the names of an option that takes several, separated by commas or given again."""
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+@app.command("list", epilog="Example: graphmem type list")
+def list_types(ctx: typer.Context) -> None:
+    """List the project's types, and graphmem's own relations."""
+    session = session_of(ctx)
+    answer = session.memory.types.list()
+    session.answer(answer, "\n".join(described(made) for made in (*answer.entities, *answer.relations)))
+
+
+@app.command(epilog="Example: graphmem type show solves")
+def show(ctx: typer.Context, name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
+    """Show one type."""
+    session = session_of(ctx)
+    answer = session.memory.types.show(name)
+    session.answer(answer, described(answer) + (f"\n\n{answer.prose}" if answer.prose else ""))
+
+
+def described(made: EntityType | RelationType) -> str:
+    """Return a type in one line."""
+    what = f"  {made.description}" if made.description else ""
+    if isinstance(made, RelationType):
+        arrow = "--" if made.symmetric else "->"
+        return f"relation {made.type}  {'|'.join(made.sources)} {arrow} {'|'.join(made.targets)}  weight {made.weight:g}{what}"
+    return f"entity {made.type}{what}"

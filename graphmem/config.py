@@ -1,0 +1,182 @@
+"""
+The settings of a store: the only module that reads the environment and the config files.
+
+Later wins: defaults, the user's config file, the project's ``config.toml``, the environment, options.
+An unknown key is an error that names the nearest one.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graphmem import constants
+from graphmem.errors import BadInput
+
+Share = Annotated[float, Field(ge=0, le=1)]
+PROJECT_MODELS = ("none", constants.DEFAULT_MODEL)  # models a project may ask for without being trusted
+TOP_LEVEL = {"format"}
+
+
+class Section(BaseModel):
+    """A group of settings: a value, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Embedding(Section):
+    """Which model makes the vectors."""
+
+    model: str = constants.DEFAULT_MODEL
+
+
+class Retrieval(Section):
+    """The numbers of scores, tiers, near-duplicates and traversal; each is explained in constants.py."""
+
+    half_life_days: Annotated[float, Field(gt=0)] = constants.HALF_LIFE_DAYS
+    critical: Share = constants.CRITICAL
+    productive: Share = constants.PRODUCTIVE
+    exploration: Share = constants.EXPLORATION
+    rrf_k: Annotated[int, Field(ge=1)] = constants.RRF_K
+    candidates: Annotated[int, Field(ge=1)] = constants.CANDIDATES
+    semantic_share: Share = constants.SEMANTIC_SHARE
+    merge_similarity: Share = constants.MERGE_SIMILARITY
+    variant_similarity: Share = constants.VARIANT_SIMILARITY
+    min_strength: Annotated[float, Field(gt=0)] = constants.MIN_STRENGTH
+    similar_threshold: Share = constants.SIMILAR_THRESHOLD
+
+
+class Store(Section):
+    """How the store is held."""
+
+    lock_timeout: Annotated[float, Field(ge=0)] = constants.LOCK_TIMEOUT_S
+
+
+class Cypher(Section):
+    """The bounds of a user's query."""
+
+    timeout: Annotated[float, Field(gt=0)] = constants.CYPHER_TIMEOUT_S
+    limit: Annotated[int, Field(ge=1)] = constants.CYPHER_ROW_LIMIT
+
+
+class Settings(Section):
+    """All settings of a store."""
+
+    format: int = constants.FORMAT
+    embedding: Embedding = Embedding()
+    retrieval: Retrieval = Retrieval()
+    store: Store = Store()
+    cypher: Cypher = Cypher()
+    ignored: tuple[str, ...] = ()  # what a project asked for and may not have
+
+
+def user_config() -> Path:
+    """Return the path of the user's own config file."""
+    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(home).expanduser() / "graphmem" / "config.toml"
+
+
+def project_folder() -> str | None:
+    """Return the folder that ``GRAPHMEM_DIR`` names."""
+    return os.environ.get("GRAPHMEM_DIR") or None
+
+
+def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str, object]] | None = None) -> Settings:
+    """
+    Return the settings that hold for a store.
+
+    Args:
+        project: the store's ``config.toml``; it may be missing.
+        options: values that win over all others, by section and key.
+
+    Raises:
+        BadInput: a file is no TOML, or a key or a value is none that a setting can have.
+    """
+    values: dict[str, Any] = {}
+    ignored: list[str] = []
+    for path in (user_config(), project):
+        if path is None or not path.is_file():
+            continue
+        found = read_toml(path)
+        model = found.get("embedding", {}).get("model") if isinstance(found.get("embedding"), dict) else None
+        if path == project and model is not None and model not in PROJECT_MODELS:
+            # Weights that a branch names are not loaded: they count from the user's own configuration only.
+            del found["embedding"]["model"]
+            ignored.append(f"embedding.model = {model!r} of the project; set GRAPHMEM_EMBEDDING_MODEL to use it")
+        merge(values, found)
+    merge(values, from_environment())
+    merge(values, {section: dict(keys) for section, keys in (options or {}).items()})
+    return checked(values, tuple(ignored))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the content of a config file whose keys are all known."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} is no TOML: {error}", hint="see docs/reference/config.md") from None
+    refuse_unknown(found, str(path))
+    return found
+
+
+def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
+    """Raise ``BadInput`` for a section or key that no setting has."""
+    for section, keys in found.items():
+        field = Settings.model_fields.get(section)
+        if field is None or section == "ignored":
+            raise unknown(section, [name for name in Settings.model_fields if name != "ignored"], where)
+        if section in TOP_LEVEL:
+            continue
+        known = list(sections()[section].model_fields)
+        if not isinstance(keys, Mapping):
+            raise BadInput(f"{section!r} in {where} is no section", hint=f"write it as [{section}] with its keys below")
+        for key in keys:
+            if key not in known:
+                raise unknown(f"{section}.{key}", [f"{section}.{name}" for name in known], where)
+
+
+def sections() -> dict[str, type[Section]]:
+    """Return the model of each section of the settings."""
+    return {"embedding": Embedding, "retrieval": Retrieval, "store": Store, "cypher": Cypher}
+
+
+def unknown(name: str, known: list[str], where: str) -> BadInput:
+    """Say that a key is unknown, and which one was meant."""
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+    return BadInput(f"setting {name!r} in {where} is unknown", hint=hint)
+
+
+def from_environment() -> dict[str, Any]:
+    """Return the settings that ``GRAPHMEM_<SECTION>_<KEY>`` name; other variables are somebody else's."""
+    found: dict[str, dict[str, str]] = {}
+    for section, model in sections().items():
+        prefix = f"GRAPHMEM_{section.upper()}_"
+        for variable, value in os.environ.items():
+            if variable.startswith(prefix):
+                key = variable.removeprefix(prefix).lower()
+                if key not in model.model_fields:
+                    known = [f"{prefix}{name.upper()}" for name in model.model_fields]
+                    raise unknown(variable, known, "the environment")
+                found.setdefault(section, {})[key] = value
+    return found
+
+
+def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
+    """Lay settings over others, key by key."""
+    for section, keys in found.items():
+        values[section] = {**values.get(section, {}), **keys} if isinstance(keys, Mapping) else keys
+
+
+def checked(values: Mapping[str, Any], ignored: tuple[str, ...]) -> Settings:
+    """Return the settings, or say which value is none."""
+    try:
+        return Settings.model_validate({**values, "ignored": ignored})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"setting {name!r} is {first['input']!r}", hint=first["msg"]) from None

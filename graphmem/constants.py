@@ -1,0 +1,56 @@
+"""Every number of graphmem: its value, its unit, a one-line reason and where it comes from."""
+
+# --- embedding ---------------------------------------------------------------------------------------------------
+EMBEDDING_DIMENSIONS = 384  # numbers in a vector of the default model
+EMBEDDING_MAX_TOKENS = 256  # word pieces the default model reads of a text; the rest is cut off
+EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cost per short text")
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a project that names none
+DEFAULT_MODEL_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # the hub's commit with the weights below
+DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # model.safetensors
+DEFAULT_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"  # tokenizer.json
+
+# --- cypher of users ---------------------------------------------------------------------------------------------
+CYPHER_TIMEOUT_S = 10.0  # seconds a user's query may take
+CYPHER_ROW_LIMIT = 1_000  # rows a user's query returns unless asked otherwise
+CYPHER_BUFFER_BYTES = 128 * 2**20  # buffer pool of the child that runs a user's query
+CYPHER_MAX_DB_BYTES = 2**33  # address space the engine reserves in that child (its own default is 8 TB)
+CYPHER_ADDRESS_BYTES = 12 * 2**30  # address space of that child: what it reserves, and 4 GiB to work in
+CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
+
+# --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------
+HALF_LIFE_DAYS = 30.0  # days until a memory counts half
+CRITICAL = 0.6  # relevance and similarity from which a record is about the very thing
+PRODUCTIVE = 0.4  # from which it is likely to help
+EXPLORATION = 0.25  # from which it may be worth a look
+RRF_K = 60  # the constant of reciprocal rank fusion; its inventors' value
+CANDIDATES = 100  # records that each index puts forward
+SEMANTIC_SHARE = 0.7  # of the relevance; the lexical evidence has the rest (docs/benchmarks.md, "Relevance")
+PARTS_WEIGHT = 0.4  # of a part of an identifier, against a word or a whole identifier
+QUERY_TERMS = 256  # distinct terms of a query that are looked up; a pasted log has more and loses the common ones
+GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
+QUERY_LIMIT = 10  # results of a query unless asked otherwise
+EXPRESSION_TIMEOUT_S = 0.05  # a match expression that takes longer on a query is left aside
+
+# --- near-duplicates ---------------------------------------------------------------------------------------------
+MERGE_SIMILARITY = 0.85  # cosine from which a record with the same telling tokens is the same record
+VARIANT_SIMILARITY = 0.70  # cosine from which a new record is linked as a variant
+
+# --- traversal ---------------------------------------------------------------------------------------------------
+MAX_HOPS = 6  # edges of a path at most
+DEFAULT_HOPS = 2  # edges of a path unless asked otherwise
+MIN_STRENGTH = 0.5  # a path whose product falls below is cut there
+
+# --- similar campaigns -------------------------------------------------------------------------------------------
+OBJECTIVE_SHARE = 0.6  # of the similarity of two campaigns: what they are for
+FILES_SHARE = 0.3  # which files they changed
+SIZE_SHARE = 0.1  # how many tasks they took
+SIMILAR_THRESHOLD = 0.5  # similarity from which a campaign is shown
+SIMILAR_MAX = 3  # campaigns shown unless asked otherwise
+
+# --- the store ---------------------------------------------------------------------------------------------------
+FORMAT = 1  # of the files of a store
+LOCK_TIMEOUT_S = 30.0  # seconds a writer waits for the lock
+GRAPH_BUFFER_BYTES = 256 * 2**20  # buffer pool of our own opens; a third of the default's opening time
+GRAPH_MAX_BYTES = 2**36  # address space of our own opens: 64 GiB, far above the largest store
+SUGGESTION_NAMES = 20_000  # names that are looked at for "did you mean"
+MAX_FINDINGS = 100  # bad lines reported one by one; the rest is a count

@@ -1,0 +1,1 @@
+"""Text to vectors: the light encoder, sentence-transformers, the cache, fingerprints."""

@@ -1,0 +1,82 @@
+"""Any other model, through sentence-transformers: slow to start (6 s CPU), but it knows every architecture."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphmem.constants import EMBEDDING_BATCH
+from graphmem.embed.encoder import Matrix, Vector
+from graphmem.errors import Unavailable
+
+_CHUNK = 16 * EMBEDDING_BATCH  # texts between two reports of progress; sentence-transformers sorts them by length
+
+
+class TransformerEncoder:
+    """
+    A model in a local folder, run by sentence-transformers; code that comes with a model is never run.
+
+    Args:
+        folder: a model folder.
+        name: what the model is called outside.
+        fingerprint: the identity of the model, see ``graphmem.embed.model.fingerprint``.
+
+    Raises:
+        Unavailable: sentence-transformers is not installed or cannot load the folder.
+    """
+
+    def __init__(self, folder: Path, *, name: str, fingerprint: str) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self._model = _load(folder)
+        self.dimensions: int = self._model.get_embedding_dimension()
+
+    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
+        """
+        Return a vector for each text, in the order of ``texts``, with the model's prompt for documents.
+
+        Args:
+            texts: may be empty, and so may each text.
+            progress: called every 512 texts with the number done so far; what it raises ends the work.
+
+        Returns:
+            float32, shape ``(len(texts), dimensions)``, unit rows if the model normalises.
+        """
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for start in range(0, len(texts), _CHUNK):
+            chunk = list(texts[start : start + _CHUNK])
+            vectors[start : start + len(chunk)] = self._model.encode_document(
+                chunk, batch_size=EMBEDDING_BATCH, show_progress_bar=False
+            )
+            if progress is not None:
+                progress(start + len(chunk))
+        return vectors
+
+    def encode_query(self, text: str) -> Vector:
+        """Return the vector of one text, with the model's prompt for queries: float32, shape ``(dimensions,)``."""
+        return np.asarray(self._model.encode_query(text, show_progress_bar=False), dtype=np.float32)
+
+
+def _load(folder: Path) -> Any:
+    """Return the ``SentenceTransformer``, a type that cannot be named without the import."""
+    try:
+        from safetensors import SafetensorError  # noqa: PLC0415 - with torch, 6 s CPU
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+        from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
+    except ImportError as error:
+        raise Unavailable(f"sentence-transformers cannot be imported: {error}") from error
+    disable_progress_bar()  # loading takes a moment only, and standard error is the user's
+    try:
+        return SentenceTransformer(str(folder), local_files_only=True, trust_remote_code=False)
+    except (
+        AttributeError,
+        ImportError,
+        KeyError,
+        OSError,
+        RuntimeError,
+        SafetensorError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise Unavailable(f"sentence-transformers cannot load {str(folder)!r}: {error}") from error

@@ -1,0 +1,83 @@
+"""
+Every exception that graphmem raises.
+
+    GraphmemError            exit 1   code as given
+    ├── NotFound             exit 1   not_found    nothing has that name, or two things have it
+    ├── Usage                exit 2   usage        the call itself is wrong
+    ├── Refused              exit 3   refused      a rule or a forbidden statement
+    │   ├── BadInput         exit 3   bad_input    data that does not check out, with its findings
+    │   └── Conflict         exit 3   conflict     something else already holds the name
+    ├── Unavailable          exit 4   unavailable  cannot be done now: no store, no permission, time is up
+    │   └── Locked           exit 4   locked       another process writes
+    └── Damaged              exit 5   damaged      the store itself does not check out
+
+A front end maps the class to its status and never reads the text.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+
+class GraphmemError(Exception):
+    """Base of all; ``hint`` stands on a line of its own, ``details`` carries the facts."""
+
+    exit_status: ClassVar[int] = 1
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, object] = dict(details or {})
+
+
+class NotFound(GraphmemError):
+    """No record, type or query has that name, or the name is ambiguous."""
+
+    code = "not_found"
+
+
+class Usage(GraphmemError):
+    """The call is wrong: an unknown option, a missing or unknown parameter."""
+
+    exit_status = 2
+    code = "usage"
+
+
+class Refused(GraphmemError):
+    """The input is understood and a rule forbids it."""
+
+    exit_status = 3
+    code = "refused"
+
+
+class BadInput(Refused):
+    """The input does not check out; ``details["findings"]`` names each place."""
+
+    code = "bad_input"
+
+
+class Conflict(Refused):
+    """Something else already holds this name, or the record changed meanwhile."""
+
+    code = "conflict"
+
+
+class Unavailable(GraphmemError):
+    """It cannot be done here and now."""
+
+    exit_status = 4
+    code = "unavailable"
+
+
+class Locked(Unavailable):
+    """Another process holds the store and did not let go in time."""
+
+    code = "locked"
+
+
+class Damaged(GraphmemError):
+    """The store does not check out and cannot be mended on the way."""
+
+    exit_status = 5
+    code = "damaged"

@@ -1,0 +1,1 @@
+"""The graph in Kuzu: derived from the ledger, rebuilt at any time."""

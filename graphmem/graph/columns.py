@@ -1,0 +1,102 @@
+"""The columns of the graph, made from the fields of the models, so that the two cannot drift apart."""
+
+import types
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Literal, Union, get_args, get_origin
+
+from graphmem.model import MODELS, Entity, Task
+from graphmem.model.record import Frozen, row_fields
+from graphmem.names import label
+
+SCALARS = {str: "STRING", float: "DOUBLE", int: "INT64", bool: "BOOLEAN", datetime: "TIMESTAMP"}
+EDGE_COLUMNS = {"weight": "DOUBLE", "note": "STRING", "created_at": "TIMESTAMP", "updated_at": "TIMESTAMP"}
+FIRST = {"key": "STRING", "ref": "STRING", "name": "STRING", "kind": "STRING"}
+NODE_KINDS = ("failure", "pattern", "campaign", "task")
+
+
+def column_type(annotation: object) -> str:
+    """Return the engine's type for a field: typed scalars and lists of texts, all else as JSON text."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        return column_type(next(part for part in get_args(annotation) if part is not type(None)))
+    if get_origin(annotation) is Literal:
+        return "STRING"
+    if get_origin(annotation) is tuple and get_args(annotation)[0] is not None:
+        inner = get_args(annotation)[0]
+        return "STRING[]" if unwrapped(inner) is str else "STRING"
+    return SCALARS.get(unwrapped(annotation), "STRING")  # type: ignore[arg-type]
+
+
+def unwrapped(annotation: object) -> object:
+    """Return what an ``Annotated`` type is at heart."""
+    return unwrapped(annotation.__origin__) if hasattr(annotation, "__metadata__") else annotation  # type: ignore[attr-defined]
+
+
+@cache
+def columns(model: type[Frozen]) -> Mapping[str, str]:
+    """Return the columns of the node table of a kind: name to type, in the order of the data definition."""
+    found = dict(FIRST)
+    for name, alias, _ in row_fields(model):
+        found.setdefault(alias, column_type(unwrapped(model.model_fields[name].annotation)))
+    found["updated_at"] = "TIMESTAMP"
+    if issubclass(model, Task):
+        found |= {"seq": "STRING", "slug": "STRING"}
+    return found
+
+
+def node_table(name: str, model: type[Frozen]) -> str:
+    """Return the statement that makes the node table ``name``."""
+    lines = [f"  `{column}` {kind}" for column, kind in columns(model).items()]
+    return f"CREATE NODE TABLE IF NOT EXISTS `{name}` (\n" + ",\n".join([*lines, "  PRIMARY KEY (`key`)"]) + "\n);\n"
+
+
+def relation_table(name: str, source: str, target: str) -> str:
+    """Return the statement that makes the relation table ``name`` with its first pair of ends."""
+    lines = [f"  FROM `{source}` TO `{target}`", *(f"  `{column}` {kind}" for column, kind in EDGE_COLUMNS.items())]
+    return f"CREATE REL TABLE IF NOT EXISTS `{name}` (\n" + ",\n".join(lines) + "\n);\n"
+
+
+def put_query(kind: str, name: str, model: type[Frozen]) -> str:
+    """Return the stored query that writes one node of a kind."""
+    found = columns(model)
+    noun = "an entity" if kind == "entity" else f"a {kind}"
+    header = [f"// Writes {noun}: the node of its key, made where it is missing, every property as given.", "//", "// write"]
+    header += [f"// param  {column:<20} {type_name}" for column, type_name in found.items()]
+    sets = ",\n".join(f"  n.`{column}` = ${column}" for column in found if column != "key")
+    return "\n".join(header) + f"\nMERGE (n:{name} {{`key`: $key}})\nSET\n{sets};\n"
+
+
+def definitions() -> dict[str, str]:
+    """Return every generated file of ``schema/`` and ``queries/`` that holds Cypher, by its path."""
+    built_in = {
+        "SOLVES": ("Pattern", "Failure"),
+        "CAUSES": ("Failure", "Failure"),
+        "PREREQUISITE": ("Failure", "Failure"),
+        "CO_OCCURS": ("Failure", "Failure"),
+        "VARIANT": ("Failure", "Failure"),
+        "DEPENDS_ON": ("Task", "Task"),
+        "PART_OF": ("Task", "Campaign"),
+    }
+    nodes = [node_table(label(kind), MODELS[kind]) for kind in NODE_KINDS]
+    relations = [relation_table(name, *ends) for name, ends in built_in.items()]
+    head = "// The graph's own labels and relations, with their usual ends. Generated from the models; see schema/README.md.\n\n"
+    files = {
+        "schema/graph.cypher": head + "\n".join(nodes + relations),
+        "schema/entity.cypher": "// The label of an entity type.\n\n" + node_table("{label}", Entity).replace("`{label}`", "{label}"),
+        "schema/relation.cypher": "// A relation type, with its first pair of ends.\n\n"
+        + relation_table("{relation}", "{from}", "{to}")
+        .replace("`{relation}`", "{relation}").replace("`{from}`", "{from}").replace("`{to}`", "{to}"),
+    }  # fmt: skip
+    for kind in NODE_KINDS:
+        files[f"queries/{kind}/put.cypher"] = put_query(kind, label(kind), MODELS[kind])
+    files["queries/entity/put.cypher"] = put_query("entity", "{label}", Entity)
+    return files
+
+
+def model_of(scope: str) -> type[Frozen]:
+    """Return the model of the records of a scope: a kind, or an entity type."""
+    return MODELS[scope] if scope in NODE_KINDS else Entity
+
+
+

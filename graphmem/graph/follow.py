@@ -1,0 +1,64 @@
+"""Takes the changes of the catalog into an open graph, each as the catalog has it now: so twice is as good as once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.graph.columns import EDGE_COLUMNS, columns, model_of
+from graphmem.graph.engine import Connection
+from graphmem.graph.rebuild import define, edge_properties, properties
+from graphmem.graph.writes import put_edge, put_node, remove_edge, remove_node
+from graphmem.model.field import parse_time
+from graphmem.names import row_id, split_ref
+
+
+def take_in(connection: Connection, catalog: Catalog, changes: Sequence[tuple[str | None, str, str | None]]) -> None:
+    """Write every node and edge that changed, in one transaction; tables that the vocabulary added come first."""
+    define(connection, catalog.vocabulary)
+    connection.execute("BEGIN TRANSACTION")
+    for kind, source, target in changes:
+        if kind is None or target is None:
+            follow_node(connection, catalog, source)
+        else:
+            follow_edge(connection, catalog, source, kind, target)
+    connection.execute("COMMIT")
+
+
+def follow_node(connection: Connection, catalog: Catalog, ref: str) -> None:
+    """Make the node of a record what the record is: there with its properties, or gone."""
+    scope, key = split_ref(ref)
+    number = row_id(ref)
+    row = catalog.connection.execute("SELECT shown, line FROM record WHERE id = ? AND is_live", (number,)).fetchone()
+    if row is None:
+        remove_node(connection, scope, key)
+        return
+    shown, line = row
+    counts = catalog.reports([number]).get(number, (0, 0))[:2]
+    wanted = columns(model_of(scope))
+    found = properties(scope, orjson.loads(line), shown, *counts)
+    put_node(connection, scope, {name: typed(found.get(name), kind) for name, kind in wanted.items()})
+
+
+def follow_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
+    """Make an edge what its row says, or take it out."""
+    found = catalog.edge(source, kind, target)
+    ends = split_ref(source), split_ref(target)
+    if found is None:
+        remove_edge(connection, kind, *ends)
+        return
+    weight, row = found
+    made = edge_properties(row, weight)
+    put_edge(connection, kind, *ends, {name: typed(made[name], column) for name, column in EDGE_COLUMNS.items()})
+
+
+def typed(value: Any, kind: str) -> Any:
+    """Return a property as the engine takes it."""
+    if value is None:
+        return None
+    if kind == "TIMESTAMP":
+        return parse_time(value).replace(tzinfo=None)
+    return float(value) if kind == "DOUBLE" else value
+
+

@@ -1,0 +1,187 @@
+"""
+The graph file: held briefly, followed from the catalog, rebuilt whenever it is not exactly as we left it.
+
+Kuzu lets in several readers or one writer, and its files have no checksums. So readers hold the graph's lock shared and
+open read-only, whoever changes it holds it alone, and what we left (size, time, inode, position) is kept beside it.
+Decision: docs/decisions/0002-short-opens-under-a-lock.md.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from functools import cache
+from pathlib import Path
+
+
+import orjson
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.constants import GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S
+from graphmem.files import shipped
+from graphmem.graph.engine import Connection, open_database
+from graphmem.lock import locked
+
+THREADS = 2  # of the engine, in our own opens
+MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
+
+
+@dataclass(frozen=True)
+class Left:
+    """How we left the graph file, and which state of the ledger it stands for."""
+
+    schema: str
+    vocabulary: str
+    epoch: int
+    seq: int
+    size: int
+    mtime_ns: int
+    inode: int
+    is_writing: bool = False  # noted before the file is opened for writing: where it still stands, we died in between
+
+
+class Graph:
+    """The graph of one store, in ``folder``."""
+
+    def __init__(self, folder: Path, catalog: Catalog, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
+        self.path = folder / "graph.kuzu"
+        self.note = folder / "graph.json"
+        self.lock = folder / "graph.lock"
+        self.catalog = catalog
+        self.lock_timeout_s = lock_timeout_s
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[bool]:
+        """Hold the file for reading, with every change of the catalog taken in; yield whether it had to be rebuilt."""
+        is_rebuilt = False
+        for _ in range(100):
+            with locked(self.lock, shared=True, timeout_s=self.lock_timeout_s):
+                if self.is_current():
+                    yield is_rebuilt
+                    return
+            is_rebuilt = self.follow() or is_rebuilt
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Yield a connection that reads the graph as the ledger is now."""
+        with self.held(), opened(self.path, read_only=True) as connection:
+            yield connection
+
+    def is_current(self) -> bool:
+        """Tell whether the file is as we left it and stands for the ledger as it was last read."""
+        left = self.left()
+        return left is not None and not left.is_writing and self.is_untouched(left) and self.stands_for(left)
+
+    def stands_for(self, left: Left) -> bool:
+        """Tell whether the graph lacks nothing."""
+        return (left.epoch, left.seq) == self.catalog.position and left.vocabulary == self.vocabulary()
+
+    def left(self) -> Left | None:
+        """Return what we noted at our last close; None where nothing usable is noted."""
+        try:
+            return Left(**orjson.loads(self.note.read_bytes()))
+        except (OSError, orjson.JSONDecodeError, TypeError):
+            return None
+
+    def is_untouched(self, left: Left) -> bool:
+        """Tell whether nobody but us has changed the file since."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return False
+        wal = self.path.with_name(f"{self.path.name}.wal")
+        is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (left.size, left.mtime_ns, left.inode)
+        return is_same and not wal.exists()
+
+    def vocabulary(self) -> str:
+        """Return what tells this vocabulary from another one."""
+        return hashlib.sha256((self.catalog.meta("vocabulary") or "").encode()).hexdigest()[:16]
+
+    def follow(self) -> bool:
+        """Bring the graph up to date, row by row or made anew; return whether it was made anew."""
+        with locked(self.lock, timeout_s=self.lock_timeout_s):
+            if self.is_current():
+                return False
+            left = self.left()
+            epoch, seq = self.catalog.position
+            if left is None or left.schema != schema_version() or left.epoch != epoch or not self.can_open(left):
+                self.make_anew()
+                return True
+            changes = self.catalog.changes(left.seq)
+            if len(changes) > MOST_CHANGES:
+                self.make_anew()
+                return True
+            from graphmem.graph.follow import take_in
+
+            self.keep(Left(**{**asdict(left), "is_writing": True}))
+            with opened(self.path, read_only=False) as connection:
+                take_in(connection, self.catalog, changes)
+            self.keep(self.found(epoch, seq))
+            return False
+
+    def can_open(self, left: Left) -> bool:
+        """Tell whether the file is ours: as we left it, or left by a death of ours that the engine recovers from."""
+        if not left.is_writing:
+            return self.is_untouched(left)
+        return self.path.exists() and os.stat(self.path).st_ino == left.inode
+
+    def rebuild(self) -> tuple[int, int]:
+        """Make the graph anew from the catalog and return how many records and edges it holds."""
+        with locked(self.lock, timeout_s=self.lock_timeout_s):
+            return self.make_anew()
+
+    def make_anew(self) -> tuple[int, int]:
+        """Do the work of ``rebuild`` under the lock: beside the old file, which stays until the new one is complete."""
+        from graphmem.graph.rebuild import define, fill
+
+        epoch, seq = self.catalog.position
+        fresh = self.path.with_name(f"{self.path.name}.new")
+        remove(fresh)
+        with opened(fresh, read_only=False) as connection:
+            define(connection, self.catalog.vocabulary)
+            counts = fill(connection, self.catalog)
+        self.note.unlink(missing_ok=True)
+        remove(self.path)
+        os.replace(fresh, self.path)
+        self.keep(self.found(epoch, seq))
+        return counts
+
+    def found(self, epoch: int, seq: int) -> Left:
+        """Return how the file is now."""
+        stat = os.stat(self.path)
+        return Left(schema_version(), self.vocabulary(), epoch, seq, stat.st_size, stat.st_mtime_ns, stat.st_ino)
+
+    def keep(self, left: Left) -> None:
+        """Note how we leave the file."""
+        fresh = self.note.with_name(f"{self.note.name}.new")
+        fresh.write_bytes(orjson.dumps(asdict(left)))
+        os.replace(fresh, self.note)
+
+
+@cache
+def schema_version() -> str:
+    """Return what tells this version of the data definition from another one."""
+    files = ("graph.cypher", "entity.cypher", "relation.cypher")
+    text = "".join(shipped("schema").joinpath(file).read_text(encoding="utf-8") for file in files)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def remove(path: Path) -> None:
+    """Remove a database with what the engine keeps beside it."""
+    for suffix in ("", ".wal", ".shadow", ".tmp"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def opened(path: Path, *, read_only: bool) -> Iterator[Connection]:
+    """Open a database for the length of a block."""
+    database, connection = open_database(
+        path, read_only=read_only, buffer_bytes=GRAPH_BUFFER_BYTES, max_bytes=GRAPH_MAX_BYTES, threads=THREADS
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
+        database.close()

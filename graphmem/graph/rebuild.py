@@ -1,0 +1,170 @@
+"""A new database from the catalog, by bulk copy: complete before it takes the place of the old one."""
+
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.files import shipped
+from graphmem.graph.columns import EDGE_COLUMNS, columns, model_of
+from graphmem.graph.engine import Connection
+from graphmem.graph.query import quoted
+from graphmem.model.vocabulary import Vocabulary
+from graphmem.names import label, relation_label
+
+ARROW = {
+    "STRING": pa.string(),
+    "DOUBLE": pa.float64(),
+    "INT64": pa.int64(),
+    "BOOLEAN": pa.bool_(),
+    "STRING[]": pa.list_(pa.string()),
+}
+PART = 50_000  # rows in one copy: bounds the memory of a rebuild
+Progress = Callable[[int], None]
+Ends = dict[int, tuple[str, str]]  # scope and key of a record
+Edge = tuple[int, int, float, bytes]  # numbers of the ends, effective weight, row
+
+assert importlib.util  # the engine's copy from arrow looks for it and does not import it
+
+
+def statements(file: str) -> Iterator[str]:
+    """Yield the statements of a file of ``schema/``, without its comments."""
+    text = shipped("schema").joinpath(file).read_text(encoding="utf-8")
+    body = "\n".join(line for line in text.split("\n") if not line.startswith("//"))
+    yield from (statement.strip() for statement in body.split(";\n") if statement.strip())
+
+
+def define(connection: Connection, vocabulary: Vocabulary) -> None:
+    """Make every table that the vocabulary asks for and that is not there yet."""
+    for statement in statements("graph.cypher"):
+        connection.execute(statement)
+    (entity,) = statements("entity.cypher")
+    (relation,) = statements("relation.cypher")
+    for name in vocabulary.entities:
+        connection.execute(entity.replace("{label}", quoted(label(name))))
+    known = set(vocabulary.scopes)
+    for made in vocabulary.project_relations.values():
+        source = next((end for end in made.sources if end in known), "failure")
+        target = next((end for end in made.targets if end in known), "failure")
+        filled = relation.replace("{relation}", quoted(made.label))
+        connection.execute(filled.replace("{from}", quoted(label(source))).replace("{to}", quoted(label(target))))
+
+
+def fill(connection: Connection, catalog: Catalog, progress: Progress | None = None) -> tuple[int, int]:
+    """
+    Copy every live record and edge of the catalog into an empty, defined graph.
+
+    Returns:
+        How many records and how many edges there are.
+    """
+    ends: Ends = {}
+    for scope in catalog.scopes():
+        for part in parts(catalog.live_rows(scope), PART):
+            ends.update((number, (scope, key)) for number, key, *_ in part)
+            copy(connection, quoted(label(scope)), node_table(catalog, scope, part))
+            if progress:
+                progress(len(part))
+    return len(ends), sum(fill_edges(connection, catalog, ends, progress))
+
+
+def fill_edges(connection: Connection, catalog: Catalog, ends: Ends, progress: Progress | None) -> Iterator[int]:
+    """Copy the live edges, gathered by relation type and labels of their ends; yield how many each copy took."""
+    gathered: dict[tuple[str, str, str], list[Edge]] = {}
+    for kind, *edge in catalog.live_edges():
+        pair = (kind, ends[edge[0]][0], ends[edge[1]][0])
+        found = gathered.setdefault(pair, [])
+        found.append((edge[0], edge[1], edge[2], edge[3]))
+        if len(found) == PART:
+            yield copy_edges(connection, pair, gathered.pop(pair), ends, progress)
+    for pair, found in sorted(gathered.items()):
+        yield copy_edges(connection, pair, found, ends, progress)
+
+
+def copy_edges(connection: Connection, pair: tuple[str, str, str], found: list[Edge], ends: Ends,
+               progress: Progress | None) -> int:  # fmt: skip
+    """Copy some edges of one type between two labels."""
+    name, source, target = quoted(relation_label(pair[0])), label(pair[1]), label(pair[2])
+    connection.execute(f"ALTER TABLE {name} ADD IF NOT EXISTS FROM {quoted(source)} TO {quoted(target)}")
+    copy(connection, name, edge_table(found, ends), f" (from='{source}', to='{target}')")
+    if progress:
+        progress(len(found))
+    return len(found)
+
+
+def parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    """Yield the rows in lists of at most ``size``."""
+    part: list[Any] = []
+    for row in rows:
+        part.append(row)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def copy(connection: Connection, name: str, table: pa.Table, options: str = "") -> None:
+    """Copy an arrow table into a table of the graph."""
+    connection.execute(f"COPY {name} FROM $rows{options}", {"rows": table})
+
+
+def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str, bytes]]) -> pa.Table:
+    """Return the nodes of some records, one column a property."""
+    model = model_of(scope)
+    counts = catalog.reports([number for number, *_ in part]) if model.model_fields.get("helped") else {}
+    rows = [properties(scope, orjson.loads(line), shown, *counts.get(number, (0, 0))[:2]) for number, _, shown, line in part]
+    return pa.table({name: column([row.get(name) for row in rows], kind) for name, kind in columns(model).items()})
+
+
+def properties(scope: str, row: dict[str, Any], shown: str, helped: int, failed: int) -> dict[str, Any]:
+    """Return the properties of a node from the row of its record; times are texts."""
+    edited = row.get("edited") or {}
+    found = {**row, "key": row.get("key") or row["name"], "name": shown, "ref": f"{scope}/{shown}"}
+    found["updated_at"] = max((row["created_at"], *edited.values()))
+    for name, kind in columns(model_of(scope)).items():
+        default = [] if kind == "STRING[]" else DEFAULTS.get((scope, name))
+        value = found.get(name, default)
+        if kind == "STRING" and value is not None and not isinstance(value, str):
+            value = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+        found[name] = value
+    if scope == "task":
+        found["seq"], found["slug"] = row["name"].rpartition("/")[2][:3], row["name"].rpartition("/")[2][4:]
+    if "helped" in columns(model_of(scope)):
+        found["helped"] = (row.get("helped") or 0) + helped
+        found["failed"] = (row.get("failed") or 0) + failed
+    return found
+
+
+# Defaults that a row leaves out and that a query wants to see.
+DEFAULTS: dict[tuple[str, str], object] = {
+    ("failure", "flaky"): False,
+    ("campaign", "status"): "active",
+    ("task", "status"): "pending",
+    ("task", "type"): "other",
+}
+
+
+def edge_table(part: Sequence[Edge], ends: Ends) -> pa.Table:
+    """Return some edges of one pair of ends: their keys, then one column a property."""
+    rows = [edge_properties(orjson.loads(line), weight) for _, _, weight, line in part]
+    named = {"source": [ends[src][1] for src, *_ in part], "target": [ends[dst][1] for _, dst, *_ in part]}
+    found = {name: column([row[name] for row in rows], kind) for name, kind in EDGE_COLUMNS.items()}
+    return pa.table({**named, **found})
+
+
+def edge_properties(row: dict[str, Any], weight: float) -> dict[str, Any]:
+    """Return the properties of an edge from its row; times are texts."""
+    created = row["created_at"]
+    updated = max((created, *(row.get("edited") or {}).values()))
+    return {"weight": weight, "note": row.get("note"), "created_at": created, "updated_at": updated}
+
+
+def column(values: list[Any], kind: str) -> pa.Array:
+    """Return values as an arrow column of the engine's type."""
+    if kind == "TIMESTAMP":
+        return pc.cast(pc.cast(pa.array(values, pa.string()), pa.timestamp("us", "UTC")), pa.timestamp("us"))
+    return pa.array(values, ARROW[kind])

@@ -1,0 +1,335 @@
+"""
+Runs a query that somebody else wrote in a child process that can read the open graph and nothing else.
+
+The child opens the database read-only, takes away its own means (no descriptor can be opened any more, no file can
+grow, memory and CPU are bounded), runs the query, writes one JSON document to the pipe and exits. The parent bounds
+time and size and turns what went wrong into an error. It holds without ``graphmem.graph.cypher``, which only says no
+sooner and more kindly.
+Source: docs/guarantees.md, "Queries of others".
+"""
+
+import json
+import math
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import NoReturn, TypedDict
+from uuid import UUID
+
+from graphmem.constants import (
+    CYPHER_ADDRESS_BYTES,
+    CYPHER_BUFFER_BYTES,
+    CYPHER_MAX_DB_BYTES,
+    CYPHER_OUTPUT_BYTES,
+)
+from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
+from graphmem.graph.engine import Connection, open_readonly, without_asyncio
+
+THREADS = 2  # of a query
+GRACE_S = 3.0  # seconds beyond its time that a child may take to start and to answer
+NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
+CHILD = "import sys; sys.path[:] = sys.argv[1:]; from graphmem.graph.sandbox import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query returned, as JSON values; ``truncated`` if there was more than the limit."""
+
+    columns: list[str]
+    types: list[str]
+    rows: list[list[object]]
+    truncated: bool
+
+
+class Request(TypedDict):
+    """What the child reads from standard input."""
+
+    path: str
+    query: str
+    parameters: dict[str, object]
+    timeout_s: float
+    limit: int
+
+
+# --- the parent --------------------------------------------------------------------------------------------------
+
+
+def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> Answer:
+    """
+    Run ``query`` on the database at ``path`` in a child process and return at most ``limit`` rows.
+
+    Args:
+        path: a database that no process has open for writing.
+        parameters: JSON values; the caller has compared the names with those in the query.
+        timeout_s: seconds until the query is stopped; the process has three more to start and to answer.
+
+    Returns:
+        Rows of JSON values. A node is ``{"ref", "label", "properties"}``, a relation ``{"type", "from", "to",
+        "properties"}`` with the references of its ends, a path the list of both in turn.
+
+    Raises:
+        BadInput: the engine does not understand the query.
+        Refused: the answer is too large.
+        Unavailable: time or memory is up, the database cannot be opened, or the engine broke down.
+
+    Cost: a process, about 0.1 s CPU. Source: docs/guarantees.md, "Queries of others".
+    """
+    request = Request(
+        path=str(path.resolve()), query=query, parameters=dict(parameters), timeout_s=timeout_s, limit=limit
+    )
+    said, status, timed_out = _ask(json.dumps(request).encode(), timeout_s)
+    if len(said) > CYPHER_OUTPUT_BYTES:
+        raise _error("size", "", timeout_s)
+    if timed_out or -status == signal.SIGXCPU:
+        raise _error("time", "", timeout_s)
+    if status or not said:
+        code = "memory" if -status in (signal.SIGKILL, signal.SIGABRT) else "died"
+        raise _error(code, signal.Signals(-status).name if status < 0 else f"status {status}", timeout_s)
+    answer = json.loads(said)
+    if "error" in answer:
+        raise _error(answer["error"]["code"], answer["error"]["message"], timeout_s)
+    return Answer(**answer)
+
+
+def _ask(request: bytes, timeout_s: float) -> tuple[bytes, int, bool]:
+    """Return what the child said, its exit status, and whether it had to be stopped."""
+    here = str(Path(__file__).parents[2])
+    command = [sys.executable, "-I", "-S", "-c", CHILD, here, *(place for place in sys.path if os.path.isabs(place))]
+    timed_out = threading.Event()
+    pipe = subprocess.PIPE
+    env = os.environ | {"HOME": os.devnull}  # the engine makes folders for extensions there
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env) as child:
+        assert child.stdin is not None and child.stdout is not None
+
+        def stop() -> None:
+            timed_out.set()
+            child.kill()
+
+        timer = threading.Timer(timeout_s + GRACE_S, stop)
+        timer.start()
+        try:
+            with suppress(BrokenPipeError):
+                child.stdin.write(request)
+            with suppress(BrokenPipeError):
+                child.stdin.close()
+            said = child.stdout.read(CYPHER_OUTPUT_BYTES + 1)
+        finally:
+            timer.cancel()
+            child.kill()  # a no-op for a child that has ended; its status stays its own
+        status = child.wait()
+    return said, status, timed_out.is_set()
+
+
+def _error(code: str, message: str, timeout_s: float) -> GraphmemError:
+    if code == "time":
+        return Unavailable(f"the query took longer than {timeout_s:g} s", hint="narrow it, or allow it more time")
+    if code == "memory":
+        return Unavailable("the query needs more memory than it may have", hint="narrow it, or return less")
+    if code == "size":
+        size = CYPHER_OUTPUT_BYTES // 2**20
+        return Refused(f"the answer is larger than {size} MiB", hint="return fewer rows or fewer properties")
+    if code == "open":
+        return Unavailable(f"the graph cannot be opened: {message}")
+    if code == "cypher":
+        return BadInput(f"the engine refuses the query: {message}", details={"findings": [message]})
+    return Unavailable(f"the query brought the engine down ({message})", hint="write it in another way")
+
+
+# --- the child ---------------------------------------------------------------------------------------------------
+
+
+def main() -> NoReturn:
+    """Answer the request on standard input and leave without taking the engine apart."""
+    request: Request = json.loads(sys.stdin.buffer.read())
+    without_asyncio()
+    out = os.dup(1)  # what the engine prints goes nowhere
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    answer = _answer(request)
+    while answer:
+        answer = answer[os.write(out, answer) :]
+    os._exit(0)
+
+
+def _answer(request: Request) -> bytes:
+    code = "open"
+    try:
+        _database, connection = open_readonly(
+            Path(request["path"]), buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES, threads=THREADS
+        )
+        _lock_up(request["timeout_s"])
+        connection.set_query_timeout(max(1, int(request["timeout_s"] * 1000)))
+        code = "cypher"
+        return _execute(connection, request["query"], request["parameters"], request["limit"])
+    except Exception as error:  # the boundary of the process: whatever it is, the parent says it
+        return json.dumps({"error": _told(code, error)}).encode()
+
+
+def _lock_up(timeout_s: float) -> None:
+    """Take away what a query needs for harm. What is open stays open; nothing more can be."""
+    cpu_s = math.ceil(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) + THREADS * timeout_s + GRACE_S)
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_NOFILE: 0,
+        resource.RLIMIT_CPU: cpu_s,
+    }
+    if sys.platform != "darwin":  # there a process has more from the start, and the limit is not kept
+        limits[resource.RLIMIT_AS] = CYPHER_ADDRESS_BYTES
+    for which, most in limits.items():
+        now = resource.getrlimit(which)[1]
+        kept = most if now == resource.RLIM_INFINITY else min(most, now)
+        resource.setrlimit(which, (kept, kept))
+
+
+def _execute(connection: Connection, query: str, parameters: dict[str, object], limit: int) -> bytes:
+    result = connection.execute(query, parameters)
+    if isinstance(result, list):
+        raise ValueError("a query is one statement")
+    columns, types = result.get_column_names(), result.get_column_data_types()
+    rows: list[list[object]] = []
+    while result.has_next() and len(rows) < limit:
+        rows.append(result.get_next())
+    refs = dict(_refs(rows))
+    refs |= _look_up(connection, {end for end in _ends(rows) if end not in refs})
+    exact = ["DECIMAL" in kind for kind in types]
+    pieces, size = [], 0
+    for row in rows:
+        pieces.append(json.dumps([_json(v, refs, e) for v, e in zip(row, exact, strict=True)]))
+        size += len(pieces[-1])
+        if size > CYPHER_OUTPUT_BYTES:
+            return json.dumps({"error": {"code": "size", "message": ""}}).encode()
+    head = json.dumps({"columns": columns, "types": types, "truncated": result.has_next()})
+    return f'{head[:-1]}, "rows": [{", ".join(pieces)}]}}'.encode()
+
+
+def _told(code: str, error: Exception) -> dict[str, str]:
+    """Return the error as code and message, without the names of the engine's classes and rules."""
+    message = str(error).strip()
+    if isinstance(error, MemoryError) or "bad_alloc" in message or message.startswith("Buffer manager exception"):
+        code = "memory"
+    elif message == "Interrupted.":
+        code = "time"
+    message = re.sub(r"^\w+ exception: ", "", message)
+    message = re.sub(r": expected rule \w+", "", message)
+    return {"code": code, "message": message or type(error).__name__}
+
+
+Id = tuple[int, int]  # number of a table, place in it
+Refs = Mapping[Id | None, object]
+
+
+def _id(value: object) -> Id | None:
+    """Return an internal id; what a query makes up to look like one is none unless it holds two integers."""
+    if isinstance(value, dict) and value.keys() == {"offset", "table"}:
+        table, place = value["table"], value["offset"]
+        if type(table) is int and type(place) is int:
+            return table, place
+    return None
+
+
+def _dicts(value: object) -> Iterator[dict[object, object]]:
+    """Yield every map, node and relation in ``value``."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _dicts(item)
+
+
+def _is_node(value: dict[object, object]) -> bool:
+    return "_label" in value and "_src" not in value and _id(value.get("_id")) is not None
+
+
+def _is_relation(value: dict[object, object]) -> bool:
+    return "_label" in value and None not in (_id(value.get("_src")), _id(value.get("_dst")))
+
+
+def _refs(rows: object) -> Iterator[tuple[Id | None, object]]:
+    return ((_id(value["_id"]), value.get("ref")) for value in _dicts(rows) if _is_node(value))
+
+
+def _ends(rows: object) -> Iterator[Id]:
+    ends = (_id(value[side]) for value in _dicts(rows) if _is_relation(value) for side in ("_src", "_dst"))
+    return (end for end in ends if end is not None)
+
+
+def _look_up(connection: Connection, ids: Iterable[Id]) -> dict[Id | None, object]:
+    """Return the references of nodes that are in no row, with one statement (numbers only, so pasted is safe)."""
+    listed = ", ".join(f"internal_id({table}, {place})" for table, place in sorted(ids))
+    if not listed:
+        return {}
+    result = connection.execute(f"UNWIND [{listed}] AS i MATCH (n) WHERE id(n) = i RETURN i, n.ref")
+    return {_id(row[0]): row[1] for row in result.get_all()}
+
+
+def _json(value: object, refs: Refs, is_exact: bool) -> object:
+    """Return ``value`` as a JSON value; ``is_exact`` if its type names a decimal, else a Decimal is a large integer."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else NOT_FINITE.get(value, "NaN")
+    if isinstance(value, list):
+        return [_json(item, refs, is_exact) for item in value]
+    if isinstance(value, dict):
+        return _map(value, refs, is_exact)
+    return _text(value, is_exact)
+
+
+def _text(value: object, is_exact: bool) -> object:
+    if isinstance(value, datetime):
+        utc = value.astimezone(UTC) if value.tzinfo else value
+        return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value) if is_exact or value.as_tuple().exponent else int(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, timedelta):
+        return str(value).replace(",", "")
+    if isinstance(value, UUID):
+        return str(value)
+    raise ValueError(f"a value of type {type(value).__name__} has no JSON form")
+
+
+def _map(value: dict[object, object], refs: Refs, is_exact: bool) -> object:
+    if _is_relation(value):
+        ends = {"from": refs.get(_id(value["_src"])), "to": refs.get(_id(value["_dst"]))}
+        return {"type": value["_label"], **ends, "properties": _properties(value, refs, is_exact)}
+    if _is_node(value):
+        properties = _properties(value, refs, is_exact)
+        return {"ref": refs.get(_id(value["_id"])), "label": value["_label"], "properties": properties}
+    if value.keys() == {"_nodes", "_rels"}:
+        return _path(value["_nodes"], value["_rels"], refs, is_exact)
+    if internal := _id(value):
+        return "{}:{}".format(*internal)
+    return {str(key): _json(item, refs, is_exact) for key, item in value.items()}
+
+
+def _properties(value: dict[object, object], refs: Refs, is_exact: bool) -> dict[str, object]:
+    internal = ("_id", "_label", "_src", "_dst")
+    return {str(key): _json(item, refs, is_exact) for key, item in value.items() if key not in internal}
+
+
+def _path(nodes: object, relations: object, refs: Refs, is_exact: bool) -> list[object]:
+    """Return nodes and relations in turn; a path's variable has the ends, a relation's (``-[r*1..2]-``) has not."""
+    assert isinstance(nodes, list) and isinstance(relations, list)
+    longer, shorter = (nodes, relations) if len(nodes) > len(relations) else (relations, nodes)
+    mixed: list[object] = [None] * (len(nodes) + len(relations))
+    mixed[::2], mixed[1::2] = longer, shorter
+    return [_json(item, refs, is_exact) for item in mixed]
+
+
+if __name__ == "__main__":
+    main()

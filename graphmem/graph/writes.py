@@ -1,0 +1,50 @@
+"""Changes of the graph, one record or edge at a time, each through its stored query."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphmem.graph.engine import Connection
+from graphmem.graph.query import quoted, stored
+from graphmem.names import label, relation_label
+
+
+def run(connection: Connection, name: str, parameters: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Run a stored query that writes."""
+    query = stored(name)
+    query.refuse_parameters(parameters)
+    connection.execute(query.filled(names), dict(parameters))
+
+
+def put_node(connection: Connection, scope: str, properties: Mapping[str, Any]) -> None:
+    """Write the node of a record; ``properties`` are exactly its columns, times as aware datetimes."""
+    if scope == "failure":
+        run(connection, "failure/put", properties, {})
+    elif scope == "pattern":
+        run(connection, "pattern/put", properties, {})
+    elif scope == "campaign":
+        run(connection, "campaign/put", properties, {})
+    elif scope == "task":
+        run(connection, "task/put", properties, {})
+    else:
+        run(connection, "entity/put", properties, {"label": label(scope)})
+
+
+def remove_node(connection: Connection, scope: str, key: str) -> None:
+    """Take a node out with its edges, where it is there."""
+    run(connection, "record/remove", {"key": key}, {"label": label(scope)})
+
+
+def put_edge(connection: Connection, kind: str, source: tuple[str, str], target: tuple[str, str],
+             properties: Mapping[str, Any]) -> None:  # fmt: skip
+    """Write an edge between two records, each given by scope and key; their pair of labels is declared first."""
+    names = {"relation": relation_label(kind), "from": label(source[0]), "to": label(target[0])}
+    connection.execute(
+        f"ALTER TABLE {quoted(names['relation'])} ADD IF NOT EXISTS FROM {quoted(names['from'])} TO {quoted(names['to'])}"
+    )
+    run(connection, "relation/put", {"source": source[1], "target": target[1], **properties}, names)
+
+
+def remove_edge(connection: Connection, kind: str, source: tuple[str, str], target: tuple[str, str]) -> None:
+    """Take an edge out, where it is there."""
+    names = {"relation": relation_label(kind), "from": label(source[0]), "to": label(target[0])}
+    run(connection, "relation/remove", {"source": source[1], "target": target[1]}, names)

@@ -1,0 +1,87 @@
+"""Where a store's files are, and how a store is found: by walking up from a folder, like git."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphmem.errors import Unavailable
+from graphmem.model.record import Row
+
+FOLDER = ".graphmem"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of one store; ``root`` is the folder that holds ``.graphmem``."""
+
+    root: Path
+
+    @property
+    def store(self) -> Path:
+        return self.root / FOLDER
+
+    @property
+    def config(self) -> Path:
+        return self.store / "config.toml"
+
+    @property
+    def types(self) -> Path:
+        return self.store / "types"
+
+    @property
+    def vocabulary(self) -> Path:
+        return self.store / "schema.json"
+
+    @property
+    def data(self) -> Path:
+        return self.store / "data"
+
+    @property
+    def local(self) -> Path:
+        return self.store / "local"
+
+    @property
+    def state(self) -> Path:
+        return self.store / "state"
+
+    def data_files(self) -> Iterator[str]:
+        """Yield the data files that are there, as paths below the store, in name order; links are followed by no one."""
+        for path in sorted(self.data.rglob("*.ndjson")) if self.data.is_dir() else ():
+            if path.is_file() and not path.is_symlink():
+                yield path.relative_to(self.store).as_posix()
+
+
+def find(start: Path) -> Layout:
+    """
+    Return the store of the project that ``start`` is in.
+
+    Raises:
+        Unavailable: neither ``start`` nor a folder above it holds ``.graphmem``.
+    """
+    for folder in (start, *start.parents):
+        if (folder / FOLDER).is_dir():
+            return Layout(folder)
+    raise Unavailable(f"no {FOLDER} folder in {str(start)!r} or above it", hint="make one with: graphmem init")
+
+
+def file_of(row: Row) -> str:
+    """Return the data file that a new row belongs to, as a path below the store."""
+    match row["kind"]:
+        case "entity":
+            return f"data/entities/{row['type']}.ndjson"
+        case "relation":
+            return f"data/relations/{row['type']}.ndjson"
+        case kind:
+            return f"data/{kind}.ndjson"
+
+
+def holds(file: str) -> tuple[str, str | None]:
+    """
+    Return the kind, and for entities and relations the type, of the rows that ``file`` may hold.
+
+    ``data/failure.ndjson`` and every file below ``data/failure/`` hold failures.
+    """
+    parts = file.removeprefix("data/").removesuffix(".ndjson").split("/")
+    if parts[0] in ("entities", "relations") and len(parts) > 1:
+        return ("entity" if parts[0] == "entities" else "relation"), parts[1]
+    return parts[0], None

@@ -1,0 +1,390 @@
+"""
+The ledger: the files of a store, read when they changed, written all or nothing, one writer at a time.
+
+Source: docs/format.md. The files are the truth; the catalog is what was last read of them.
+"""
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import time
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from graphmem.errors import BadInput, Locked, Refused
+from graphmem.catalog.catalog import Batch, Catalog, kind_of
+from graphmem.ledger.codec import BOM, BadLine
+from graphmem.ledger.layout import Layout, file_of, holds
+from graphmem.lock import locked
+from graphmem.catalog.entry import Entry
+from graphmem.ledger.row import line_id, read_entry
+from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
+from graphmem.model import MODELS
+from graphmem.model.result import Finding
+from graphmem.model.vocabulary import Vocabulary
+
+
+RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
+READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
+
+
+@dataclass(slots=True)
+class Sync:
+    """What was found on opening: how many rows were taken in, and whether the catalog had to be made anew."""
+
+    rows: int = 0
+    is_first: bool = False
+
+
+class Ledger:
+    """The files of one store and the catalog of them."""
+
+    def __init__(self, layout: Layout, catalog: Catalog, lock: Path, *, lock_timeout_s: float) -> None:
+        self.layout = layout
+        self.catalog = catalog
+        self.lock = lock
+        self.lock_timeout_s = lock_timeout_s
+        self.vocabulary_findings: list[Finding] = []
+        self.load_vocabulary()
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def load_vocabulary(self) -> None:
+        """Take the vocabulary as the catalog last kept it."""
+        kept = self.catalog.meta("vocabulary")
+        if kept:
+            self.catalog.vocabulary = Vocabulary.model_validate_json(kept)
+        findings = self.catalog.meta("vocabulary_findings")
+        self.vocabulary_findings = [Finding.model_validate(found) for found in orjson.loads(findings or "[]")]
+
+    def sync(self) -> Sync:
+        """Take in what changed on disk since it was last read, if anything did."""
+        if not self.changed_files():
+            return Sync()
+        is_first = self.catalog.meta("epoch") is None
+        try:
+            with locked(self.lock, timeout_s=self.lock_timeout_s if is_first else READER_PATIENCE_S):
+                return self.sync_locked()
+        except Locked:
+            if is_first:
+                raise
+            return Sync()  # the writer itself takes in what it writes; until then what was read last is whole
+
+    def sync_locked(self) -> Sync:
+        """Do the work of ``sync`` under the lock of the store."""
+        changed = self.changed_files()
+        if not changed:
+            return Sync()
+        sync = Sync(is_first=self.catalog.meta("epoch") is None)
+        with transaction(self.catalog.connection):
+            if sync.is_first:
+                self.catalog.next_epoch()
+            if any(file.startswith("types/") for file in changed) or sync.is_first:
+                changed = self.read_types(changed)
+            batches = [batch for file in changed if (batch := self.read(file)) is not None]
+            sync.rows = sum(len(batch.gone) + len(batch.entries) for batch in batches)
+            if sync.rows:
+                self.catalog.apply(batches)
+        return sync
+
+    def read_types(self, changed: list[str]) -> list[str]:
+        """Read the vocabulary again; return the files to read: all, unless types were only added."""
+        old = self.catalog.vocabulary
+        vocabulary, findings = read_vocabulary(self.layout)
+        self.catalog.keep("vocabulary", vocabulary.model_dump_json())
+        self.catalog.keep("vocabulary_findings", orjson.dumps([found.model_dump() for found in findings]))
+        self.load_vocabulary()
+        is_larger = vocabulary.entities.items() >= old.entities.items()
+        if is_larger and vocabulary.project_relations.items() >= old.project_relations.items():
+            unwell = self.catalog.connection.execute("SELECT path FROM file WHERE findings <> '[]'")
+            return sorted({*changed, *(file for (file,) in unwell)})
+        self.catalog.clear()
+        return self.present_files()
+
+    def present_files(self) -> list[str]:
+        """Return every file that this version reads, as paths below the store."""
+        types = [path.relative_to(self.layout.store).as_posix() for path in type_files(self.layout)]
+        return types + [file for file in self.layout.data_files() if holds(file)[0] in MODELS]
+
+    def changed_files(self) -> list[str]:
+        """Return the files that may differ from what was last read."""
+        kept = {
+            path: (size, mtime, inode, read)
+            for path, size, mtime, inode, read in self.catalog.connection.execute(
+                "SELECT path, size, mtime_ns, inode, read_ns FROM file"
+            )
+        }
+        changed = []
+        for file in self.present_files():
+            found = os.stat(self.layout.store / file)
+            size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
+            is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (size, mtime, inode)
+            if not is_same or (mtime > read - RACY_NS and self.differs(file)):
+                changed.append(file)
+        return changed + list(kept)
+
+    def differs(self, file: str) -> bool:
+        """Tell by its hash whether a file that was read just after it changed has changed again."""
+        digest = hashlib.sha256((self.layout.store / file).read_bytes()).digest()
+        row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
+        if row[0] != digest:
+            return True
+        if time.time_ns() - row[1] > RACY_NS:  # it cannot change unseen any more
+            with contextlib.suppress(sqlite3.OperationalError):  # somebody writes the catalog: hash it again next time
+                self.catalog.connection.execute("UPDATE file SET read_ns = ? WHERE path = ?", (time.time_ns(), file))
+        return False
+
+    def read(self, file: str) -> Batch | None:
+        """Read one file again and return what changed in it; None for a file of the vocabulary."""
+        path = self.layout.store / file
+        read_ns = time.time_ns()
+        try:
+            found, data = os.stat(path), path.read_bytes()
+        except FileNotFoundError:
+            self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
+            return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
+        batch, findings, is_ordered = self.compare(file, data) if file.startswith("data/") else (None, [], False)
+        self.catalog.connection.execute(
+            "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?)",
+            (
+                file, found.st_size, found.st_mtime_ns, found.st_ino, hashlib.sha256(data).digest(), read_ns,
+                is_ordered, orjson.dumps([found.model_dump() for found in findings]),
+            ),
+        )  # fmt: skip
+        return batch
+
+    def compare(self, file: str, data: bytes) -> tuple[Batch, list[Finding], bool]:
+        """Return what changed in a data file, what is wrong with its lines, and whether its rows are in order."""
+        known = self.catalog.lines(file)
+        lines = data.removeprefix(BOM).split(b"\n")
+        is_ordered = data == b"" or (lines[-1] == b"" and not data.startswith(BOM))
+        if lines[-1] == b"":
+            lines.pop()
+        findings: list[Finding] = self.misplaced(file)
+        if findings:
+            return Batch(file, gone=list(known.values())), findings, False
+        entries: list[Entry] = []
+        seen: dict[int, int] = {}
+        last = -1
+        symmetric = self.symmetric
+        has_siblings = len([other for other in self.layout.data_files() if holds(other) == holds(file)]) > 1
+        for place, line in enumerate(lines, 1):
+            if not line.strip():
+                is_ordered = False
+                continue
+            number = known.get(line)
+            if number is None:
+                try:
+                    entry = self.check_place(file, read_entry(line.rstrip(b"\r"), symmetric))
+                    number = entry.id
+                except BadLine as bad:
+                    findings.append(bad.finding(file, place))
+                    is_ordered = False
+                    continue
+                entries.append(Entry(entry.id, entry.kind, line, entry.record))
+            if number in seen or (has_siblings and line not in known and self.is_elsewhere(number, file)):
+                findings.append(repeated(file, place, seen.get(number)))
+                entries = [entry for entry in entries if entry.line != line or entry.id != number]
+                is_ordered = False
+                continue
+            seen[number] = place
+            is_ordered = is_ordered and number > last and not line.endswith(b"\r")
+            last = number
+        gone = set(known.values()) - set(seen)
+        return Batch(file, gone=gone, entries=entries), findings, is_ordered
+
+    def misplaced(self, file: str) -> list[Finding]:
+        """Say when no type file declares what the rows of ``file`` are."""
+        kind, type_name = holds(file)
+        known = self.catalog.vocabulary.entities if kind == "entity" else self.catalog.vocabulary.linkable
+        if type_name is None or type_name in known:
+            return []
+        noun = "entity" if kind == "entity" else "relation"
+        return [
+            Finding(
+                file=file, line=1, column=1, code="unknown_type", severity="error",
+                message=f"{noun} type {type_name!r} is not declared; its rows are left aside",
+                expected=f"a file types/{'entities' if noun == 'entity' else 'relations'}/{type_name}.md",
+                fix=f"graphmem type add {noun} {type_name}",
+            )
+        ]  # fmt: skip
+
+    def check_place(self, file: str, entry: Entry) -> Entry:
+        """Return the row, or raise ``BadLine`` where it stands in the file of another kind or type."""
+        kind, type_name = holds(file)
+        found = getattr(entry.record, "type", None) if entry.kind in ("entity", "relation") else None
+        if entry.kind != kind or (type_name is not None and found != type_name):
+            what = f"{entry.kind} of type {found!r}" if found else entry.kind
+            raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
+        return entry
+
+    def is_elsewhere(self, number: int, file: str) -> bool:
+        """Tell whether another file of the same kind holds this row already."""
+        table = {"relation": "relation", "feedback": "report"}.get(kind_of(file), "record")
+        row = self.catalog.connection.execute(f"SELECT file FROM {table} WHERE id = ?", (number,)).fetchone()
+        return row is not None and row[0] not in (None, file)
+
+    @property
+    def symmetric(self) -> frozenset[str]:
+        """The names of the symmetric relation types."""
+        return frozenset(name for name, made in self.catalog.vocabulary.relations.items() if made.symmetric)
+
+    def findings(self) -> list[Finding]:
+        """Return what was wrong with the files when they were last read, in the order of files and lines."""
+        rows = self.catalog.connection.execute("SELECT findings FROM file WHERE findings <> '[]' ORDER BY path")
+        found = [Finding.model_validate(item) for (text,) in rows for item in orjson.loads(text)]
+        return self.vocabulary_findings + found
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the store alone, with everything on disk taken in, while the block decides and commits."""
+        with locked(self.lock, timeout_s=self.lock_timeout_s):
+            self.sync_locked()
+            yield
+
+    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None) -> None:
+        """
+        Write rows into their files and take them in; inside ``writing`` only.
+
+        Args:
+            puts: rows that are new or take the place of the row with their number.
+            removes: numbers of rows to take out, by file.
+
+        Raises:
+            Refused: a file that would change has lines that are wrong.
+        """
+        batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
+        by_file: dict[str, list[Entry]] = {}
+        for entry in puts:
+            by_file.setdefault(self.file_for(entry), []).append(entry)
+        for file, entries in by_file.items():
+            batches.setdefault(file, Batch(file)).entries = entries
+        if not batches:
+            return
+        for file in batches:
+            self.refuse_unwell(file)
+        written = {file: self.contents(batch) for file, batch in batches.items()}
+        self.replace({self.layout.store / file: data for file, data in written.items()})
+        self.take_in_own(batches, written)
+
+    def take_in_own(self, batches: Mapping[str, Batch], written: Mapping[str, bytes]) -> None:
+        """Take in what this process has just written, without reading it again."""
+        with transaction(self.catalog.connection):
+            for file, data in written.items():
+                found = os.stat(self.layout.store / file)
+                self.catalog.connection.execute(
+                    "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?)",
+                    (
+                        file, found.st_size, found.st_mtime_ns, found.st_ino,
+                        hashlib.sha256(data).digest(), time.time_ns(), True, "[]",
+                    ),
+                )  # fmt: skip
+            self.catalog.apply(list(batches.values()))
+
+    def file_for(self, entry: Entry) -> str:
+        """Return the file that holds this row, or that it belongs in when it is new."""
+        new = file_of({"kind": entry.kind, "type": getattr(entry.record, "type", None)})
+        table = {"relation": "relation", "feedback": "report"}.get(kind_of(new), "record")
+        row = self.catalog.connection.execute(f"SELECT file FROM {table} WHERE id = ?", (entry.id,)).fetchone()
+        return row[0] if row and row[0] else new
+
+    def refuse_unwell(self, file: str) -> None:
+        """Raise ``BadInput`` for a file with bad lines: writing it would lose them."""
+        row = self.catalog.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
+        findings = orjson.loads(row[0]) if row else []
+        if findings:
+            first = Finding.model_validate(findings[0])
+            raise BadInput(
+                f"{file} is not written as long as it has bad lines: {first}",
+                hint=f"mend line {first.line} of {self.layout.store / file}, or take it out",
+                details={"findings": findings},
+            )
+
+    def contents(self, batch: Batch) -> bytes:
+        """Return the new bytes of a file: untouched lines as they are, the others in their places."""
+        path = self.layout.store / batch.file
+        data = path.read_bytes() if path.exists() else b""
+        lines = data.removeprefix(BOM).split(b"\n")
+        if lines[-1] == b"":
+            lines.pop()
+        row = self.catalog.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (batch.file,)).fetchone()
+        is_ordered = not lines or bool(row and row[0])
+        changes: dict[int, bytes | None] = {number: None for number in batch.gone}
+        changes |= {entry.id: entry.line for entry in batch.entries}
+        if is_ordered and len(changes) * 20 < len(lines):
+            self.splice(lines, changes)
+        else:
+            known = self.catalog.lines(batch.file)
+            rows = {known[line] if line in known else line_id(line, self.symmetric): line for line in lines if line.strip()}
+            rows |= {number: line for number, line in changes.items() if line is not None}
+            kept = (number for number in rows if changes.get(number, b"") is not None)
+            lines = [rows[number] for number in sorted(kept)]
+        return b"\n".join([*lines, b""]) if lines else b""
+
+    def splice(self, lines: list[bytes], changes: Mapping[int, bytes | None]) -> None:
+        """Change a few rows of a file whose rows are in order, in place."""
+        symmetric = self.symmetric
+        for number, line in changes.items():
+            place = bisect_left(lines, number, key=lambda found: line_id(found, symmetric))
+            is_there = place < len(lines) and line_id(lines[place], symmetric) == number
+            lines[place : place + is_there] = [] if line is None else [line]
+
+    def replace(self, contents: Mapping[Path, bytes]) -> None:
+        """Put new contents in the place of files: written beside them and flushed, then renamed."""
+        prepared: list[tuple[Path, Path]] = []
+        try:
+            for path, data in contents.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+                prepared.append((fresh, path))
+                with open(fresh, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            for fresh, path in prepared:
+                os.replace(fresh, path)
+        except OSError as error:
+            for fresh, _ in prepared:
+                fresh.unlink(missing_ok=True)
+            raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+        for folder in {path.parent for path in contents}:
+            handle = os.open(folder, os.O_RDONLY)
+            os.fsync(handle)
+            os.close(handle)
+
+    def renew_vocabulary_file(self) -> None:
+        """Write ``schema.json`` where it is not what types/ say; inside ``writing`` only."""
+        fresh = vocabulary_json(self.catalog.vocabulary)
+        path = self.layout.vocabulary
+        if not path.exists() or path.read_bytes() != fresh:
+            self.replace({path: fresh})
+
+
+def repeated(file: str, place: int, first: int | None) -> Finding:
+    """Say that a row stands twice."""
+    where = f"line {first}" if first else "another file"
+    return Finding(
+        file=file, line=place, column=1, code="duplicate_key", severity="error",
+        message=f"the same key as in {where}", expected="each key once", fix="take one of the two lines out",
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Run the block in one transaction of the catalog: all of it or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+

@@ -1,0 +1,158 @@
+"""The project's vocabulary: Markdown files with front matter, read, checked and written."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+from pydantic import ValidationError
+
+from graphmem.ledger.codec import complaint
+from graphmem.ledger.layout import Layout
+from graphmem.model.result import Finding
+from graphmem.model.vocabulary import (
+    ANY,
+    BUILT_IN_RELATIONS,
+    KINDS,
+    OWNED_RELATIONS,
+    EntityType,
+    RelationType,
+    TypeName,
+    Vocabulary,
+)
+from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, label, relation_label
+
+MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
+
+
+def type_files(layout: Layout) -> list[Path]:
+    """Return the files of the vocabulary, in name order."""
+    return sorted(path for path in layout.types.glob("*/*.md") if path.parent.name in MODELS)
+
+
+def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
+    """Return the project's types, and what is wrong with the files that give none."""
+    found: dict[str, dict[str, TypeName]] = {"entities": {}, "relations": {}}
+    findings: list[Finding] = []
+    labels = taken_labels()
+    for path in type_files(layout):
+        group, file = path.parent.name, path.relative_to(layout.store).as_posix()
+        try:
+            made = parse(path.read_text(encoding="utf-8-sig"), MODELS[group])
+            if made.type != path.stem:
+                raise ValueError(f"type {made.type!r} does not stand in a file of its name, {made.type}.md")
+            claim(labels, made)
+            found[group][made.type] = made
+        except (ValueError, yaml.YAMLError, OSError) as error:
+            findings.append(fault(file, error))
+    vocabulary = Vocabulary.model_construct(entities=found["entities"], project_relations=found["relations"])
+    return vocabulary, findings + unknown_ends(vocabulary)
+
+
+def taken_labels() -> dict[str, str]:
+    """Return the labels of graphmem's own, folded, each with the name it belongs to."""
+    kinds = {label(kind).casefold(): kind for kind in RESERVED_KINDS}
+    return kinds | {relation_label(name).casefold(): name for name in RESERVED_RELATIONS}
+
+
+def claim(labels: dict[str, str], made: EntityType | RelationType | TypeName) -> None:
+    """Note the label of a new type, or raise ``ValueError`` where another type has it, in any case."""
+    name = relation_label(made.type) if isinstance(made, RelationType) else label(made.type)
+    if name.casefold() in labels:
+        raise ValueError(f"type {made.type!r} would have the label {name!r}, which {labels[name.casefold()]!r} has")
+    labels[name.casefold()] = made.type
+
+
+def parse(text: str, model: type[TypeName]) -> TypeName:
+    """
+    Return the type that a Markdown file describes.
+
+    Raises:
+        ValueError: no front matter, or the model refuses it.
+        yaml.YAMLError: the front matter is no YAML.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
+        raise ValueError("no front matter between two lines of ---")
+    end = [line.strip() for line in lines[1:]].index("---") + 1
+    front = yaml.safe_load("\n".join(lines[1:end]))
+    if not isinstance(front, dict):
+        raise ValueError("the front matter is no list of `name: value` lines")
+    try:
+        return model.model_validate({**front, "prose": "\n".join(lines[end + 1 :]).strip()})
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise ValueError(f"{message}: {expected}") from None
+
+
+def fault(file: str, error: Exception) -> Finding:
+    """Say what is wrong with a type's file, at the line the parser names."""
+    mark = getattr(error, "problem_mark", None)
+    line, column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
+    message = getattr(error, "problem", None) or str(error)
+    return Finding(
+        file=file, line=line, column=column, code="bad_type", severity="error", message=message,
+        expected="front matter as in docs/concepts/vocabulary.md", fix=None,
+    )  # fmt: skip
+
+
+def unknown_ends(vocabulary: Vocabulary) -> list[Finding]:
+    """Say which relation types name ends that nothing declares."""
+    known = {ANY, *vocabulary.scopes}
+    return [
+        Finding(
+            file=f"types/relations/{name}.md", line=1, column=1, code="unknown_type", severity="error",
+            message=f"{end!r} is no kind and no entity type", expected=", ".join(sorted(known)),
+            fix=f"graphmem type add entity {end}",
+        )
+        for name, relation in vocabulary.project_relations.items()
+        for end in (*relation.sources, *relation.targets)
+        if end not in known
+    ]  # fmt: skip
+
+
+def write_type(layout: Layout, made: EntityType | RelationType) -> Path:
+    """Write the Markdown file of a new type and return its path."""
+    fields: dict[str, Any] = {"type": made.type}
+    if made.description:
+        fields["description"] = made.description
+    if isinstance(made, RelationType):
+        fields |= {"sources": list(made.sources), "targets": list(made.targets), "weight": made.weight}
+        fields |= {"symmetric": True} if made.symmetric else {}
+        folder = layout.types / "relations"
+    else:
+        fields |= {} if made.search else {"search": False}
+        folder = layout.types / "entities"
+    front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{made.type}.md"
+    prose = made.prose or made.description or "Say here what belongs in it."
+    path.write_text(f"---\n{front}---\n\n{prose}\n", encoding="utf-8")
+    return path
+
+
+def vocabulary_json(vocabulary: Vocabulary) -> bytes:
+    """Return ``schema.json``: the vocabulary for other tools, every key sorted, one final newline."""
+    relations: Iterable[RelationType] = vocabulary.relations.values()
+    document = {
+        "format": 1,
+        "kinds": sorted(KINDS),
+        "entities": {
+            name: {"description": made.description, "label": made.label, "search": made.search}
+            for name, made in vocabulary.entities.items()
+        },
+        "relations": {
+            made.type: {
+                "built_in": made.type in BUILT_IN_RELATIONS or made.type in OWNED_RELATIONS,
+                "description": made.description,
+                "label": made.label,
+                "sources": list(made.sources),
+                "symmetric": made.symmetric,
+                "targets": list(made.targets),
+                "weight": made.weight,
+            }
+            for made in relations
+        },
+    }
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -1,0 +1,294 @@
+"""
+`Memory`: the whole program, one method a use case, grouped by noun.
+
+Every front end calls this and nothing below; each method returns a model of ``graphmem.model.result``.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from graphmem import constants
+from graphmem.model import result
+from graphmem.model.campaign import CampaignStatus
+from graphmem.model.vocabulary import EntityType, RelationType
+from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
+from graphmem.usecase import bulk, campaign, capture, find, link, report, upkeep
+from graphmem.usecase.link import Direction
+
+
+class Memory:
+    """
+    The memory of one project.
+
+    Args:
+        folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
+        lock_timeout_s: seconds to wait for another writer; None for what the settings say.
+        now: the clock.
+        new_id: makes the ids of reports.
+        say: takes a line for people, such as a bad line of a file; said once each.
+        progress: shows long work.
+
+    Raises:
+        Unavailable: there is no store; make one with ``Memory.init``.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        *,
+        lock_timeout_s: float | None = None,
+        now: Callable[[], datetime] = system_clock,
+        new_id: Callable[[], str] = fresh_id,
+        say: Say = lambda text: None,
+        progress: Progress = no_progress,
+    ) -> None:
+        self.store = open_store(
+            folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress
+        )
+        self.failures = Failures(self.store)
+        self.patterns = Patterns(self.store)
+        self.entities = Entities(self.store)
+        self.relations = Relations(self.store)
+        self.campaigns = Campaigns(self.store)
+        self.types = Types(self.store)
+
+    @staticmethod
+    def init(folder: Path | str) -> result.Initialised:
+        """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
+        return upkeep.init(Path(folder))
+
+    def close(self) -> None:
+        """Let go of the store's files."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # --- any record ---------------------------------------------------------------------------------------------
+
+    def add_rows(self, lines: Iterable[bytes], *, name: str = "input", dedup: bool = False, skip_invalid: bool = False,
+                 verbose: bool = False) -> result.BulkAdded:  # fmt: skip
+        """
+        Add NDJSON rows of any kind, in any order, all or none.
+
+        Raises:
+            BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
+        """
+        return bulk.bulk_add(self.store, lines, name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
+
+    def get(self, ref: str) -> result.Got:
+        """Return a record with its edges, by reference or unambiguous name; an archived one too."""
+        return find.get(self.store, ref)
+
+    def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
+             sort: str | None = None, limit: int | None = None) -> result.Listing:  # fmt: skip
+        """Return records of a kind or entity type that have all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
+        return find.listing(self.store, kind, tags=tags, archived=archived, sort=sort, limit=limit)
+
+    def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
+             untag: Collection[str] = (), unset: Collection[str] = (), dry_run: bool = False) -> result.Changed:  # fmt: skip
+        """Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away."""
+        return capture.edit(self.store, ref, fields or {}, tag=[*tag], untag=[*untag], unset=[*unset], dry_run=dry_run)
+
+    def rename(self, ref: str, name: str) -> result.Changed:
+        """Give a record another name; the old one is still found."""
+        return capture.rename(self.store, ref, name)
+
+    def forget(self, ref: str, reason: str | None = None) -> result.Changed:
+        """Archive a record: it leaves search and graph, and comes back with ``restore``."""
+        return capture.forget(self.store, ref, reason)
+
+    def restore(self, ref: str) -> result.Changed:
+        """Bring an archived record back."""
+        return capture.restore(self.store, ref)
+
+    def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> result.Reported:
+        """Report that a memory helped or did not; with a task, reporting again replaces the report."""
+        return report.feedback(self.store, ref, helped=helped, task=task)
+
+    def feedback_rows(self, lines: Iterable[bytes], *, name: str = "input") -> result.BulkReported:
+        """Store a batch of reports, NDJSON lines ``{ref, helped, task?, at?, id?}``, all or none."""
+        return report.feedback_batch(self.store, lines, name)
+
+    # --- search and graph ---------------------------------------------------------------------------------------
+
+    def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
+              min_similarity: float | None = None) -> result.Found:  # fmt: skip
+        """Return the records that a text is about, best first."""
+        return find.query(self.store, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+
+    def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,
+                kinds: Collection[str] | None = None, direction: Direction = "both",
+                min_strength: float | None = None, limit: int | None = None) -> result.Related:  # fmt: skip
+        """Return what a record is related to, strongest path first, each path edge by edge."""
+        strength = self.store.settings.retrieval.min_strength if min_strength is None else min_strength
+        return link.related(self.store, ref, max_hops=max_hops, types=types or None, kinds=kinds or None,
+                            direction=direction, min_strength=strength, limit=limit)  # fmt: skip
+
+    def path(self, source: str, target: str, *, max_hops: int = constants.MAX_HOPS,
+             types: Collection[str] | None = None, direction: Direction = "both") -> result.Connection:  # fmt: skip
+        """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
+        return link.path(self.store, source, target, max_hops=max_hops, types=types or None, direction=direction)
+
+    def solutions(self, ref: str, *, limit: int | None = None) -> result.Solutions:
+        """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
+        return link.solutions(self.store, ref, limit)
+
+    def similar(self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX) -> result.Similar:
+        """Return finished campaigns that resemble a campaign or an objective."""
+        return campaign.similar(self.store, text, threshold=threshold, limit=limit)
+
+    def cypher(self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
+               limit: int | None = None) -> result.CypherRows:  # fmt: skip
+        """
+        Run a Cypher query, read-only and bounded in time, memory and rows.
+
+        Raises:
+            Refused: a statement that is not allowed; the hint names the command that does it.
+            Usage: a parameter that is missing or that the query does not have.
+            BadInput: the engine does not understand it.
+            Unavailable: it ran out of time or memory.
+        """
+        return upkeep.cypher(self.store, query, parameters or {}, timeout_s=timeout_s, limit=limit)
+
+    def cypher_named(self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
+                     limit: int | None = None) -> result.CypherRows:  # fmt: skip
+        """Run a stored query by its name, such as ``failure/solutions``."""
+        return upkeep.cypher_named(self.store, name, parameters or {}, timeout_s=timeout_s, limit=limit)
+
+    @staticmethod
+    def queries() -> result.QueryList:
+        """Return the stored queries that read, with their parameters and columns."""
+        return upkeep.query_list()
+
+    # --- the store ----------------------------------------------------------------------------------------------
+
+    def export(self, *, to: Path | None = None) -> result.Exported:
+        """Bring every file into canonical form, or write a canonical copy to another folder."""
+        return upkeep.export(self.store, to=to)
+
+    def export_check(self) -> result.Checked:
+        """Say where a file is not canonical or does not check out; nothing is written."""
+        return upkeep.export_check(self.store)
+
+    def rebuild(self, *, embed: bool = True) -> result.Rebuilt:
+        """Make everything derived anew from the files; ``embed=False`` makes no vectors."""
+        return upkeep.rebuild(self.store, embed=embed)
+
+    def validate(self) -> result.Checked:
+        """Check files, vocabulary and graph against each other."""
+        return upkeep.validate(self.store)
+
+    def stats(self) -> result.Stats:
+        """Count records and edges, and say how they hang together."""
+        return upkeep.stats(self.store)
+
+    def names(self, prefix: str = "", limit: int = 50) -> "list[str]":
+        """Return references that begin with ``prefix``, in name order: what a shell completes."""
+        with self.store.reading() as catalog:
+            return catalog.completions(prefix, limit)
+
+
+class Group:
+    """Use cases of one noun."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+
+class Failures(Group):
+    """What went wrong, and what fixes it."""
+
+    def add(self, trigger: str, *, name: str | None = None, dedup: bool = True, dry_run: bool = False,
+            replace: bool = False, **fields: object) -> result.Changed:  # fmt: skip
+        """Add a failure; fields: fix, match, cost, tags, sources, files, flaky. A repeated one is merged."""
+        return capture.add(self.store, "failure", {"trigger": trigger, "name": name, **fields}, dedup=dedup,
+                           dry_run=dry_run, replace=replace)  # fmt: skip
+
+
+class Patterns(Group):
+    """What works."""
+
+    def add(self, trigger: str, insight: str, *, name: str | None = None, dedup: bool = True, dry_run: bool = False,
+            replace: bool = False, **fields: object) -> result.Changed:  # fmt: skip
+        """Add a pattern; fields: saved, tags, sources, framework, files. A repeated one is merged."""
+        return capture.add(self.store, "pattern", {"trigger": trigger, "insight": insight, "name": name, **fields},
+                           dedup=dedup, dry_run=dry_run, replace=replace)  # fmt: skip
+
+
+class Entities(Group):
+    """Things of the project."""
+
+    def add(self, type_name: str, name: str, *, value: str | None = None, dry_run: bool = False,
+            **fields: object) -> result.Changed:  # fmt: skip
+        """Add an entity of a declared type, or change its value."""
+        return capture.add(self.store, "entity", {"type": type_name, "name": name, "value": value, **fields},
+                           dry_run=dry_run)  # fmt: skip
+
+
+class Relations(Group):
+    """Typed, weighted edges."""
+
+    def link(self, source: str, kind: str, target: str, *, weight: float | None = None, note: str | None = None,
+             sources: Collection[str] = ()) -> result.Linked:  # fmt: skip
+        """Add an edge, or change its weight and note; without a weight it has that of its type."""
+        return link.link(self.store, source, kind, target, weight=weight, note=note, sources=sources)
+
+    def unlink(self, source: str, kind: str, target: str) -> result.Linked:
+        """Take an edge out."""
+        return link.unlink(self.store, source, kind, target)
+
+
+class Campaigns(Group):
+    """Pieces of work that are more than one task."""
+
+    def create(self, objective: str, *, name: str | None = None, framework: str | None = None,
+               **fields: object) -> result.Changed:  # fmt: skip
+        """Begin a campaign."""
+        return capture.add(self.store, "campaign", {"objective": objective, "name": name, "framework": framework, **fields})
+
+    def add_tasks(self, ref: str, plan: object) -> result.CampaignTasks:
+        """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
+        return campaign.add_tasks(self.store, ref, plan)
+
+    def ready(self, ref: str) -> result.Ready:
+        """Return the tasks that can start now."""
+        return campaign.ready(self.store, ref)
+
+    def complete(self, ref: str, *, outcome: str | None = None, status: CampaignStatus | None = None) -> result.CampaignTasks:
+        """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
+        return campaign.complete(self.store, ref, outcome=outcome, status=status)
+
+
+class Types(Group):
+    """The vocabulary of the project."""
+
+    def list(self) -> result.TypeList:
+        """Return the project's types, and graphmem's own relations."""
+        return upkeep.type_list(self.store)
+
+    def show(self, name: str) -> EntityType | RelationType:
+        """Return one type."""
+        return upkeep.type_show(self.store, name)
+
+    def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
+        """Declare an entity type."""
+        made = upkeep.type_add(self.store, upkeep.new_type(EntityType, type=name, description=description, search=search))
+        assert isinstance(made, EntityType)
+        return made
+
+    def add_relation(self, name: str, *, sources: Collection[str], targets: Collection[str], weight: float = 1.0,
+                     symmetric: bool = False, description: str = "") -> RelationType:  # fmt: skip
+        """Declare a relation type and between what it may stand."""
+        made = upkeep.type_add(self.store, upkeep.new_type(
+            RelationType, type=name, sources=tuple(sources), targets=tuple(targets), weight=weight, symmetric=symmetric,
+            description=description,
+        ))  # fmt: skip
+        assert isinstance(made, RelationType)
+        return made

@@ -1,0 +1,39 @@
+"""A campaign: an objective, its tasks, and what came of it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from graphmem.model.field import Count, Item, StringSet, Text, Time
+from graphmem.model.record import Record
+
+CampaignStatus = Literal["active", "complete", "partial", "failed"]
+FINISHED: tuple[CampaignStatus, ...] = ("complete", "partial")
+
+
+class Fingerprint(BaseModel):
+    """What `similar` compares of a finished campaign (retrieval.md, section 11)."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    delta: StringSet = ()  # files its tasks changed
+    tasks: Count = 0
+    framework: Item | None = None
+    task_types: dict[str, Count] = {}
+
+
+class Campaign(Record):
+    """A piece of work that is more than one task."""
+
+    kind: Literal["campaign"]
+    objective: Text
+    framework: Text | None = None
+    status: CampaignStatus = "active"
+    completed_at: Time | None = None
+    outcome: Text | None = None
+    fingerprint: Fingerprint | None = None
+    tags: StringSet = ()
+
+    @property
+    def search_text(self) -> str:
+        return self.objective

@@ -1,0 +1,30 @@
+"""An entity: a thing of the project, such as a class, a file, a service, of a type the project declares."""
+
+from typing import Annotated, Literal
+
+from pydantic import Strict
+
+from graphmem.model.field import ITEM_CHARACTERS, VALUE_BYTES, Item, Limit
+from graphmem.model.record import Record
+from graphmem.names import printable
+
+
+class Entity(Record):
+    """A named thing; ``value`` holds what belongs to the thing itself, edges hold how it relates to others."""
+
+    kind: Literal["entity"]
+    type: Item
+    value: Annotated[str, Strict(), Limit(VALUE_BYTES)] = ""
+
+    @classmethod
+    def refuse_name(cls, name: str) -> None:
+        if not name.strip() or len(name) > ITEM_CHARACTERS or not printable(name):
+            raise ValueError(f"name {name[:80]!r} is not printable text of 1 to {ITEM_CHARACTERS} characters on one line")
+
+    @property
+    def scope(self) -> str:
+        return self.type
+
+    @property
+    def search_text(self) -> str:
+        return f"{self.name}\n{self.value}" if self.value else self.name

@@ -1,0 +1,35 @@
+"""A failure: an observable error and, once known, what resolves it."""
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import Strict, model_validator
+
+from graphmem.model.field import MATCH_CHARACTERS, Flag, Limit, Number, Text
+from graphmem.model.record import Memory
+
+Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
+
+
+class Failure(Memory):
+    """What went wrong (``trigger``) and what fixes it; without a fix and without a solving pattern it is unsolved."""
+
+    kind: Literal["failure"]
+    fix: Text | None = None
+    match: Expression | None = None  # Python `re` syntax; finds the failure in logs
+    cost: Number | None = None  # thousands of tokens it took to learn
+    flaky: Flag = False
+
+    @model_validator(mode="after")
+    def check_match(self) -> Self:
+        """Refuse an expression that does not compile."""
+        if self.match is not None:
+            try:
+                re.compile(self.match)
+            except (re.error, RecursionError, OverflowError) as error:
+                raise ValueError(f"match {self.match[:80]!r} is no regular expression: {error}") from None
+        return self
+
+    @property
+    def search_text(self) -> str:
+        return f"{self.trigger}\n{self.fix}" if self.fix else self.trigger

@@ -1,0 +1,43 @@
+"""Feedback: a report that a memory helped, or did not; a fact, never a counter."""
+
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+
+from graphmem.model.field import Flag, Item, Time
+from graphmem.model.record import Frozen, Row
+from graphmem.names import split_ref
+
+
+class Feedback(Frozen):
+    """One report; with a task its key is (task, ref), so that reporting again replaces it."""
+
+    kind: Literal["feedback"]
+    ref: Item
+    helped: Flag
+    at: Time
+    task: Item | None = None
+    id: Item | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def complete(cls, values: Any) -> Any:
+        """A fact has one time, ``at``; every row of the ledger has a ``created_at``, so the one stands for the other."""
+        values = super().complete(values)
+        if isinstance(values, dict) and "at" in values:
+            return {**values, "created_at": values["at"]}
+        return values
+
+    @model_validator(mode="after")
+    def check_key(self) -> Self:
+        """Refuse a report that nothing identifies."""
+        if not all(split_ref(self.ref)):
+            raise ValueError(f"ref {self.ref!r} is no reference; kind/name would be, such as failure/import-error")
+        if not self.task and not self.id:
+            raise ValueError("a report without a task needs an id")
+        return self
+
+    def to_row(self) -> Row:
+        row = super().to_row()
+        del row["created_at"]
+        return row

@@ -1,0 +1,74 @@
+"""The types that fields are made of: texts with their limits, sets, numbers and times, and their canonical JSON."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict, WithJsonSchema
+
+TEXT_BYTES = 16 * 1024  # UTF-8 bytes of a text
+ITEM_CHARACTERS = 256  # characters of one item of a list
+LIST_ITEMS = 100  # items of a list that people write
+GROWING_ITEMS = 10_000  # items of a list that grows by itself: sources, aliases, alternates
+VALUE_BYTES = 4 * 1024  # UTF-8 bytes of an entity's value
+MATCH_CHARACTERS = 1_000  # characters of a match expression
+ROW_BYTES = 256 * 1024  # UTF-8 bytes of a row
+NESTING = 32  # levels of a JSON value
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a command takes in at most; a file or a merge may hold more (records.md, "Limits")."""
+
+    size: int  # UTF-8 bytes of a text
+    items: int = 0  # items of a list; 0 for a text
+    characters: int = 0  # characters of a text or of one item of a list; 0: the bytes count
+
+
+def parse_time(value: object) -> datetime:
+    """Return an instant in UTC, cut to milliseconds, from an aware datetime or ISO 8601 text with a time zone."""
+    if isinstance(value, str | datetime):
+        return instant(value)
+    raise ValueError("expected a time such as 2026-11-01T09:30:00.000Z")
+
+
+@lru_cache(maxsize=4096)  # rows that were written together share their times
+def instant(value: str | datetime) -> datetime:
+    """Do the work of ``parse_time``."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+        if moment.tzinfo is None:
+            raise ValueError
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("expected a time with its zone, such as 2026-11-01T09:30:00.000Z") from None
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+@lru_cache(maxsize=4096)
+def format_time(value: datetime) -> str:
+    """Return the canonical text of an instant in UTC: ``2026-11-01T09:30:00.000Z``."""
+    return value.isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+def as_set(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values once each, by code point: how a set stands in a row."""
+    return tuple(sorted(set(values)))
+
+
+Time = Annotated[
+    datetime,
+    BeforeValidator(parse_time),
+    PlainSerializer(format_time, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+Text = Annotated[str, Strict(), Limit(TEXT_BYTES)]
+Item = Annotated[str, Strict()]
+StringSet = Annotated[tuple[Item, ...], AfterValidator(as_set), Limit(0, LIST_ITEMS, ITEM_CHARACTERS)]
+GrowingSet = Annotated[tuple[Item, ...], AfterValidator(as_set), Limit(0, GROWING_ITEMS, ITEM_CHARACTERS)]
+TextList = Annotated[tuple[Item, ...], Limit(TEXT_BYTES, LIST_ITEMS)]
+Number = Annotated[float, Strict(), Field(ge=0, le=2**53, allow_inf_nan=False)]
+Count = Annotated[int, Strict(), Field(ge=0, le=2**53)]
+Flag = Annotated[bool, Strict()]

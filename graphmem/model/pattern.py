@@ -1,0 +1,19 @@
+"""A pattern: when something applies, and what to do then."""
+
+from typing import Literal
+
+from graphmem.model.field import Number, Text
+from graphmem.model.record import Memory
+
+
+class Pattern(Memory):
+    """What works: ``trigger`` says when it applies, ``insight`` what to do."""
+
+    kind: Literal["pattern"]
+    insight: Text
+    saved: Number | None = None  # thousands of tokens it saves
+    framework: Text | None = None
+
+    @property
+    def search_text(self) -> str:
+        return f"{self.trigger}\n{self.insight}"

@@ -1,0 +1,195 @@
+"""What every record has, and how a record becomes a row and a row a record."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
+
+from graphmem.model.field import Count, GrowingSet, Item, Limit, StringSet, Text, Time, format_time
+from graphmem.names import SLUG, slug
+
+Row = dict[str, JsonValue]
+
+
+class Frozen(BaseModel):
+    """A value: never changed, compared by content, unknown fields kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
+
+    derived: ClassVar[frozenset[str]] = frozenset({"updated_at"})  # in answers and never in rows
+
+    kind: str
+    created_at: Time
+    edited: dict[str, Time] = Field(default_factory=dict)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def updated_at(self) -> Time:
+        """The latest of ``created_at`` and the times in ``edited``."""
+        return max((self.created_at, *self.edited.values())) if self.edited else self.created_at
+
+    @model_validator(mode="before")
+    @classmethod
+    def complete(cls, values: Any) -> Any:
+        """Take a row, or an answer of graphmem: a known field that is ``null`` is absent, what is derived is dropped."""
+        if not isinstance(values, dict) or (None not in values.values() and cls.derived.isdisjoint(values)):
+            return values
+        known = known_names(cls)
+        return {k: v for k, v in values.items() if k not in cls.derived and not (v is None and k in known)}
+
+    def to_row(self) -> Row:
+        """Return the canonical fields of this record: what holds its default is left out, times are texts."""
+        given, values = self.__pydantic_fields_set__, self.__dict__
+        row: Row = {
+            alias: plain(values[name])
+            for name, alias, default in row_fields(type(self))
+            if name in given and values[name] != default
+        }
+        if self.__pydantic_extra__:
+            row.update((name, plain(value)) for name, value in self.__pydantic_extra__.items())
+        return row
+
+    def replaced(self, changes: Mapping[str, object]) -> Self:
+        """Return a checked copy with other values, by their names in a row; ``None`` takes a value away."""
+        values = {alias: getattr(self, name) for name, alias, _ in row_fields(type(self))}
+        return type(self).model_validate(values | (self.__pydantic_extra__ or {}) | dict(changes))
+
+
+@cache
+def known_names(model: type[Frozen]) -> frozenset[str]:
+    """Return the names that the fields of ``model`` have in a row."""
+    return frozenset(alias for _, alias, _ in row_fields(model))
+
+
+@cache
+def row_fields(model: type[Frozen]) -> tuple[tuple[str, str, object], ...]:
+    """Return the name, the name in a row and the default of each field of ``model``."""
+    return tuple(
+        (name, field.alias or name, field.get_default(call_default_factory=True) if not field.is_required() else ...)
+        for name, field in model.model_fields.items()
+    )
+
+
+def plain(value: object) -> JsonValue:
+    """Return a field's value as JSON: times as texts, integral numbers without a point."""
+    if type(value) in SCALARS:
+        return value  # type: ignore[return-value]  # a JSON scalar
+    if isinstance(value, datetime):
+        return format_time(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= 2**53 else value
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, BaseModel):
+        return {k: plain(v) for k, v in value.model_dump(by_alias=True, exclude_defaults=True).items()}
+    return [plain(item) for item in value]  # type: ignore[attr-defined]  # what is left is a list or a tuple
+
+
+SCALARS = frozenset({str, bool, int, type(None)})
+
+
+class Record(Frozen):
+    """A node of the memory: it has a key, a name, and may be archived."""
+
+    derived = frozenset({"updated_at", "ref"})
+
+    name: Item
+    key: Item = ""
+    aliases: GrowingSet = ()
+    sources: GrowingSet = ()
+    archived_at: Time | None = None
+    archive_reason: Text | None = None
+    superseded_by: Item | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def complete(cls, values: Any) -> Any:
+        """The key stands in a row only where it differs from the name."""
+        values = super().complete(values)
+        if isinstance(values, dict) and "key" not in values and "name" in values:
+            return {**values, "key": values["name"]}
+        return values
+
+    @model_validator(mode="after")
+    def check_name(self) -> Self:
+        """Refuse a name that nobody could type or that is no slug."""
+        for name in (self.name, self.key, *self.aliases):
+            self.refuse_name(name)
+        return self
+
+    @classmethod
+    def refuse_name(cls, name: str) -> None:
+        """Raise ``ValueError`` for a name that this kind cannot have; the message holds what would be right."""
+        if not SLUG.fullmatch(name):
+            raise ValueError(f"name {name!r} is no slug (a-z 0-9 - _ . up to 120); {slug(name) or 'name'!r} would be")
+
+    @property
+    def scope(self) -> str:
+        """The first part of the reference: the kind, for an entity its type."""
+        return self.kind
+
+    @property
+    def key_ref(self) -> str:
+        """The reference by key: how rows name this record, and its key text."""
+        return f"{self.scope}/{self.key}"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def ref(self) -> str:
+        """The reference by current name."""
+        return f"{self.scope}/{self.name}"
+
+    @property
+    def is_archived(self) -> bool:
+        return self.archived_at is not None
+
+    @property
+    def search_text(self) -> str:
+        """The text that stands for the record in search; empty where it is not searched (retrieval.md, section 1)."""
+        return ""
+
+    def to_row(self) -> Row:
+        row = super().to_row()
+        if row.get("key") == row.get("name"):
+            del row["key"]
+        return row
+
+
+class Alternate(BaseModel):
+    """A text that a merge set aside: what stood in ``field`` of the newer record."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    field: Item
+    text: Text
+
+
+class Memory(Record):
+    """What failures and patterns share: it is learned, reported on and merged."""
+
+    trigger: Text
+    tags: StringSet = ()
+    files: StringSet = ()
+    alternates: tuple[Alternate, ...] = Field(default=(), json_schema_extra={"uniqueItems": True})
+    helped: Count = 0
+    failed: Count = 0
+
+    @model_validator(mode="after")
+    def check_trigger(self) -> Self:
+        """Refuse a trigger without a word in it: nothing could find it."""
+        if not self.trigger.strip():
+            raise ValueError("trigger is empty; say what was observed")
+        return self
+
+
+def limits(model: type[Frozen]) -> dict[str, Limit]:
+    """Return the limit of each field of ``model`` that has one, by its name in a row."""
+    return {
+        field.alias or name: found
+        for name, field in model.model_fields.items()
+        for found in field.metadata
+        if isinstance(found, Limit)
+    }
+

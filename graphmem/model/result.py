@@ -1,0 +1,330 @@
+"""The answer of every operation: one model each, the same JSON from every front end (docs/reference/json.md)."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny
+
+from graphmem.model.record import Record
+from graphmem.model.vocabulary import EntityType, RelationType
+
+Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
+
+
+class Answer(BaseModel):
+    """Base of all answers: a value."""
+
+    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
+
+
+class Finding(Answer):
+    """One thing that a check found, and where."""
+
+    file: str
+    line: int | None
+    column: int | None
+    code: str
+    severity: Literal["error", "warning"]
+    message: str
+    expected: str
+    fix: str | None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return f"{place}: {self.message}, expected {self.expected}"
+
+
+class Variant(Answer):
+    """A record that is similar to a new one and yet another."""
+
+    ref: str
+    similarity: float
+
+
+class Changed(Answer):
+    """What a command did to one record; ``ref`` is the record that now holds it."""
+
+    ref: str
+    action: Action
+    merged_into: str | None = None
+    similarity: float | None = None
+    variants: list[Variant] = []
+    record: SerializeAsAny[Record]
+
+
+class BulkAdded(Answer):
+    """What ``add --ndjson`` did; ``results`` only when asked for."""
+
+    created: int
+    merged: int
+    updated: int
+    unchanged: int
+    relations: int
+    results: list[Changed] = []
+
+
+class Edge(Answer):
+    """An edge by the current references of its ends; ``direction`` says how a path walks it."""
+
+    source: str = Field(alias="from")
+    type: str
+    target: str = Field(alias="to")
+    weight: float
+    note: str | None = None
+    direction: Literal["out", "in"] | None = None
+
+
+class Got(Answer):
+    """One record with its edges."""
+
+    ref: str
+    record: SerializeAsAny[Record]
+    relations: list[Edge]
+
+
+class Listed(Answer):
+    """A record in a list."""
+
+    ref: str
+    record: SerializeAsAny[Record]
+
+
+class Listing(Answer):
+    """Records that fit, and how many there are without the limit."""
+
+    results: list[Listed]
+    total: int
+
+
+class Linked(Answer):
+    """What ``link`` and ``unlink`` did."""
+
+    edge: Edge
+    action: Literal["created", "updated", "unchanged", "removed"]
+
+
+class Reported(Answer):
+    """What is known of a memory's worth after a report."""
+
+    ref: str
+    helped: int
+    failed: int
+    help_ratio: float
+    action: Literal["created", "updated", "unchanged"]
+
+
+class BulkReported(Answer):
+    """What a batch of reports did."""
+
+    created: int
+    updated: int
+    unchanged: int
+
+
+class Reached(Answer):
+    """A record that ``related`` reached, with the strongest path to it."""
+
+    ref: str
+    strength: float
+    hops: int
+    path: list[Edge]
+    record: SerializeAsAny[Record]
+
+
+class Related(Answer):
+    """Strongest first; ``exhaustive`` is false where the search ended at its budget."""
+
+    start: str
+    results: list[Reached]
+    exhaustive: bool
+    truncated: bool
+
+
+class Connection(Answer):
+    """The strongest path between two records; strength 0 and no path where there is none."""
+
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    strength: float
+    hops: int
+    path: list[Edge]
+    exhaustive: bool = True
+
+
+class Solution(Answer):
+    """A pattern that solves a failure, or one near it; ``path`` leads from the failure to the pattern."""
+
+    ref: str
+    strength: float
+    help_ratio: float
+    path: list[Edge]
+    record: SerializeAsAny[Record]
+
+
+class Solutions(Answer):
+    """Direct solutions first, strongest first."""
+
+    failure: str
+    results: list[Solution]
+
+
+class Factors(Answer):
+    """What a score is made of."""
+
+    semantic: float
+    lexical: float
+    exact: float
+    graph: float
+    cost: float
+    help_ratio: float
+    age_decay: float
+
+
+class Hit(Answer):
+    """A record that a query found."""
+
+    ref: str
+    score: float
+    relevance: float
+    similarity: float
+    tier: Literal["critical", "productive", "exploration", "archive"]
+    factors: Factors
+    record: SerializeAsAny[Record]
+
+
+class Found(Answer):
+    """What a query found, best first."""
+
+    query: str
+    results: list[Hit]
+    search: Literal["semantic+lexical", "lexical"]
+
+
+class Parts(Answer):
+    """The three parts of the similarity of two campaigns."""
+
+    objective: float
+    files: float
+    size: float
+
+
+class SimilarCampaign(Answer):
+    """A finished campaign that resembles the one asked about."""
+
+    ref: str
+    similarity: float
+    parts: Parts
+    outcome: str | None
+    blocked_by: list[str]
+    solved_by: list[str]
+    record: SerializeAsAny[Record]
+
+
+class Similar(Answer):
+    """Finished campaigns, most similar first."""
+
+    objective: str
+    results: list[SimilarCampaign]
+
+
+class CypherRows(Answer):
+    """The answer to a Cypher query."""
+
+    columns: list[str]
+    types: list[str]
+    rows: list[list[JsonValue]]
+    truncated: bool
+
+
+class StoredQuery(Answer):
+    """A query of ``queries/`` that anyone may run by its name."""
+
+    name: str
+    sentence: str
+    parameters: dict[str, str]
+    columns: list[str]
+
+
+class QueryList(Answer):
+    """Every stored query that reads."""
+
+    results: list[StoredQuery]
+
+
+class Connectivity(Answer):
+    """How well the memory hangs together."""
+
+    edges_per_node: float
+    isolated_share: float
+    components: int
+    largest_component: int
+    unsolved_failures: int
+
+
+class Stats(Answer):
+    """Counts of the live records and edges."""
+
+    records: dict[str, int]
+    entities: dict[str, int]
+    relations: dict[str, int]
+    archived: int
+    connectivity: Connectivity
+
+
+class Checked(Answer):
+    """What a check found; ``ok`` is false where there is an error."""
+
+    ok: bool
+    findings: list[Finding]
+
+
+class ExportedFile(Answer):
+    """One file of an export."""
+
+    rows: int
+    sha256: str
+    changed: bool
+
+
+class Exported(Answer):
+    """Every data file in canonical form."""
+
+    files: dict[str, ExportedFile]
+
+
+class Rebuilt(Answer):
+    """What a rebuild made."""
+
+    records: int
+    relations: int
+    embedded: int
+    seconds: float
+
+
+class CampaignTasks(Answer):
+    """A campaign with its tasks, in the order of the plan."""
+
+    campaign: str
+    record: SerializeAsAny[Record]
+    tasks: list[SerializeAsAny[Record]]
+
+
+class Ready(Answer):
+    """The tasks of a campaign that can start now."""
+
+    campaign: str
+    ready: list[SerializeAsAny[Record]]
+
+
+class Initialised(Answer):
+    """What ``init`` made or found."""
+
+    path: str
+    created: bool
+    registered: list[str]
+
+
+class TypeList(Answer):
+    """The types of a project, and graphmem's own relations."""
+
+    entities: list[EntityType]
+    relations: list[RelationType]

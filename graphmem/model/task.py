@@ -1,0 +1,73 @@
+"""A task: one step of a campaign, with what it needs and what it delivered."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict, computed_field
+
+from graphmem.model.field import Item, Number, StringSet, Text, TextList, Time
+from graphmem.model.record import Record
+from graphmem.names import TASK_NAME
+
+TaskType = Literal["spec", "impl", "test", "refactor", "docs", "other"]
+TaskStatus = Literal["pending", "active", "complete", "blocked", "unreachable"]
+
+
+class Idioms(BaseModel):
+    """What a task's code must and must not use."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    required: StringSet = ()
+    forbidden: StringSet = ()
+
+
+class Task(Record):
+    """A node of a campaign's plan; ``depends`` are references to the tasks that must be complete before it."""
+
+    derived = frozenset({"updated_at", "ref", "seq", "slug"})
+
+    kind: Literal["task"]
+    campaign: Item  # reference of its campaign, by key
+    objective: Text
+    type: TaskType = "other"
+    status: TaskStatus = "pending"
+    depends: StringSet = ()
+    delta: StringSet = ()  # files it may change
+    verify: Text | None = None  # command that shows that it is done
+    verify_source: Item | None = None  # test file to read first
+    budget: Number | None = None
+    framework: Text | None = None
+    framework_confidence: Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    idioms: Idioms | None = None
+    prior_knowledge: StringSet = ()  # references of what was injected
+    lineage: tuple[JsonValue, ...] = ()  # parents and what they delivered
+    delivered: Text | None = None
+    blocked_reason: Text | None = None
+    blocked_by: StringSet = ()
+    utilized: StringSet = ()  # references of memories it used
+    code_contexts: TextList = ()
+    preflight: JsonValue = None
+    started_at: Time | None = None
+    completed_at: Time | None = None
+    blocked_at: Time | None = None
+
+    @classmethod
+    def refuse_name(cls, name: str) -> None:
+        if not TASK_NAME.fullmatch(name):
+            raise ValueError(f"name {name!r} is no task's name; auth/001-setup would be")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def seq(self) -> str:
+        """Three digits that order the plan for people."""
+        return self.name.rpartition("/")[2][:3]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def slug(self) -> str:
+        """The name without campaign and digits."""
+        return self.name.rpartition("/")[2][4:]
+
+    @property
+    def search_text(self) -> str:
+        return f"{self.objective}\n{self.delivered}" if self.delivered else self.objective

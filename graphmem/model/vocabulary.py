@@ -1,0 +1,123 @@
+"""The types of a project: what an entity can be, what a relation can be and between what it may stand."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from graphmem.model.field import Flag, Item
+from graphmem.model.relation import Weight
+from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, TYPE_NAME, label, relation_label
+
+ANY = "any"
+KINDS = ("failure", "pattern", "campaign", "task")  # what can be an end beside the entity types
+
+
+class TypeName(BaseModel):
+    """What entity types and relation types share."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    type: Item
+    description: Item = ""
+    prose: Item = ""
+
+    @model_validator(mode="after")
+    def check_type(self) -> Self:
+        """Refuse a name that neither a file nor the graph could carry."""
+        if not TYPE_NAME.fullmatch(self.type):
+            raise ValueError(f"type {self.type!r} is not a lower-case letter, then up to 63 of a-z 0-9 _")
+        if self.type in RESERVED_KINDS or self.type in RESERVED_RELATIONS:
+            raise ValueError(f"type {self.type!r} is a name of graphmem's own; take another")
+        return self
+
+
+class EntityType(TypeName):
+    """A kind of thing; ``search: false`` keeps its entities out of search."""
+
+    search: Flag = True
+
+    @property
+    def label(self) -> str:
+        return label(self.type)
+
+
+class RelationType(TypeName):
+    """A kind of edge, and between what it may stand: kinds, entity types, or ``any``."""
+
+    sources: tuple[Item, ...]
+    targets: tuple[Item, ...]
+    weight: Weight = 1.0
+    symmetric: Flag = False
+
+    @property
+    def label(self) -> str:
+        return relation_label(self.type)
+
+    def allows(self, source: str, target: str) -> bool:
+        """Tell whether an edge may go from a record of scope ``source`` to one of scope ``target``."""
+        return fits(source, self.sources) and fits(target, self.targets)
+
+
+def fits(scope: str, ends: Iterable[str]) -> bool:
+    """Tell whether a kind or entity type is among the ends of a relation type."""
+    return any(end in (scope, ANY) for end in ends)
+
+
+def built_in(name: str, sources: str, targets: str, weight: float, description: str) -> RelationType:
+    """Return a relation type of graphmem's own; its name is reserved, so it is made without the check of names."""
+    return RelationType.model_construct(
+        type=name,
+        description=description,
+        prose="",
+        sources=(sources,),
+        targets=(targets,),
+        weight=weight,
+        symmetric=name in ("co_occurs", "variant"),
+    )
+
+
+# Weights and meaning: retrieval.md, section 7.
+BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
+    relation.type: relation
+    for relation in (
+        built_in("solves", "pattern", "failure", 1.5, "the pattern fixes the failure"),
+        built_in("causes", ANY, ANY, 1.0, "A leads to B"),
+        built_in("prerequisite", ANY, ANY, 1.0, "A must be understood before B"),
+        built_in("co_occurs", ANY, ANY, 0.8, "seen together; correlation, not causation"),
+        built_in("variant", ANY, ANY, 0.7, "similar but different"),
+    )
+}
+
+# Edges that are fields of a task; nobody links them by hand.
+OWNED_RELATIONS: Mapping[str, RelationType] = {
+    relation.type: relation
+    for relation in (
+        built_in("part_of", "task", "campaign", 1.0, "the task belongs to the campaign"),
+        built_in("depends_on", "task", "task", 1.0, "the task needs the other one complete"),
+    )
+}
+
+
+class Vocabulary(BaseModel):
+    """All types that a store knows: graphmem's own and the project's."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entities: Annotated[dict[str, EntityType], Field(default_factory=dict)]
+    project_relations: Annotated[dict[str, RelationType], Field(default_factory=dict)]
+
+    @property
+    def relations(self) -> dict[str, RelationType]:
+        """Every relation type, also those that only a task's fields make."""
+        return {**BUILT_IN_RELATIONS, **OWNED_RELATIONS, **self.project_relations}
+
+    @property
+    def linkable(self) -> dict[str, RelationType]:
+        """The relation types that ``link`` takes."""
+        return {**BUILT_IN_RELATIONS, **self.project_relations}
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Every kind and entity type: what the first part of a reference can be."""
+        return (*KINDS, *sorted(self.entities))

@@ -1,0 +1,122 @@
+"""
+References, slugs, key texts and labels: how they are parsed and printed, nothing else.
+
+A *reference* is ``kind/name`` or, for an entity, ``type/name``; it splits at its first ``/``.
+A *key text* identifies a row of the ledger for ever; its SHA-256 decides where the row stands in its file.
+Source: docs/concepts/ledger.md, "Keys, names, references".
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Container, Mapping
+from typing import Any
+
+SLUG = re.compile(r"[a-z0-9_.-]{1,120}")
+TASK_NAME = re.compile(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
+TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
+
+# Kinds that hold a record each; `relation` and `feedback` rows are facts about them.
+RECORD_KINDS = ("failure", "pattern", "campaign", "task", "entity")
+
+# Names no entity type and no relation type of a project may take (vocabulary.md, section 1).
+RESERVED_KINDS = frozenset(
+    "failure pattern lesson experience insight entity campaign task session decision constraint exploration event run"
+    " feedback relation memory item".split()
+)
+RESERVED_RELATIONS = frozenset(
+    "solves causes prerequisite co_occurs variant part_of depends_on used derived_from seen_in supersedes about"
+    " cites".split()
+)
+
+
+def slug(text: str) -> str:
+    """Return ``text`` as a slug below 60 characters, cut at a word; empty where nothing of it can stand in one."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    made = re.sub(r"[^a-z0-9_.]+", "-", plain).strip("-._")
+    if len(made) < MADE_SLUG_LENGTH:
+        return made
+    cut = made[:MADE_SLUG_LENGTH]
+    at_word = cut.rpartition("-")[0]
+    return (at_word or cut[: MADE_SLUG_LENGTH - 1]).strip("-._")
+
+
+def mark(text: str) -> str:
+    """Return the first six hex digits of the SHA-256 of ``text``: what tells two equal slugs apart."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
+def split_ref(ref: str) -> tuple[str, str]:
+    """Split ``kind/name`` at its first ``/``; the kind is empty for a bare name."""
+    scope, slash, name = ref.partition("/")
+    return (scope, name) if slash else ("", ref)
+
+
+def row_id(key_text: str) -> int:
+    """
+    Return the row's number in the catalog: the first 63 bits of the SHA-256 of its key text.
+
+    So rows in the order of their numbers are in the order of the file, and a number needs no look-up.
+    Two of a million rows share one with a chance of 1 in 20 million; the catalog refuses the second.
+    """
+    return int.from_bytes(hashlib.sha256(key_text.encode()).digest()[:8], "big") >> 1
+
+
+def edge_key(source: str, relation: str, target: str, *, symmetric: bool) -> str:
+    """Return the key text of an edge between two references; a symmetric one has its ends in code-point order."""
+    if symmetric and target < source:
+        source, target = target, source
+    return f"{source}\t{relation}\t{target}"
+
+
+def row_key(row: Mapping[str, Any], symmetric: Container[str]) -> str:
+    """
+    Return the key text of a row: what identifies it for ever and, hashed, orders it in its file.
+
+    Args:
+        row: a row whose required fields are there.
+        symmetric: the names of the symmetric relation types.
+    """
+    kind = row["kind"]
+    if kind == "relation":
+        return edge_key(row["from"], row["type"], row["to"], symmetric=row["type"] in symmetric)
+    if kind == "feedback":
+        return f"{row['task']}\t{row['ref']}" if row.get("task") else row["id"]
+    scope = row["type"] if kind == "entity" else kind
+    return f"{scope}/{row.get('key') or row['name']}"
+
+
+def label(type_name: str) -> str:
+    """Return the graph's label of a kind or entity type: ``work_item`` gives ``WorkItem``."""
+    return "".join(word[:1].upper() + word[1:] for word in type_name.split("_"))
+
+
+def relation_label(type_name: str) -> str:
+    """Return the graph's name of a relation type: ``child_of`` gives ``CHILD_OF``."""
+    return type_name.upper()
+
+
+def printable(text: str) -> bool:
+    """Tell whether ``text`` can stand on one line of a terminal: no control characters, no line ends."""
+    return not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text)
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with control characters escaped, so that no stored text steers the terminal; line ends stay."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") and c not in BIDI else escaped(c)
+        for c in text
+    )
+
+
+BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+
+
+def escaped(char: str) -> str:
+    """Return the escape that shows a control character: ``\\x1b``, ``\\u202e``."""
+    return char.encode("unicode_escape", "surrogatepass").decode() if ord(char) > 0 else "\\x00"

@@ -1,0 +1,51 @@
+"""The limits of what a command takes in; files and merges may hold more (docs/reference/records.md)."""
+
+from functools import cache
+
+from graphmem.errors import BadInput
+from graphmem.model.field import Limit
+from graphmem.model.record import Frozen, limits, row_fields
+
+
+def refuse_oversize(record: Frozen) -> None:
+    """
+    Raise ``BadInput`` for the first field over its limit.
+
+    The error names the field, its size and the limit; nothing is ever cut.
+    """
+    for name, alias, limit in limited(type(record)):
+        if name not in record.model_fields_set:
+            continue
+        value = getattr(record, name)
+        if isinstance(value, str):
+            refuse_text(record.kind, alias, value, limit)
+        elif isinstance(value, tuple):
+            if len(value) > limit.items:
+                raise too_large(record.kind, alias, f"{len(value):,} items", f"{limit.items:,}")
+            for item in value:
+                if isinstance(item, str):
+                    refuse_text(record.kind, alias, item, limit)
+
+
+@cache
+def limited(model: type[Frozen]) -> tuple[tuple[str, str, Limit], ...]:
+    """Return the name, the name in a row and the limit of each field that has one."""
+    found = limits(model)
+    return tuple((name, alias, found[alias]) for name, alias, _ in row_fields(model) if alias in found)
+
+
+def refuse_text(kind: str, field: str, value: str, limit: Limit) -> None:
+    """Raise ``BadInput`` for a text over its limit of characters or of bytes."""
+    if limit.characters and len(value) > limit.characters:
+        raise too_large(kind, field, f"{len(value):,} characters", f"{limit.characters:,}")
+    if limit.size and len(value.encode()) > limit.size:
+        raise too_large(kind, field, f"{len(value.encode()):,} bytes of UTF-8", f"{limit.size:,}")
+
+
+def too_large(kind: str, field: str, size: str, limit: str) -> BadInput:
+    """Say what is too large, and how large it may be."""
+    return BadInput(
+        f"{kind} field {field!r} has {size}, at most {limit} are taken",
+        hint="shorten it; nothing is cut silently",
+        details={"field": field},
+    )

@@ -1,0 +1,55 @@
+"""Scores and tiers: what a query sorts by (docs/concepts/retrieval.md)."""
+
+import math
+from datetime import datetime
+from typing import Literal
+
+from graphmem.constants import CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE
+
+Tier = Literal["critical", "productive", "exploration", "archive"]
+SECONDS_A_DAY = 86_400.0
+EXACT_BAND = 4  # above all that are told by relevance
+
+
+def help_ratio(helped: int, failed: int) -> float:
+    """Return how likely a memory helps: 0.5 when nothing is known, never 0 and never 1."""
+    return (helped + 1) / (helped + failed + 2)
+
+
+def age_decay(last: datetime, now: datetime, half_life_days: float = HALF_LIFE_DAYS) -> float:
+    """Return 1 for something of now, a half after each half-life; a time in the future counts as now."""
+    age_days = max(0.0, (now - last).total_seconds() / SECONDS_A_DAY)
+    return float(0.5 ** (age_days / half_life_days))
+
+
+def cost_factor(cost: float | None) -> float:
+    """Return ``log2(cost + 1)``; no cost, or one below 1, counts as 1, so that the factor is 1."""
+    return math.log2(max(1.0, cost or 1.0) + 1)
+
+
+def tier(similarity: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE,
+         exploration: float = EXPLORATION) -> Tier:  # fmt: skip
+    """Return how near something is to what is asked."""
+    if similarity >= critical:
+        return "critical"
+    if similarity >= productive:
+        return "productive"
+    return "exploration" if similarity >= exploration else "archive"
+
+
+def band(relevance: float, exact: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE,
+         exploration: float = EXPLORATION) -> int:  # fmt: skip
+    """Return the band of a result: what is exact first, then by relevance; the score sorts inside a band only."""
+    if exact > 0:
+        return EXACT_BAND
+    return sum(relevance >= bound for bound in (critical, productive, exploration))
+
+
+def overlap(left: set[str], right: set[str]) -> float:
+    """Return the Jaccard overlap of two sets, 0 when both are empty."""
+    return len(left & right) / len(left | right) if left or right else 0.0
+
+
+def size_likeness(left: int, right: int) -> float:
+    """Return how alike two numbers of tasks are; none on both sides is equally large."""
+    return 1 - abs(left - right) / max(left, right) if left or right else 1.0

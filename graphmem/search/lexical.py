@@ -1,0 +1,133 @@
+"""
+The lexical index: BM25 over the search texts, in SQLite's FTS5, with an analyser for errors, paths and symbols.
+
+Three columns keep a token findable whole and by part without the parts drowning the words: plain words, whole
+identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), and the parts of CamelCase words.
+"""
+
+import math
+import re
+import sqlite3
+from collections.abc import Collection, Mapping
+
+from graphmem.catalog.catalog import chunks, marks, parse_record
+from graphmem.constants import PARTS_WEIGHT, QUERY_TERMS
+
+SCHEMA = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS lexical"
+    " USING fts5(words, whole, parts, tokenize = 'porter unicode61 remove_diacritics 2')",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS lexical_terms USING fts5vocab(lexical, row)",
+)
+WORD = re.compile(r"[^\W_]+")
+COMPOUND = re.compile(r"[^\W_]+(?:[._/:\\-]+[^\W_]+)+")
+HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+STOP_WORDS = frozenset(
+    "a an and are as at be but by can do does for from had has have how i if in into is it its me my no not of on or"
+    " our so such than that the their then there these they this to was we were what when where which who why will"
+    " with you your".split()
+)
+
+
+def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
+    """Return the words of a text, its whole identifiers, and the parts of its CamelCase words, all in lower case."""
+    words = WORD.findall(text)
+    whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)]
+    parts = [part.lower() for word in words if len(humps := HUMP.findall(word)) > 1 for part in humps]
+    return [word.lower() for word in words], whole, parts
+
+
+def query_terms(text: str) -> list[str]:
+    """Return the distinct terms that a query looks up, stop words left out unless there is nothing else."""
+    words, whole, parts = analyse(text)
+    telling = [word for word in words if word not in STOP_WORDS] or words
+    return list(dict.fromkeys([*whole, *telling, *parts]))
+
+
+class LexicalIndex:
+    """The lexical index of a catalog, in the same database; it follows the catalog's list of stale records."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def catch_up(self) -> None:
+        """Take in the records whose text changed since the last time."""
+        if not self.connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone():
+            return
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement in SCHEMA:
+                self.connection.execute(statement)
+            for part in chunks([number for (number,) in self.connection.execute("SELECT id FROM stale")]):
+                self.replace(part)
+            self.connection.execute("DELETE FROM stale")
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    def replace(self, ids: Collection[int]) -> None:
+        """Put the texts of these records into the index, and take out those that are gone or archived."""
+        self.connection.executemany("DELETE FROM lexical WHERE rowid = ?", [(number,) for number in ids])
+        sql = f"SELECT id, line FROM record WHERE id IN ({marks(ids)}) AND is_live AND text_hash IS NOT NULL"
+        rows = []
+        for number, line in self.connection.execute(sql, list(ids)).fetchall():
+            words, whole, parts = analyse(parse_record(line).search_text)
+            rows.append((number, " ".join(words), " ".join(whole), " ".join(parts)))
+        self.connection.executemany("INSERT INTO lexical (rowid, words, whole, parts) VALUES (?,?,?,?)", rows)
+
+    def search(self, text: str, scopes: Collection[str] | None, limit: int) -> dict[int, float]:
+        """
+        Return the records that share terms with ``text``, with their BM25 scores above 0, best first.
+
+        Args:
+            text: free text; a pasted log is cut to its rarest terms.
+            scopes: kinds and entity types to look among; None for all.
+            limit: at most this many.
+        """
+        terms = self.rarest(query_terms(text))
+        if not terms:
+            return {}
+        expression = " OR ".join(f'"{term}"' for term in terms)
+        among = f" AND record.scope IN ({marks(scopes)})" if scopes is not None else ""
+        sql = (
+            f"SELECT lexical.rowid, -bm25(lexical, 1.0, 1.0, {PARTS_WEIGHT}) AS score FROM lexical"
+            f" JOIN record ON record.id = lexical.rowid WHERE lexical MATCH ? AND record.is_live{among}"
+            " ORDER BY score DESC, lexical.rowid LIMIT ?"
+        )
+        rows = self.connection.execute(sql, (expression, *(scopes or ()), limit))
+        return {number: score for number, score in rows if score > 0}
+
+    def rarest(self, terms: list[str]) -> list[str]:
+        """Return the terms, or of very many those that stand in the fewest records."""
+        if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
+            return []
+        if len(terms) <= QUERY_TERMS:
+            return terms
+        counts: dict[str, int] = {}
+        for part in chunks(terms):
+            sql = f"SELECT term, doc FROM lexical_terms WHERE term IN ({marks(part)})"
+            counts |= dict(self.connection.execute(sql, part).fetchall())
+        return sorted(terms, key=lambda term: counts.get(term, 0) or 1_000_000_000)[:QUERY_TERMS]
+
+    def strength(self, text: str, scores: Mapping[int, float]) -> float:
+        """
+        Return what turns BM25 scores into lexical evidence in [0, 1].
+
+        The best score stands for the share of the query's terms, weighed by rarity, that the best record holds: so a
+        query of which nothing telling is known finds nothing telling, however it ranks.
+        """
+        if not scores:
+            return 0.0
+        terms = self.rarest(query_terms(text))
+        best = max(scores, key=lambda number: scores[number])
+        (total,) = self.connection.execute("SELECT count(*) FROM lexical_docsize").fetchone()
+        rarity: dict[str, float] = {}
+        held: set[str] = set()
+        for term in terms:
+            sql = "SELECT count(*), max(rowid = ?) FROM lexical WHERE lexical MATCH ?"
+            count, is_held = self.connection.execute(sql, (best, f'"{term}"')).fetchone()
+            rarity[term] = math.log(1 + (total - count + 0.5) / (count + 0.5))
+            if is_held:
+                held.add(term)
+        share = sum(rarity[term] for term in held) / sum(rarity.values())
+        return share / scores[best]

@@ -1,0 +1,145 @@
+"""
+The vectors of a store: one flat file a model, found by the hash of the text, never made twice.
+
+``vectors/<fingerprint>.f32`` holds float32 rows and only grows; the catalog says which row belongs to which text.
+Search is exact: one product with all rows, cheaper than an index up to several 100,000 (engine-notes, "Vector index").
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from graphmem.catalog.catalog import chunks, marks, parse_record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    Matrix = NDArray[np.float32]
+
+STEP = 256  # texts embedded between two commits: what an interrupt can lose
+
+
+class Encoder(Protocol):
+    """What makes the vectors of texts."""
+
+    fingerprint: str
+    dimensions: int
+
+    def encode_documents(self, texts: Sequence[str]) -> "Matrix":
+        """Return one unit row a text."""
+
+
+class VectorStore:
+    """The vectors of one model; ``catch_up`` makes those that are missing."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path, encoder: Encoder) -> None:
+        self.connection = connection
+        self.encoder = encoder
+        self.path = folder / f"{encoder.fingerprint}.f32"
+        self.row_bytes = 4 * encoder.dimensions
+
+    def catch_up(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """
+        Give every live record of the store its vector; return how many texts had to be embedded.
+
+        Args:
+            progress: called with how many texts are done and how many there are.
+        """
+        self.switch()
+        unset = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
+        if not self.connection.execute(f"SELECT 1 FROM record WHERE {unset} LIMIT 1").fetchone():
+            return 0
+        known = "SELECT place FROM vector WHERE model = ? AND vector.text_hash = record.text_hash"
+        self.connection.execute(
+            f"UPDATE record SET vector = ({known}) WHERE {unset} AND EXISTS ({known})", (self.encoder.fingerprint,) * 2
+        )
+        missing = self.connection.execute(f"SELECT text_hash, min(id) FROM record WHERE {unset} GROUP BY text_hash").fetchall()
+        for done in range(0, len(missing), STEP):
+            if progress:
+                progress(done, len(missing))
+            self.embed(missing[done : done + STEP])
+        if progress and missing:
+            progress(len(missing), len(missing))
+        return len(missing)
+
+    def switch(self) -> None:
+        """Forget the places in the file of another model, or in a file that is gone or shorter than was noted."""
+        fingerprint = self.encoder.fingerprint
+        kept = self.connection.execute("SELECT value FROM meta WHERE name = 'vector_model'").fetchone()
+        size = self.path.stat().st_size if self.path.exists() else 0
+        (top,) = self.connection.execute("SELECT max(place) FROM vector WHERE model = ?", (fingerprint,)).fetchone()
+        is_short = top is not None and (top + 1) * self.row_bytes > size
+        if is_short:
+            self.connection.execute("DELETE FROM vector WHERE model = ?", (fingerprint,))
+        if is_short or kept is None or kept[0] != fingerprint:
+            self.connection.execute("UPDATE record SET vector = NULL WHERE vector IS NOT NULL")
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model', ?)", (fingerprint,))
+
+    def embed(self, missing: Sequence[tuple[bytes, int]]) -> None:
+        """Embed the texts of some records, and note where their vectors are."""
+        ids = [number for _, number in missing]
+        lines: dict[int, bytes] = {}
+        for part in chunks(ids):
+            lines |= dict(self.connection.execute(f"SELECT id, line FROM record WHERE id IN ({marks(part)})", part).fetchall())
+        vectors = self.encoder.encode_documents([parse_record(lines[number]).search_text for number in ids])
+        self.append([digest for digest, _ in missing], vectors)
+
+    def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
+        """Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab") as file:
+                place = file.tell() // self.row_bytes
+                file.truncate(place * self.row_bytes)
+                file.write(vectors.astype("<f4", copy=False).tobytes())
+                file.flush()
+                os.fsync(file.fileno())
+            rows = [(self.encoder.fingerprint, digest, place + n) for n, digest in enumerate(digests)]
+            self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?)", rows)
+            self.connection.executemany(
+                "UPDATE record SET vector = ? WHERE text_hash = ?", [(place, digest) for _, digest, place in rows]
+            )
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    def search(self, query: "Vector", scopes: Collection[str] | None) -> "tuple[NDArray[np.int64], Vector]":
+        """
+        Return the cosine of every live record of these scopes with ``query``, in no particular order.
+
+        Args:
+            query: float32, shape ``(dimensions,)``, unit length.
+            scopes: kinds and entity types; None for all.
+
+        Returns:
+            Numbers of records and their cosines, both of shape ``(n,)``.
+        """
+        import numpy as np
+
+        among = f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
+        sql = f"SELECT id, vector FROM record WHERE is_live AND text_hash IS NOT NULL AND vector IS NOT NULL{among}"
+        pairs = np.array(self.connection.execute(sql, list(scopes or ())).fetchall(), dtype=np.int64).reshape(-1, 2)
+        if not len(pairs):
+            return pairs[:, 0], np.empty(0, dtype=np.float32)
+        rows = np.memmap(self.path, dtype="<f4", mode="r").reshape(-1, self.encoder.dimensions)
+        places = pairs[:, 1]
+        if len(places) * 2 > len(rows):
+            return pairs[:, 0], (rows @ query)[places]
+        return pairs[:, 0], rows[places] @ query
+
+    def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
+        """Yield the vectors of some records, where they have one."""
+        import numpy as np
+
+        rows = np.memmap(self.path, dtype="<f4", mode="r").reshape(-1, self.encoder.dimensions) if ids else None
+        for part in chunks(ids):
+            sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
+            for number, place in self.connection.execute(sql, part):
+                assert rows is not None
+                yield number, rows[place]

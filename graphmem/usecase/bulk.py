@@ -1,0 +1,408 @@
+"""Bulk: rows of any kind in any order, all or none."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphmem.catalog.entry import Entry
+from graphmem.constants import MAX_FINDINGS
+from graphmem.errors import BadInput, GraphmemError, Refused
+from graphmem.ledger.codec import BadLine, checked, decode, too_large
+from graphmem.ledger.row import entry, model_of
+from graphmem.model import Entity, Feedback, Frozen, Memory, Record, Relation, Task
+from graphmem.model.record import Row
+from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
+from graphmem.names import row_id
+from graphmem.rules.dedup import signature
+from graphmem.rules.limits import refuse_oversize
+from graphmem.rules.plan import refuse_cycle
+from graphmem.store import Store
+from graphmem.usecase.capture import judge, merged, variant_edge
+from graphmem.usecase.intake import changed, known_type, made_name, refuse_taken, united
+from graphmem.usecase.link import known_relation, refuse_ends
+
+REPORT_EVERY = 5_000  # lines between two reports of progress
+
+
+@dataclass(slots=True)
+class Given:
+    """A line of the input that is a row: what it says, and the record that it makes on its own."""
+
+    place: int
+    line: bytes
+    row: Row
+    record: Frozen
+
+
+@dataclass(slots=True)
+class Intake:
+    """A bulk addition on its way: what is wrong with the input, and what will be written."""
+
+    store: Store
+    name: str
+    symmetric: frozenset[str]
+    findings: list[Finding] = field(default_factory=list)
+    rejects: list[bytes] = field(default_factory=list)
+    places: dict[int, tuple[int, Row]] = field(default_factory=dict)  # number of a row: the line that gave it
+    handles: dict[str, str] = field(default_factory=dict)  # reference that the input makes: reference by key
+    records: dict[str, Record] = field(default_factory=dict)  # by key: what each record of the input becomes
+    puts: dict[int, Entry] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
+    relations: int = 0
+    results: list[Changed] = field(default_factory=list)
+
+    def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
+        """Note what is wrong with a row."""
+        self.findings.append(BadLine(message, expected or "see docs/format.md", code=code).finding(self.name, given.place))
+        self.rejects.append(given.line)
+
+    def put(self, record: Frozen) -> None:
+        """Note a record to be written."""
+        made = entry(record, self.symmetric)
+        if bad := too_large(made.line):
+            raise BadInput(bad.message, hint=bad.expected)
+        self.puts[made.id] = made
+
+    def count(self, action: Action, record: Record, likeness: float | None = None, variants: Sequence[Variant] = ()) -> None:
+        """Count what became of a row, and keep it for the long answer."""
+        self.counts[action] += 1
+        into = record.ref if action == "merged" else None
+        self.results.append(Changed(ref=record.ref, action=action, merged_into=into, similarity=likeness,
+                                    variants=list(variants), record=record))  # fmt: skip
+
+    def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
+        """Tell whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""
+        first = self.places.setdefault(number, (given.place, given.row))
+        if first[0] == given.place:
+            return False
+        if not (may_swap and first[1].get("from") != given.row.get("from")):
+            self.refuse(given, f"the same key as in line {first[0]}", "each key once", "duplicate_key")
+        return True
+
+
+def bulk_add(store: Store, lines: Iterable[bytes], name: str, *, dedup: bool, skip_invalid: bool, verbose: bool) -> BulkAdded:
+    """
+    Add rows of any kind, in any order, all or none.
+
+    Args:
+        lines: NDJSON; required fields are enough, an edge may come before its ends.
+        name: of the input, for messages.
+        dedup: merge near-duplicates; edges of the input follow what was merged.
+        skip_invalid: take the good lines and keep the bad ones in ``state/rejects.ndjson``.
+        verbose: answer with what became of each record.
+    """
+    with store.writing():
+        intake = Intake(store, name, store.ledger.symmetric)
+        rows = read_lines(intake, lines)
+        records = [given for given in rows if isinstance(given.record, Record)]
+        if dedup:
+            add_without_repeats(intake, records)
+        else:
+            for given in records:
+                guarded(intake, given, add_record)
+        for given in records:
+            if isinstance(given.record, Task):
+                guarded(intake, given, settle_task)
+        refuse_cycles(intake)
+        fetch_ends(intake, rows)
+        for add in (add_edge, add_report):
+            for given in rows:
+                guarded(intake, given, add)
+        if intake.findings and not skip_invalid:
+            raise bad_input(intake)
+        store.ledger.commit(list(intake.puts.values()))
+        keep_rejects(intake)
+    results = intake.results if verbose else []
+    return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, "results": results})
+
+
+def guarded(intake: Intake, given: Given, add: Any) -> None:
+    """Do one row, and note it as bad where it is refused."""
+    try:
+        add(intake, given)
+    except (BadInput, Refused) as error:
+        intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
+
+
+def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
+    """Return the rows of the input that are whole and of a kind that there is."""
+    rows: list[Given] = []
+    now = intake.store.now()
+    for place, raw in enumerate(lines, 1):
+        line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
+        if not line.strip():
+            continue
+        try:
+            row = decode(line)
+            model = model_of(row)
+            record = checked(model, completed(intake, row, now), line)
+            refuse_oversize(record)
+            rows.append(Given(place, line, row, record))
+        except BadLine as bad:
+            intake.findings.append(bad.finding(intake.name, place))
+            intake.rejects.append(line)
+        except GraphmemError as error:
+            intake.refuse(Given(place, line, {}, Feedback.model_construct()), error.message, error.hint)
+        if place % REPORT_EVERY == 0:
+            intake.store.progress("reading", place, 0)
+    return rows
+
+
+def completed(intake: Intake, row: Row, now: Any) -> dict[str, Any]:
+    """Return a row with the defaults that a file would have: its time, a name made from its text, an id."""
+    found: dict[str, Any] = row if "created_at" in row else {**row, "created_at": now}
+    kind = row["kind"]
+    if kind == "feedback":
+        made = {"at": row.get("at") or row.get("created_at") or now}
+        return {**found, **made} if row.get("task") else {**found, **made, "id": row.get("id") or intake.store.new_id()}
+    if kind in ("failure", "pattern", "campaign") and row.get("name") is None:
+        source = row.get("objective" if kind == "campaign" else "trigger")
+        text = source if isinstance(source, str) else ""
+        more = row.get("fix" if kind == "failure" else "insight")
+        search_text = f"{text}\n{more}" if isinstance(more, str) and kind != "campaign" else text
+        return {**found, "name": made_name(intake.store.catalog, str(kind), text, search_text) or "unnamed"}
+    return found
+
+
+def add_record(intake: Intake, given: Given) -> None:
+    """Take in a record: a new one, or what it changes of the one that has its key."""
+    record = given.record
+    assert isinstance(record, Record)
+    catalog = intake.store.catalog
+    if isinstance(record, Entity):
+        known_type(catalog, record.type)
+    number = row_id(record.key_ref)
+    if intake.is_again(given, number):
+        return
+    for handle in (f"{record.scope}/{name}" for name in (record.name, *record.aliases)):
+        if intake.handles.setdefault(handle, record.key_ref) != record.key_ref:
+            raise Refused(f"the name {handle} is given twice", hint="each name once")
+    intake.handles[record.key_ref] = record.key_ref
+    if catalog.has(number):
+        before = catalog.stored(number)
+        if before.is_archived and not record.is_archived:
+            raise Refused(f"{before.ref} is archived", hint=f"bring it back with: graphmem restore {before.ref}")
+        record = changed(before, united(before, given.row), intake.store.now())
+        action: Action = "unchanged" if record is before else "updated"
+    else:
+        refuse_taken(catalog, record.scope, record.name)
+        action = "created"
+    intake.records[record.key_ref] = record
+    if action != "unchanged":
+        intake.put(record)
+    intake.count(action, record)
+
+
+def settle_task(intake: Intake, given: Given) -> None:
+    """Name the campaign and the parents of a task by key; each has to be there or in the input."""
+    task = given.record
+    assert isinstance(task, Task)
+    task = intake.records.get(task.key_ref, task)  # type: ignore[assignment]  # a task's key names a task
+    known = {ref: key_of(intake, ref) for ref in (task.campaign, *task.depends)}
+    for ref, key in known.items():
+        if key is None:
+            raise BadInput(f"task {task.name} names {ref!r}, which is neither there nor in the input", hint="a reference")
+    depends = sorted(str(known[ref]) for ref in task.depends)
+    if known[task.campaign] != task.campaign or list(task.depends) != depends:
+        task = task.model_copy(update={"campaign": known[task.campaign], "depends": tuple(depends)})
+        intake.records[task.key_ref] = task
+        intake.put(task)
+
+
+def key_of(intake: Intake, ref: str) -> str | None:
+    """Return the reference by key of a record of the input or of the store."""
+    if ref in intake.handles:
+        return intake.handles[ref]
+    found = intake.store.catalog.known({ref}).get(ref)
+    if found is None:
+        return None
+    intake.handles[ref] = intake.store.catalog.stored(found).key_ref
+    return intake.handles[ref]
+
+
+def refuse_cycles(intake: Intake) -> None:
+    """Raise ``Refused`` where tasks of the input wait for each other."""
+    tasks = [record for record in intake.records.values() if isinstance(record, Task)]
+    if tasks:
+        refuse_cycle({task.key_ref: task.depends for task in tasks})
+
+
+def fetch_ends(intake: Intake, rows: Iterable[Given]) -> None:
+    """Look up once what every edge of the input names outside of it."""
+    for given in rows:
+        if isinstance(given.record, Relation):
+            for ref in (given.record.source, given.record.target):
+                if ref not in intake.handles:
+                    key_of(intake, ref)
+
+
+def add_edge(intake: Intake, given: Given) -> None:
+    """Take in an edge: its ends by key, in order where it is symmetric."""
+    relation = given.record
+    if not isinstance(relation, Relation):
+        return
+    catalog = intake.store.catalog
+    made = known_relation(catalog.vocabulary, relation.type)
+    source, target = intake.handles.get(relation.source), intake.handles.get(relation.target)
+    for ref, key in ((relation.source, source), (relation.target, target)):
+        if key is None:
+            raise BadInput(f"{ref!r} is neither there nor in the input", hint="the reference of a record",
+                           details={"code": "dangling"})  # fmt: skip
+    assert source is not None and target is not None
+    refuse_ends(made, source, target)
+    if source == target:
+        raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
+    if made.symmetric and target < source:
+        source, target = target, source
+    if (source, target) != (relation.source, relation.target):
+        relation = relation.model_copy(update={"source": source, "target": target})
+    fresh = entry(relation, intake.symmetric)
+    if intake.is_again(given, fresh.id, may_swap=made.symmetric):
+        return
+    existing = catalog.relation(fresh.id)
+    if existing is None:
+        intake.puts[fresh.id] = fresh
+    else:
+        given_values = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
+        after = changed(existing, {**given_values, "sources": sorted({*existing.sources, *relation.sources})}, intake.store.now())
+        if after is not existing:
+            intake.put(after)
+    intake.relations += 1
+
+
+def add_report(intake: Intake, given: Given) -> None:
+    """Take in a report, with the memory it is about by key."""
+    report = given.record
+    if not isinstance(report, Feedback):
+        return
+    key = key_of(intake, report.ref)
+    if key is None:
+        raise BadInput(f"{report.ref!r} is neither there nor in the input", hint="the reference of a memory")
+    made = entry(report.model_copy(update={"ref": key}), intake.symmetric)
+    if intake.is_again(given, made.id):
+        return
+    existing = intake.store.catalog.report(made.id)
+    if existing == made.record:
+        intake.counts["unchanged"] += 1
+        return
+    intake.puts[made.id] = made
+    intake.counts["created" if existing is None else "updated"] += 1
+
+
+def bad_input(intake: Intake) -> BadInput:
+    """Return the error that names every bad line, up to a hundred and then a count."""
+    found = sorted(intake.findings, key=lambda finding: finding.line or 0)
+    shown = "\n".join(str(finding) for finding in found[:MAX_FINDINGS])
+    more = f"\nand {len(found) - MAX_FINDINGS:,} more" if len(found) > MAX_FINDINGS else ""
+    return BadInput(
+        f"{len(found):,} bad rows, nothing was changed:\n{shown}{more}",
+        hint="mend them, or take the good ones with --skip-invalid",
+        details={"findings": [finding.model_dump() for finding in found[:MAX_FINDINGS]], "total": len(found)},
+    )
+
+
+def keep_rejects(intake: Intake) -> None:
+    """Write the lines that were left aside where they can be looked at, and say so."""
+    if intake.rejects:
+        state = intake.store.layout.state
+        state.mkdir(exist_ok=True)
+        (state / "rejects.ndjson").write_bytes(b"\n".join([*intake.rejects, b""]))
+        intake.store.say_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
+        for finding in intake.findings[:MAX_FINDINGS]:
+            intake.store.say_once(str(finding))
+
+
+# --- with near-duplicates ----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Pool:
+    """The failures or patterns that a new one may repeat: those of the store and those of the input so far."""
+
+    records: dict[int, Memory] = field(default_factory=dict)
+    signatures: dict[str, list[int]] = field(default_factory=dict)
+    ids: list[int] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)  # unit vectors, in the order of ids
+
+    def add(self, number: int, record: Memory, vector: Any) -> None:
+        """Let later rows repeat this one."""
+        self.records[number] = record
+        self.signatures.setdefault(signature(record.trigger), []).append(number)
+        if vector is not None:
+            self.ids.append(number)
+            self.rows.append(vector)
+
+    def cosines(self, vector: Any) -> dict[int, float]:
+        """Return the cosine of each record of the pool with a unit vector."""
+        if vector is None or not self.rows:
+            return {}
+        import numpy as np
+
+        return dict(zip(self.ids, (np.stack(self.rows) @ vector).tolist(), strict=True))
+
+
+def add_without_repeats(intake: Intake, rows: Sequence[Given]) -> None:
+    """Take in records in key order, each compared with the store and with those before it."""
+    store = intake.store
+    memories = [given for given in rows if isinstance(given.record, Memory)]
+    memories.sort(key=lambda given: row_id(given.record.key_ref))  # type: ignore[attr-defined]  # a Memory
+    for given in rows:
+        if not isinstance(given.record, Memory):
+            guarded(intake, given, add_record)
+    vectors = embed(store, memories)
+    pools = {kind: pool_of(store, kind) for kind in {given.record.kind for given in memories}}
+    for given, vector in zip(memories, vectors, strict=True):
+        guarded(intake, given, lambda intake, given, vector=vector: add_unless_repeated(intake, given, vector, pools))
+
+
+def embed(store: Store, memories: Sequence[Given]) -> Sequence[Any]:
+    """Return the vector of each memory, or None for each without a model."""
+    if store.embedder is None or not memories:
+        return [None] * len(memories)
+    texts = [given.record.search_text for given in memories if isinstance(given.record, Memory)]
+    return list(store.embedder.encode_documents(texts))
+
+
+def pool_of(store: Store, kind: str) -> Pool:
+    """Return the live records of a kind with their vectors."""
+    store.embed_missing()
+    pool = Pool()
+    numbers = [number for number, *_ in store.catalog.live_rows(kind)]
+    vectors = dict(store.vectors.of(numbers)) if store.vectors is not None else {}
+    for number in numbers:
+        record = store.catalog.stored(number)
+        assert isinstance(record, Memory)
+        pool.add(number, record, vectors.get(number))
+    return pool
+
+
+def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mapping[str, Pool]) -> None:
+    """Take in a memory, merged into the one that it repeats, or linked to those that it resembles."""
+    made = given.record
+    assert isinstance(made, Memory)
+    pool, number = pools[made.kind], row_id(made.key_ref)
+    if intake.store.catalog.has(number):
+        add_record(intake, given)
+        return
+    repeats = [pool.records[found] for found in pool.signatures.get(signature(made.trigger), ())]
+    likeness = judge(intake.store, made, pool.cosines(vector), repeats, lambda found: pool.records[found])
+    if likeness.same is None:
+        add_record(intake, given)
+        if number in intake.puts:
+            pool.add(number, made, vector)
+            for other, similarity in likeness.variants:
+                intake.put(variant_edge(made, pool.records[other], similarity))
+        return
+    if intake.is_again(given, number):
+        return
+    older = pool.records[likeness.same]
+    changes = merged(older, made, is_named=given.row.get("name") is not None)
+    after = changed(older, changes, intake.store.now())
+    pool.records[likeness.same] = after
+    intake.handles.update((f"{made.scope}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases))
+    intake.records[older.key_ref] = after
+    if after is not older:
+        intake.put(after)
+    intake.count("merged", after, likeness.similarity)
+
+

@@ -1,0 +1,244 @@
+"""Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import regex
+
+from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS
+from graphmem.errors import BadInput, Usage
+from graphmem.model import Failure, Memory, Pattern, Record
+from graphmem.model.field import parse_time
+from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
+from graphmem.names import split_ref
+from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
+from graphmem.rules.suggest import did_you_mean
+from graphmem.store import Store
+from graphmem.usecase.link import refuse_unknown_filters
+
+EXACT_RELEVANCE = 0.9  # what an exact hit has at least; the rest of the way to 1 is what the other evidence says
+
+
+def get(store: Store, ref: str) -> Got:
+    """Return a record with its edges."""
+    with store.reading() as catalog:
+        number = store.resolve(ref)
+        record = catalog.records([number])[number]
+        steps = list(catalog.steps([number], None, "both"))
+        names = catalog.refs({step.far for step in steps} | {number})
+        notes = catalog.notes({(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps})
+        edges = []
+        for step in steps:
+            src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
+            note = notes.get((src, step.type, dst))
+            edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
+        edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
+        return Got(ref=record.ref, record=record, relations=edges)
+
+
+def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
+            limit: int | None) -> Listing:  # fmt: skip
+    """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
+    with store.reading() as catalog:
+        scopes = scopes_of(store, kind)
+        marks = ",".join("?" * len(scopes))
+        sql = f"SELECT id FROM record WHERE scope IN ({marks}) AND is_live = ? ORDER BY scope, shown"
+        ids = [number for (number,) in catalog.connection.execute(sql, (*scopes, not archived))]
+        if not tags and sort is None:
+            records = catalog.records(ids[:limit])
+            found = [records[number] for number in ids[:limit]]
+            return Listing(results=[Listed(ref=record.ref, record=record) for record in found], total=len(ids))
+        records = catalog.records(ids)
+        found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
+        total = len(found)
+        if sort is not None:
+            found = sorted_by(found, sort)
+        return Listing(results=[Listed(ref=record.ref, record=record) for record in found[:limit]], total=total)
+
+
+def scopes_of(store: Store, kind: str | None) -> list[str]:
+    """Return the scopes that a filter names: one, all entity types for ``entity``, or everything."""
+    vocabulary = store.catalog.vocabulary
+    if kind is None:
+        return list(vocabulary.scopes)
+    if kind == "entity":
+        return sorted(vocabulary.entities)
+    if kind not in vocabulary.scopes:
+        known = [*vocabulary.scopes, "entity"]
+        raise Usage(f"{kind!r} is no kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}")
+    return [kind]
+
+
+def sorted_by(records: list[Record], field: str) -> list[Record]:
+    """Sort records by a field, those without a value last; ``-field`` sorts the other way."""
+    name, is_reverse = field.removeprefix("-"), field.startswith("-")
+    known = {found for record in records for found in (*type(record).model_fields, *type(record).model_computed_fields)}
+    if records and name not in known:
+        raise Usage(f"no field {name!r} to sort by", hint=did_you_mean(name, known) or f"known: {', '.join(sorted(known))}")
+    with_value = [record for record in records if getattr(record, name, None) is not None]
+    without = [record for record in records if getattr(record, name, None) is None]
+    try:
+        return sorted(with_value, key=lambda record: getattr(record, name), reverse=is_reverse) + without
+    except TypeError:
+        raise Usage(f"field {name!r} has values of several kinds, nothing to sort by") from None
+
+
+@dataclass
+class Evidence:
+    """What speaks for one candidate, each part in [0, 1]."""
+
+    semantic: float = 0.0
+    lexical: float = 0.0
+    exact: float = 0.0
+    graph: float = 0.0
+
+    def relevance(self, semantic_share: float) -> float:
+        """Return the relevance: both kinds of likeness weighed, raised by what is exact or solves a hit."""
+        likeness = semantic_share * self.semantic + (1 - semantic_share) * self.lexical
+        if self.exact:
+            likeness = EXACT_RELEVANCE + (1 - EXACT_RELEVANCE) * likeness
+        return max(likeness, self.graph)
+
+
+@dataclass
+class Asked:
+    """A query and the evidence gathered for its candidates."""
+
+    text: str
+    scopes: list[str] | None
+    semantic_share: float
+    found: dict[int, Evidence] = field(default_factory=dict)
+
+    def of(self, number: int) -> Evidence:
+        return self.found.setdefault(number, Evidence())
+
+
+def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None) -> Found:
+    """Return the records that a text is about, best first (docs/concepts/retrieval.md, "Relevance")."""
+    if not text.strip():
+        raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
+    if limit < 1:
+        raise Usage(f"limit {limit} is below 1")
+    store.sync()
+    refuse_unknown_filters(store.catalog.vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
+    scopes = sorted({scope for kind in kinds for scope in scopes_of(store, kind)}) if kinds else None
+    store.lexical.catch_up()
+    if store.vectors is not None:
+        store.embed_missing()
+    with store.reading():
+        share = store.settings.retrieval.semantic_share if store.vectors is not None else 0.0
+        asked = Asked(text, scopes, share)
+        gather(store, asked)
+        gather_exact(store, asked)
+        gather_graph(store, asked)
+        hits = rank(store, asked, min_similarity)
+    search = "lexical" if store.vectors is None else "semantic+lexical"
+    return Found.model_validate({"query": text, "results": hits[:limit], "search": search})
+
+
+def gather(store: Store, asked: Asked) -> None:
+    """Take the candidates of both indexes, fused by reciprocal rank, with both kinds of evidence for each."""
+    settings = store.settings.retrieval
+    # A pattern is also found through the failure that it solves, so failures are looked at with patterns.
+    scopes = None if asked.scopes is None else sorted({*asked.scopes, *(["failure"] if "pattern" in asked.scopes else [])})
+    lexical = store.lexical.search(asked.text, scopes, settings.candidates)
+    cosines: dict[int, float] = {}
+    nearest: list[int] = []
+    if store.vectors is not None and store.embedder is not None:
+        ids, values = store.vectors.search(store.embedder.encode_query(asked.text), scopes)
+        order = (-values).argsort(kind="stable")
+        nearest = ids[order[: settings.candidates]].tolist()
+        wanted = {*nearest, *lexical}
+        cosines = {n: c for n, c in zip(ids.tolist(), values.tolist(), strict=True) if n in wanted}
+    fused: dict[int, float] = {}
+    for ranking in (list(lexical), nearest):
+        for place, number in enumerate(ranking, 1):
+            fused[number] = fused.get(number, 0.0) + 1 / (settings.rrf_k + place)
+    top = store.lexical.strength(asked.text, lexical)
+    for number in sorted(fused, key=lambda found: -fused[found])[: settings.candidates]:
+        evidence = asked.of(number)
+        evidence.semantic = min(1.0, max(0.0, cosines.get(number, 0.0)))
+        evidence.lexical = lexical.get(number, 0.0) * top
+
+
+def gather_exact(store: Store, asked: Asked) -> None:
+    """Mark what the query names, and the failures whose own expression finds it."""
+    catalog = store.catalog
+    text = asked.text.strip()
+    scope, name = split_ref(text)
+    named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
+    numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
+    for number, expression in catalog.expressions(asked.text):
+        try:
+            if regex.search(expression, asked.text, flags=regex.MULTILINE, timeout=EXPRESSION_TIMEOUT_S):
+                numbers.add(number)
+        except TimeoutError:
+            store.say_once(f"left aside, too slow on this query: match {expression[:60]!r}")
+        except regex.error:
+            continue  # Python's own engine takes it, this one does not: it is no evidence
+    live = catalog.of_scopes(numbers, asked.scopes if asked.scopes is not None else catalog.vocabulary.scopes)
+    for number in live:
+        asked.of(number).exact = 1.0
+
+
+def gather_graph(store: Store, asked: Asked) -> None:
+    """Let in the patterns that solve a hit, with the hit's relevance times the weight, never more than the hit's own."""
+    best = sorted(asked.found.items(), key=lambda item: (-item[1].relevance(asked.semantic_share), item[0]))[:GRAPH_HITS]
+    relevance = {number: evidence.relevance(asked.semantic_share) for number, evidence in best}
+    for step in list(store.catalog.steps(relevance, ["solves"], "in")):
+        evidence = asked.of(step.far)
+        evidence.graph = max(evidence.graph, relevance[step.near] * min(1.0, step.weight))
+
+
+def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
+    """Return the candidates as hits: by band, then by score."""
+    catalog, now = store.catalog, store.now()
+    if asked.scopes is not None:
+        kept = catalog.of_scopes(asked.found, asked.scopes)
+        asked.found = {number: evidence for number, evidence in asked.found.items() if number in kept}
+    records = catalog.records(asked.found)
+    missing = [n for n, evidence in asked.found.items() if evidence.semantic == 0.0]
+    if store.vectors is not None and store.embedder is not None and missing:
+        vector = store.embedder.encode_query(asked.text)
+        for number, row in store.vectors.of(missing):
+            asked.found[number].semantic = min(1.0, max(0.0, float(row @ vector)))
+    last_helped = catalog.reports(asked.found)
+    bounds = tier_bounds(store)
+    hits = []
+    for number, record in records.items():
+        evidence = asked.found[number]
+        relevance = evidence.relevance(asked.semantic_share)
+        similarity = evidence.semantic if store.vectors is not None else relevance
+        if min_similarity is not None and similarity < min_similarity:
+            continue
+        factors = factors_of(record, evidence, last_helped.get(number, (0, 0, None))[2], now, store)
+        score = relevance * factors.cost * factors.help_ratio * factors.age_decay
+        hit = Hit(ref=record.ref, score=score, relevance=relevance, similarity=similarity,
+                  tier=tier(similarity, **bounds), factors=factors, record=record)  # fmt: skip
+        hits.append((-band(relevance, evidence.exact, **bounds), -score, record.ref, hit))
+    return [hit for *_, hit in sorted(hits, key=lambda item: item[:3])]
+
+
+def tier_bounds(store: Store) -> dict[str, float]:
+    """Return where the tiers and bands begin, as the settings have it."""
+    settings = store.settings.retrieval
+    return {"critical": settings.critical, "productive": settings.productive, "exploration": settings.exploration}
+
+
+def factors_of(record: Record, evidence: Evidence, last_helped: str | None, now: datetime, store: Store) -> Factors:
+    """Return what a record's score is made of."""
+    last = max(record.updated_at, parse_time(last_helped)) if last_helped else record.updated_at
+    cost = record.cost if isinstance(record, Failure) else record.saved if isinstance(record, Pattern) else None
+    counts = (record.helped, record.failed) if isinstance(record, Memory) else (0, 0)
+    return Factors(
+        semantic=evidence.semantic,
+        lexical=evidence.lexical,
+        exact=evidence.exact,
+        graph=evidence.graph,
+        cost=cost_factor(cost),
+        help_ratio=help_ratio(*counts),
+        age_decay=age_decay(last, now, store.settings.retrieval.half_life_days),
+    )
+
+

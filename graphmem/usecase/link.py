@@ -1,0 +1,250 @@
+"""Link: typed, weighted edges, and what they lead to."""
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.constants import MAX_HOPS
+from graphmem.errors import NotFound, Refused, Usage
+from graphmem.graph import reads
+from graphmem.graph.reads import Solving
+from graphmem.ledger.row import entry
+from graphmem.model import Memory, Relation
+from graphmem.model.result import Connection, Edge, Linked, Reached, Related, Solution, Solutions
+from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
+from graphmem.names import edge_key, row_id, split_ref
+from graphmem.rules.paths import Path, Step, strongest_paths
+from graphmem.rules.score import help_ratio
+from graphmem.rules.suggest import did_you_mean
+from graphmem.store import Store
+from graphmem.usecase.intake import build, changed, refuse_archived
+
+Direction = Literal["out", "in", "both"]
+
+
+def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
+    """Return a relation type that can be linked by hand, or say which was meant."""
+    if kind in OWNED_RELATIONS:
+        raise Refused(f"{kind!r} edges are fields of a task", hint="change them with: graphmem campaign add-tasks")
+    if kind not in vocabulary.linkable:
+        hint = did_you_mean(kind, vocabulary.linkable) or f"known: {', '.join(sorted(vocabulary.linkable))}"
+        raise Refused(f"relation type {kind!r} is not declared", hint=hint, details={"type": kind})
+    return vocabulary.linkable[kind]
+
+
+def refuse_ends(made: RelationType, source: str, target: str) -> None:
+    """Raise ``Refused`` for ends that a relation type does not allow; the hint says what it does."""
+    scopes = split_ref(source)[0], split_ref(target)[0]
+    if not made.allows(*scopes) and not (made.symmetric and made.allows(*reversed(scopes))):
+        raise Refused(
+            f"{made.type!r} does not go from {scopes[0]} to {scopes[1]}",
+            hint=f"it goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}",
+            details={"type": made.type, "sources": list(made.sources), "targets": list(made.targets)},
+        )
+
+
+def ends(store: Store, source: str, target: str) -> tuple[int, int, str, str]:
+    """Return the numbers of both ends of an edge and their references by key."""
+    numbers = store.resolve(source), store.resolve(target)
+    keys = [store.catalog.stored(number).key_ref for number in numbers]
+    if numbers[0] == numbers[1]:
+        raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
+    return *numbers, keys[0], keys[1]
+
+
+def link(store: Store, source: str, kind: str, target: str, *, weight: float | None, note: str | None,
+         sources: Collection[str]) -> Linked:  # fmt: skip
+    """Add an edge, or change the one that is there; given values replace, absent ones stay."""
+    with store.writing() as catalog:
+        made = known_relation(catalog.vocabulary, kind)
+        a, b, source, target = ends(store, source, target)
+        for number in (a, b):
+            refuse_archived(catalog, number)
+        refuse_ends(made, source, target)
+        if made.symmetric and target < source:
+            a, b, source, target = b, a, target, source
+        given = {"weight": weight, "note": note, "sources": sorted(sources) or None}
+        existing = catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
+        fields = {"from": source, "type": kind, "to": target, **given}
+        if existing is None:
+            relation, action = build("relation", fields, store.now()), "created"
+        else:
+            united = {name: value for name, value in given.items() if value is not None}
+            if sources:
+                united["sources"] = sorted({*existing.sources, *sources})
+            relation = changed(existing, united, store.now())
+            action = "unchanged" if relation is existing else "updated"
+        assert isinstance(relation, Relation)
+        if action != "unchanged":
+            store.ledger.commit([entry(relation, store.ledger.symmetric)])
+        names = catalog.refs([a, b])
+        edge = Edge(source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note)
+        return Linked.model_validate({"edge": edge, "action": action})
+
+
+def unlink(store: Store, source: str, kind: str, target: str) -> Linked:
+    """Take an edge out, with every row that stands for it."""
+    with store.writing() as catalog:
+        made = known_relation(catalog.vocabulary, kind)
+        a, b, source, target = ends(store, source, target)
+        number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
+        names = catalog.refs([a, b])
+        found = catalog.relation_rows(number)
+        if not found:
+            raise NotFound(
+                f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(store, source, kind, target, made)
+            )
+        edge = catalog.edge(source, kind, target)
+        weight, row = edge if edge else (made.weight, {})
+        removes: dict[str, list[int]] = {}
+        for row_number, file in found:
+            removes.setdefault(file, []).append(row_number)
+        store.ledger.commit([], removes)
+        note = row.get("note")
+        shown = Edge(source=names[a], type=kind, target=names[b], weight=weight, note=str(note) if note else None)
+        return Linked(edge=shown, action="removed")
+
+
+def other_way(store: Store, source: str, kind: str, target: str, made: RelationType) -> str | None:
+    """Say when the edge is there in the other direction."""
+    if not made.symmetric and store.catalog.relation_rows(row_id(edge_key(target, kind, source, symmetric=False))):
+        return "it goes the other way; swap the two"
+    return "see: graphmem related"
+
+
+def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | None, kinds: Collection[str] | None,
+            direction: Direction, min_strength: float, limit: int | None) -> Related:  # fmt: skip
+    """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
+    refuse_hops(max_hops)
+    with store.reading() as catalog:
+        refuse_unknown_filters(catalog.vocabulary, types, kinds)
+        start = store.resolve(ref)
+        refuse_archived(catalog, start)
+        reach = strongest_paths(
+            start,
+            lambda ids: catalog.steps(ids, types, direction),
+            catalog.refs,
+            max_hops=max_hops,
+            min_strength=min_strength,
+            max_weight=catalog.max_weight(types) if limit else 2.0,
+            limit=limit,
+            is_wanted=(lambda ids: catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
+        )
+        records = catalog.records([path.record for path in reach.paths])
+        explain = Explainer(catalog, reach.paths)
+        results = [
+            Reached(ref=records[p.record].ref, strength=p.strength, hops=p.hops, path=explain.edges(p), record=records[p.record])
+            for p in reach.paths
+        ]  # fmt: skip
+        return Related(
+            start=catalog.refs([start])[start],
+            results=results,
+            exhaustive=reach.is_exhaustive,
+            truncated=reach.is_truncated,
+        )
+
+
+def path(store: Store, source: str, target: str, *, max_hops: int, types: Collection[str] | None,
+         direction: Direction) -> Connection:  # fmt: skip
+    """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
+    refuse_hops(max_hops)
+    with store.reading() as catalog:
+        refuse_unknown_filters(catalog.vocabulary, types, None)
+        start, end = store.resolve(source), store.resolve(target)
+        for number in (start, end):
+            refuse_archived(catalog, number)
+        names = catalog.refs([start, end])
+        if start == end:
+            return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
+        reach = strongest_paths(
+            start,
+            lambda ids: catalog.steps(ids, types, direction),
+            catalog.refs,
+            max_hops=max_hops,
+            min_strength=0.0,
+            is_wanted=lambda ids: {end} & set(ids),
+        )
+        if not reach.paths:
+            return Connection(source=names[start], target=names[end], strength=0.0, hops=0, path=[])
+        (found,) = reach.paths
+        edges = Explainer(catalog, [found]).edges(found)
+        return Connection(source=names[start], target=names[end], strength=found.strength, hops=found.hops, path=edges,
+                          exhaustive=reach.is_exhaustive)  # fmt: skip
+
+
+class Explainer:
+    """Shows paths edge by edge, with current names, directions and notes."""
+
+    def __init__(self, catalog: Catalog, paths: Collection[Path]) -> None:
+        steps = {step for found in paths for step in found.steps}
+        self.names = catalog.refs({number for step in steps for number in (step.near, step.far)})
+        self.notes = catalog.notes({self.ends(step) for step in steps})
+
+    def ends(self, step: Step) -> tuple[int, str, int]:
+        """Return an edge as it is stored, whichever way it was walked."""
+        return (step.near, step.type, step.far) if step.is_out else (step.far, step.type, step.near)
+
+    def edges(self, found: Path) -> list[Edge]:
+        """Return the edges of a path in walking order."""
+        return [self.edge(step) for step in found.steps]
+
+    def edge(self, step: Step) -> Edge:
+        """Return one edge; ``direction`` says how it is walked."""
+        src, kind, dst = self.ends(step)
+        return Edge(source=self.names[src], type=kind, target=self.names[dst], weight=step.weight,
+                    note=self.notes.get((src, kind, dst)), direction="out" if step.is_out else "in")  # fmt: skip
+
+
+def refuse_hops(max_hops: int) -> None:
+    """Raise ``Usage`` for a number of hops that no traversal takes."""
+    if not 1 <= max_hops <= MAX_HOPS:
+        raise Usage(f"max-hops {max_hops} is not between 1 and {MAX_HOPS}")
+
+
+def refuse_unknown_filters(vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None) -> None:
+    """Raise ``Usage`` for a relation type or kind that does not exist: a filter nobody meets hides the answer."""
+    for given, known, noun in ((types, vocabulary.relations, "relation type"), (kinds, vocabulary.scopes, "kind")):
+        for name in given or ():
+            if name not in known:
+                raise Usage(f"{noun} {name!r} is unknown", hint=did_you_mean(name, known) or f"known: {', '.join(known)}")
+
+
+def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
+    """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
+    with store.reading() as catalog:
+        number = store.resolve(ref, ["failure"])
+        refuse_archived(catalog, number)
+        failure = catalog.refs([number])[number]
+        with store.graph.reading() as connection:
+            direct = reads.solutions(connection, failure)
+            nearby = reads.solutions_nearby(connection, failure)
+        records = {found.pattern: store.resolve(found.pattern) for found in (*direct, *nearby)}
+        shown = {refs.ref: refs for refs in catalog.records(list(records.values())).values() if isinstance(refs, Memory)}
+        seen = {found.pattern for found in direct}
+        ranked = ranked_solutions(direct, shown) + ranked_solutions(
+            [found for found in nearby if found.pattern not in seen], shown
+        )
+        return Solutions(failure=failure, results=ranked[:limit])
+
+
+def ranked_solutions(found: Collection[Solving], records: Mapping[str, Memory]) -> list[Solution]:
+    """Return each pattern once, by its strongest way, strongest first: weights multiplied, times how often it helped."""
+    best: dict[str, Solution] = {}
+    for solving in found:
+        record = records[solving.pattern]
+        ratio = help_ratio(record.helped, record.failed)
+        strength = ratio
+        for edge in solving.edges:
+            strength *= edge[3]
+        if solving.pattern not in best or strength > best[solving.pattern].strength:
+            steps = [as_edge(*edge) for edge in solving.edges]
+            best[solving.pattern] = Solution(
+                ref=solving.pattern, strength=strength, help_ratio=ratio, path=steps, record=record
+            )
+    return sorted(best.values(), key=lambda solution: (-solution.strength, len(solution.path), solution.ref))
+
+
+def as_edge(near: str, kind: str, far: str, weight: float, note: str | None, is_out: bool) -> Edge:
+    """Return an edge walked from ``near`` to ``far``."""
+    source, target = (near, far) if is_out else (far, near)
+    return Edge(source=source, type=kind, target=target, weight=weight, note=note, direction="out" if is_out else "in")

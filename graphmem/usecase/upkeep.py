@@ -1,0 +1,417 @@
+"""Upkeep: prepare a project, export, rebuild, validate, count, declare types, ask Cypher."""
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from graphmem.constants import FORMAT
+from graphmem.errors import BadInput, NotFound, Refused, Usage
+from graphmem.graph import reads
+from graphmem.graph.cypher import check
+from graphmem.graph.query import all_stored, refuse_parameters, stored
+from graphmem.graph.sandbox import run
+from graphmem.ledger.codec import complaint
+from graphmem.ledger.layout import FOLDER, Layout
+from graphmem.ledger.row import entry, read_entry
+from graphmem.ledger.types import claim, taken_labels, vocabulary_json, write_type
+from graphmem.model.result import (
+    Checked,
+    Connectivity,
+    CypherRows,
+    Exported,
+    ExportedFile,
+    Finding,
+    Initialised,
+    QueryList,
+    Rebuilt,
+    Stats,
+    StoredQuery,
+    TypeList,
+)
+from graphmem.model.vocabulary import ANY, BUILT_IN_RELATIONS, OWNED_RELATIONS, EntityType, RelationType
+from graphmem.names import label, relation_label, split_ref
+from graphmem.rules.suggest import did_you_mean
+from graphmem.store import Store, open_store
+
+IGNORED = "local/\nstate/\n*.tmp\n"
+ATTRIBUTES = "*.ndjson text eol=lf\n*.md text eol=lf\nschema.json text eol=lf\nconfig.toml text eol=lf\n"
+
+
+def init(folder: Path) -> Initialised:
+    """Prepare a project, or complete what is missing; run again it changes nothing."""
+    layout = Layout(folder.absolute())
+    is_new = not layout.store.is_dir()
+    registered = []
+    for path in (layout.types / "entities", layout.types / "relations", layout.data, layout.local, layout.state):
+        path.mkdir(parents=True, exist_ok=True)
+    for name, text in (
+        ("config.toml", f"format = {FORMAT}\n"),
+        (".gitignore", IGNORED),
+        (".gitattributes", ATTRIBUTES),
+    ):
+        path = layout.store / name
+        if not path.exists():
+            path.write_text(text, encoding="utf-8")
+            registered.append(f"{FOLDER}/{name}")
+    store = open_store(folder)
+    try:
+        with store.writing():
+            store.ledger.renew_vocabulary_file()
+    finally:
+        store.close()
+    return Initialised(path=str(layout.store), created=is_new, registered=registered)
+
+
+# --- the files -----------------------------------------------------------------------------------------------------
+
+
+def canonical(store: Store, file: str) -> bytes:
+    """Return the canonical bytes of a data file whose lines are all well."""
+    lines = {number: line for line, number in store.catalog.lines(file).items()}
+    symmetric = store.ledger.symmetric
+    fresh = (entry(read_entry(line.rstrip(b"\r"), symmetric).record, symmetric).line for _, line in sorted(lines.items()))
+    return b"".join(line + b"\n" for line in fresh)
+
+
+def export(store: Store, *, to: Path | None) -> Exported:
+    """Bring every data file into canonical form, or write the canonical files to another folder."""
+    with store.writing():
+        refuse_findings(store)
+        files: dict[str, ExportedFile] = {}
+        writes: dict[Path, bytes] = {}
+        for file in store.layout.data_files():
+            data = canonical(store, file)
+            is_changed = (store.layout.store / file).read_bytes() != data
+            digest = hashlib.sha256(data).hexdigest()
+            files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
+            if to is not None:
+                writes[to / file] = data
+            elif is_changed:
+                writes[store.layout.store / file] = data
+        if to is None:
+            store.ledger.renew_vocabulary_file()
+        else:
+            writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
+            writes |= {to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store.layout)}
+        store.ledger.replace(writes)
+        store.ledger.sync_locked()
+    return Exported(files=files)
+
+
+def other_files(layout: Layout) -> list[Path]:
+    """Return the committed files that are not data and not derived."""
+    return [path for path in (layout.config, *sorted(layout.types.glob("*/*.md"))) if path.is_file()]
+
+
+def refuse_findings(store: Store) -> None:
+    """Raise ``BadInput`` where a file has bad lines: they would be lost."""
+    findings = store.ledger.findings()
+    if findings:
+        raise BadInput(
+            f"{len(findings)} bad lines, nothing was written; the first: {findings[0]}",
+            hint="see: graphmem validate",
+            details={"findings": [finding.model_dump() for finding in findings]},
+        )
+
+
+def export_check(store: Store) -> Checked:
+    """Say where a file is not canonical or does not check out; nothing is written."""
+    with store.reading():
+        findings = store.ledger.findings()
+        unwell = {finding.file for finding in findings}
+        for file in store.layout.data_files():
+            if file not in unwell:
+                findings += uncanonical(file, (store.layout.store / file).read_bytes(), canonical(store, file))
+        findings += stale_vocabulary(store)
+    return Checked(ok=not findings, findings=findings)
+
+
+def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
+    """Say at which line a file leaves its canonical form, if it does."""
+    if data == wanted:
+        return []
+    found, expected = data.split(b"\n"), wanted.split(b"\n")
+    line = next((n for n, (a, b) in enumerate(zip(found, expected, strict=False), 1) if a != b), min(len(found), len(expected)))
+    return [
+        Finding(
+            file=file, line=line, column=1, code="not_canonical", severity="error",
+            message="not in canonical form from here on", expected="what graphmem export writes",
+            fix="graphmem export",
+        )
+    ]  # fmt: skip
+
+
+def stale_vocabulary(store: Store) -> list[Finding]:
+    """Say when ``schema.json`` is not what the types say."""
+    path = store.layout.vocabulary
+    if path.is_file() and path.read_bytes() == vocabulary_json(store.catalog.vocabulary):
+        return []
+    return [
+        Finding(file="schema.json", line=1, column=1, code="stale_schema", severity="error", message="schema.json is stale",
+                expected="the vocabulary of types/", fix="graphmem export")
+    ]  # fmt: skip
+
+
+def rebuild(store: Store, *, embed: bool) -> Rebuilt:
+    """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
+    start = time.monotonic()
+    with store.ledger.writing():
+        connection = store.catalog.connection
+        connection.execute("BEGIN IMMEDIATE")
+        store.catalog.clear()
+        connection.execute("COMMIT")
+        store.ledger.sync_locked()
+    store.report()
+    store.lexical.catch_up()
+    embedded = store.embed_missing() if embed else 0
+    records, edges = store.graph.rebuild()
+    return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)
+
+
+def validate(store: Store) -> Checked:
+    """Check the files, the vocabulary and the graph against each other; warnings alone are well."""
+    with store.reading() as catalog:
+        findings = store.ledger.findings()
+        findings += dangling(store) + doubled_names(store)
+        findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
+        with store.graph.reading() as connection:
+            findings += graph_differences(store, connection)
+        del catalog
+    return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
+
+
+def dangling(store: Store) -> list[Finding]:
+    """Warn of rows whose ends are missing or archived: they wait until the end is there."""
+    sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE (edge IS NULL OR edge <> id) AND edge IS NULL"
+    findings = []
+    for file, source, kind, target, src, dst, line in store.catalog.connection.execute(sql).fetchall():
+        missing = [ref for ref, number in ((source, src), (target, dst)) if number is None]
+        what = f"{' and '.join(missing)} missing or archived" if missing else "both ends are one record"
+        findings.append(Finding(
+            file=file or f"data/{split_ref(source)[0]}.ndjson", line=line_number(store, file, line), column=1,
+            code="dangling", severity="warning", message=f"{source} {kind} {target}: {what}",
+            expected="two live records", fix="graphmem doctor --fix",
+        ))  # fmt: skip
+    return sorted(findings, key=lambda found: (found.file, found.line or 0))
+
+
+def line_number(store: Store, file: str | None, line: bytes) -> int | None:
+    """Return where a line stands in its file now."""
+    if file is None:
+        return None
+    lines = (store.layout.store / file).read_bytes().split(b"\n")
+    return lines.index(line) + 1 if line in lines else None
+
+
+def doubled_names(store: Store) -> list[Finding]:
+    """Warn of two records of one scope that hold one name."""
+    sql = "SELECT file, scope, name, shown, line FROM record WHERE shown <> name ORDER BY scope, shown"
+    return [
+        Finding(file=file, line=line_number(store, file, line), column=1, code="doubled_name", severity="warning",
+                message=f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
+                expected="one record a name", fix=f"graphmem rename {scope}/{shown} NEW-NAME")
+        for file, scope, name, shown, line in store.catalog.connection.execute(sql).fetchall()
+    ]  # fmt: skip
+
+
+def graph_differences(store: Store, connection: Any) -> list[Finding]:
+    """Say where the graph does not hold as many nodes and edges as the files."""
+    catalog = store.catalog
+    counts = dict(catalog.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall())
+    edges = dict(catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall())
+    wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
+    wanted_edges = {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
+    found = reads.counts(connection, wanted, wanted_edges)
+    return [
+        Finding(file="local/graph.kuzu", line=None, column=None, code="graph_differs", severity="error",
+                message=f"{name}: {found[name]} in the graph, {number} in the files", expected="the same", fix="graphmem rebuild")
+        for name, number in {**wanted, **wanted_edges}.items()
+        if found[name] != number
+    ]  # fmt: skip
+
+
+def stats(store: Store) -> Stats:
+    """Count the live records and edges, and say how they hang together."""
+    with store.reading() as catalog:
+        sql = "SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope"
+        counts = Counter(dict(catalog.connection.execute(sql).fetchall()))
+        entities = {name: counts[name] for name in sorted(catalog.vocabulary.entities)}
+        records = {kind: counts[kind] for kind in ("failure", "pattern", "campaign", "task")}
+        records["entity"] = sum(entities.values())
+        (records["feedback"],) = catalog.connection.execute("SELECT count(*) FROM report").fetchone()
+        sql = "SELECT type, count(*) FROM relation WHERE is_live GROUP BY type"
+        edges = Counter(dict(catalog.connection.execute(sql).fetchall()))
+        (archived,) = catalog.connection.execute("SELECT count(*) FROM record WHERE NOT is_live").fetchone()
+        return Stats(
+            records=records,
+            entities=entities,
+            relations={kind: edges[kind] for kind in sorted(catalog.vocabulary.relations)},
+            archived=archived,
+            connectivity=connectivity(store),
+        )
+
+
+def connectivity(store: Store) -> Connectivity:
+    """Return how well the live records hang together."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(n for (n,) in store.catalog.connection.execute("SELECT id FROM record WHERE is_live"))
+    edges = store.catalog.connection.execute("SELECT src, dst FROM relation WHERE is_live").fetchall()
+    graph.add_edges_from(edges)
+    nodes = graph.number_of_nodes()
+    sizes = [len(found) for found in nx.connected_components(graph)]
+    with store.graph.reading() as connection:
+        unsolved = len(reads.unsolved_failures(connection))
+    return Connectivity(
+        edges_per_node=len(edges) / nodes if nodes else 0.0,
+        isolated_share=sum(size == 1 for size in sizes) / nodes if nodes else 0.0,
+        components=len(sizes),
+        largest_component=max(sizes, default=0),
+        unsolved_failures=unsolved,
+    )
+
+
+# --- types ---------------------------------------------------------------------------------------------------------
+
+
+def type_list(store: Store) -> TypeList:
+    """Return the project's types, and graphmem's own relations."""
+    with store.reading() as catalog:
+        vocabulary = catalog.vocabulary
+        relations = sorted(vocabulary.relations.values(), key=lambda made: made.type)
+        return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
+
+
+def type_show(store: Store, name: str) -> EntityType | RelationType:
+    """Return one type."""
+    with store.reading() as catalog:
+        known: Mapping[str, EntityType | RelationType] = {**catalog.vocabulary.relations, **catalog.vocabulary.entities}
+        if name not in known:
+            raise NotFound(f"no type {name!r}", hint=did_you_mean(name, known) or "see: graphmem type list")
+        return known[name]
+
+
+Made = TypeVar("Made", EntityType, RelationType)
+
+
+def new_type(model: type[Made], **fields: object) -> Made:
+    """Return a new type from what somebody gave."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise BadInput(f"type {fields.get('type')!r}: {message}", hint=expected) from None
+
+
+def type_add(store: Store, made: EntityType | RelationType) -> EntityType | RelationType:
+    """Declare a type of the project: its Markdown file, and the vocabulary that follows from it."""
+    with store.writing() as catalog:
+        vocabulary = catalog.vocabulary
+        existing = {**vocabulary.entities, **vocabulary.project_relations}.get(made.type)
+        if existing is not None:
+            if existing == made:
+                return existing
+            raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
+        labels = taken_labels()
+        for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
+            claim(labels, known)
+        try:
+            claim(labels, made)
+        except ValueError as error:
+            raise Refused(str(error), hint="take another name") from None
+        if isinstance(made, RelationType):
+            for end in (*made.sources, *made.targets):
+                if end != ANY and end not in vocabulary.scopes:
+                    known_end(vocabulary.scopes, end)
+        write_type(store.layout, made)
+        store.ledger.sync_locked()
+        store.ledger.renew_vocabulary_file()
+    return made
+
+
+def known_end(scopes: tuple[str, ...], end: str) -> None:
+    """Say that an end of a relation type is no kind and no entity type."""
+    hint = did_you_mean(end, (*scopes, ANY)) or f"declare it with: graphmem type add entity {end}"
+    raise Refused(f"{end!r} is no kind and no entity type", hint=hint)
+
+
+# --- Cypher --------------------------------------------------------------------------------------------------------
+
+
+def cypher(store: Store, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None) -> CypherRows:
+    """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
+    checked = check(query)
+    refuse_parameters("the query", checked.parameters, parameters)
+    return run_checked(store, query, parameters, timeout_s, limit)
+
+
+def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, timeout_s: float | None,
+                 limit: int | None) -> CypherRows:  # fmt: skip
+    """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
+    query = stored(name)
+    if query.is_write:
+        raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
+    extra = {"relation"} & query.placeholders
+    refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
+    store.sync()
+    names = {}
+    if "relation" in extra:
+        kind = str(parameters["relation"])
+        known = store.catalog.vocabulary.relations
+        if kind.lower() not in known:
+            raise Usage(f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}")
+        names["relation"] = relation_label(kind)
+    given = {key: value for key, value in parameters.items() if key in query.parameters}
+    for key in ("ref", "end"):
+        if key in given:
+            number = store.resolve(str(given[key]))
+            given[key] = store.catalog.refs([number])[number]
+    if "label" in query.placeholders:
+        names["label"] = label(split_ref(str(given["ref"]))[0])
+    return run_checked(store, query.filled(names), given, timeout_s, limit)
+
+
+def run_checked(store: Store, query: str, parameters: Mapping[str, object], timeout_s: float | None,
+                limit: int | None) -> CypherRows:  # fmt: skip
+    """Run a checked query on the graph as the files are now."""
+    settings = store.settings.cypher
+    store.sync()
+    with store.graph.held():
+        try:
+            answer = run(store.graph.path, query, parameters, timeout_s=timeout_s or settings.timeout,
+                         limit=limit or settings.limit)  # fmt: skip
+        except BadInput as error:
+            raise BadInput(error.message, hint=error.hint or meant(store, error.message), details=error.details) from None
+    return CypherRows.model_validate(
+        {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
+    )
+
+
+def meant(store: Store, message: str) -> str | None:
+    """Return the label or relation type that was meant, where the engine says that there is none."""
+    words = message.split()
+    if "Table" not in words:
+        return None
+    name = words[words.index("Table") + 1]
+    vocabulary = store.catalog.vocabulary
+    known = [*map(label, vocabulary.scopes), *map(relation_label, vocabulary.relations)]
+    return did_you_mean(name, known) or f"known: {', '.join(known)}"
+
+
+def query_list() -> QueryList:
+    """Return the stored queries that read."""
+    return QueryList(results=[
+        StoredQuery(
+            name=query.name, sentence=query.sentence, columns=list(query.columns),
+            parameters={**query.parameters, **({"relation": "NAME"} if "relation" in query.placeholders else {})},
+        )
+        for query in all_stored().values() if not query.is_write
+    ])  # fmt: skip
+
+

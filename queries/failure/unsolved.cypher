@@ -1,0 +1,7 @@
+// Failures without a fix and without a pattern that solves them, in name order.
+//
+// column ref STRING
+MATCH (f:Failure)
+WHERE f.fix IS NULL AND NOT EXISTS { MATCH (:Pattern)-[:SOLVES]->(f) }
+RETURN f.ref AS ref
+ORDER BY ref;

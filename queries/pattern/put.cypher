@@ -1,0 +1,46 @@
+// Writes a pattern: the node of its key, made where it is missing, every property as given.
+//
+// write
+// param  key                  STRING
+// param  ref                  STRING
+// param  name                 STRING
+// param  kind                 STRING
+// param  created_at           TIMESTAMP
+// param  edited               STRING
+// param  aliases              STRING[]
+// param  sources              STRING[]
+// param  archived_at          TIMESTAMP
+// param  archive_reason       STRING
+// param  superseded_by        STRING
+// param  trigger              STRING
+// param  tags                 STRING[]
+// param  files                STRING[]
+// param  alternates           STRING
+// param  helped               INT64
+// param  failed               INT64
+// param  insight              STRING
+// param  saved                DOUBLE
+// param  framework            STRING
+// param  updated_at           TIMESTAMP
+MERGE (n:Pattern {`key`: $key})
+SET
+  n.`ref` = $ref,
+  n.`name` = $name,
+  n.`kind` = $kind,
+  n.`created_at` = $created_at,
+  n.`edited` = $edited,
+  n.`aliases` = $aliases,
+  n.`sources` = $sources,
+  n.`archived_at` = $archived_at,
+  n.`archive_reason` = $archive_reason,
+  n.`superseded_by` = $superseded_by,
+  n.`trigger` = $trigger,
+  n.`tags` = $tags,
+  n.`files` = $files,
+  n.`alternates` = $alternates,
+  n.`helped` = $helped,
+  n.`failed` = $failed,
+  n.`insight` = $insight,
+  n.`saved` = $saved,
+  n.`framework` = $framework,
+  n.`updated_at` = $updated_at;

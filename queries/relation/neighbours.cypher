@@ -1,0 +1,9 @@
+// Records one edge of a type away from a record, in either direction, in name order.
+//
+// param  ref    STRING  reference of the record
+// column ref    STRING
+// column weight DOUBLE
+// column is_out BOOL
+MATCH (a:{label} {ref: $ref})-[r:{relation}]-(b)
+RETURN b.ref AS ref, r.weight AS weight, id(start_node(r)) = id(a) AS is_out
+ORDER BY ref, is_out DESC;

@@ -1,0 +1,8 @@
+// Every record that edges of one type lead to from a record, however many, in name order.
+//
+// param  ref STRING  reference of the record to start at
+// column ref STRING
+MATCH (a:{label} {ref: $ref})-[:{relation}* SHORTEST 1..30]->(b)
+WHERE b.ref <> $ref
+RETURN DISTINCT b.ref AS ref
+ORDER BY ref;

