@@ -101,7 +101,7 @@ def relation_label(type_name: str) -> str:
 
 def printable(text: str) -> bool:
     """Tell whether ``text`` can stand on one line of a terminal: no control characters, no line ends."""
-    return not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text)
+    return text.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text)
 
 
 def visible(text: str) -> str:

@@ -5,6 +5,7 @@ Derived: it can be deleted at any moment. It is what makes a cold command fast: 
 Decision: docs/decisions/0001-one-catalog-many-followers.md.
 """
 
+import contextlib
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -115,26 +116,55 @@ class Catalog:
         table = {"relation": "relation", "feedback": "report"}.get(kind_of(file), "record")
         return dict(self.connection.execute(f"SELECT line, id FROM {table} WHERE file = ?", (file,)))
 
+    def files_of(self, ids: Collection[int]) -> dict[int, str]:
+        """Return the files that hold rows with these numbers."""
+        found: dict[int, str] = {}
+        for part in chunks(ids):
+            for table in ("record", "relation", "report"):
+                sql = f"SELECT id, file FROM {table} WHERE id IN ({marks(part)}) AND file IS NOT NULL"
+                found |= dict(self.connection.execute(sql, part).fetchall())
+        return found
+
     # --- taking in ----------------------------------------------------------------------------------------------
 
     def apply(self, batches: Sequence[Batch]) -> None:
         """Take in what changed in the files: records first, so that the edges find their ends."""
         touched = Touched(rows=sum(len(b.gone) + len(b.entries) for b in batches))
+        with self.indexed_later(touched.rows):
+            self.apply_batches(batches, touched)
+        self.tell_names_apart(touched)
+        self.resolve_again(touched)
+        self.note_changes(touched)
+
+    @contextlib.contextmanager
+    def indexed_later(self, rows: int) -> Iterator[None]:
+        """Make the indexes of edges anew after very many rows, which is cheaper than to keep them up row by row."""
+        (there,) = self.connection.execute("SELECT count(*) FROM relation").fetchone()
+        if rows <= BULK or rows < there:
+            yield
+            return
+        sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name IN ('relation_src', 'relation_dst')"
+        indexes = self.connection.execute(sql).fetchall()
+        for name, _ in indexes:
+            self.connection.execute(f"DROP INDEX {name}")
+        yield
+        for _, statement in indexes:
+            self.connection.execute(statement)
+
+    def apply_batches(self, batches: Sequence[Batch], touched: Touched) -> None:
+        """Put the rows of each file into their tables."""
         ordered = sorted(batches, key=lambda batch: kind_of(batch.file) in ("relation", "feedback"))
         for batch in ordered:
             match kind_of(batch.file):
                 case "relation":
                     self.remove_relations(batch.gone, touched)
-                    self.add_relations(batch.file, [e for e in batch.entries if isinstance(e.record, Relation)], touched)
+                    self.add_relations(batch.file, batch.entries, touched)
                 case "feedback":
                     self.remove_reports(batch.gone, touched)
-                    self.add_reports(batch.file, [e for e in batch.entries if isinstance(e.record, Feedback)], touched)
+                    self.add_reports(batch.file, batch.entries, touched)
                 case _:
                     self.remove_records(batch.gone, touched)
-                    self.add_records(batch.file, [e for e in batch.entries if isinstance(e.record, Record)], touched)
-        self.tell_names_apart(touched)
-        self.resolve_again(touched)
-        self.note_changes(touched)
+                    self.add_records(batch.file, batch.entries, touched)
 
     def remove_records(self, gone: Collection[int], touched: Touched) -> None:
         """Take records out, with what their fields made."""
@@ -173,7 +203,7 @@ class Catalog:
                 for table, column in (("alias", "record"), ("expression", "record"), ("relation", "owner")):
                     self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
         rows, aliases, stale, owned, expressions = [], [], [], [], []
-        for entry in entries:
+        for entry in sorted(entries, key=lambda entry: entry.id):
             record = entry.record
             assert isinstance(record, Record)
             digest = text_hash(record) if self.is_searched(record.scope) else None
@@ -233,20 +263,19 @@ class Catalog:
         for part in chunks([entry.id for entry in entries]):
             if touched.rows <= BULK:
                 self.note_edges(part, touched)
-        relations = [(entry, entry.record) for entry in entries if isinstance(entry.record, Relation)]
-        ends = self.live({ref for _, relation in relations for ref in (relation.source, relation.target)})
+        ends = self.live({str(entry.row[end]) for entry in entries for end in ("from", "to")})
+        weights = {name: made.weight for name, made in self.vocabulary.relations.items()}
         rows = []
-        for entry, relation in relations:
-            made = self.vocabulary.relations[relation.type]
-            src, dst = ends.get(relation.source), ends.get(relation.target)
-            is_plain = src is not None and dst is not None and src[1] == relation.source and dst[1] == relation.target
+        for entry in sorted(entries, key=lambda entry: entry.id):
+            kind, source, target = str(entry.row["type"]), str(entry.row["from"]), str(entry.row["to"])
+            src, dst = ends.get(source), ends.get(target)
+            is_plain = src is not None and dst is not None and src[1] == source and dst[1] == target
             rows.append((
-                entry.id, file, None, relation.type, relation.source, relation.target,
-                src and src[0], dst and dst[0], entry.id if is_plain else None,
-                relation.weight or made.weight, is_plain, entry.line, None,
+                entry.id, file, None, kind, source, target, src and src[0], dst and dst[0],
+                entry.id if is_plain else None, entry.row.get("weight") or weights[kind], is_plain, entry.line, None,
             ))  # fmt: skip
             if not is_plain or touched.rows <= BULK:
-                touched.handles |= {relation.source, relation.target}
+                touched.handles |= {source, target}
         self.connection.executemany("INSERT OR REPLACE INTO relation VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows)
         if touched.rows <= BULK:
             for part in chunks([entry.id for entry in entries]):

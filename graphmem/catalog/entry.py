@@ -4,19 +4,25 @@ import hashlib
 from dataclasses import dataclass
 
 from graphmem.model import Frozen, Record
+from graphmem.model.record import Row
 
 
 @dataclass(slots=True, frozen=True)
 class Entry:
-    """A checked row: its number, its kind, its line without the line end, its record."""
+    """
+    A checked row: its number, its line without the line end, its fields, its record.
+
+    An edge that is nothing but its ends has no record made for it: there are too many of them.
+    """
 
     id: int
     kind: str
     line: bytes
-    record: Frozen
+    row: Row
+    record: Frozen | None
 
 
-def text_hash(record: Frozen) -> bytes | None:
+def text_hash(record: Frozen | None) -> bytes | None:
     """Return the hash under which the vector of a record is kept; None where it has no search text."""
     text = record.search_text if isinstance(record, Record) else ""
     return hashlib.sha256(text.encode()).digest()[:16] if text.strip() else None

@@ -6,12 +6,13 @@ A verb's module is loaded only when the verb is named.
 
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup
 
 from graphmem import __version__
 from graphmem.cli.session import Session
@@ -51,26 +52,36 @@ EPILOG = (
 )
 
 
-def common_options() -> list[TyperOption]:
-    """Return fresh copies of the options that every verb takes, and that may stand before it too."""
+def keeps(name: str) -> Callable[[typer.Context, Any], None]:
+    """Return a callback that keeps an option's value in the session."""
 
-    def keep(name: str) -> Callable[..., None]:
-        def callback(ctx: typer.Context, value: Any) -> None:
-            if value:
-                setattr(ctx.find_root().ensure_object(Session), name, value)
+    def keep(ctx: typer.Context, value: Any) -> None:
+        if value:
+            setattr(ctx.find_root().obj, name, value)
 
-        return callback
+    return keep
 
-    return [
-        TyperOption(param_decls=["--dir"], type=str, default=None, required=False, expose_value=False, metavar="FOLDER",
-                    callback=keep("folder"), help="The folder that holds .graphmem."),
-        TyperOption(param_decls=["--json"], is_flag=True, type=bool, default=False, required=False, expose_value=False,
-                    callback=keep("is_json"), help="Print one JSON document."),
-        TyperOption(param_decls=["--lock-timeout"], type=float, default=None, required=False, expose_value=False,
-                    metavar="SECONDS", callback=keep("lock_timeout_s"), help="How long to wait for another writer."),
-        TyperOption(param_decls=["--quiet", "-q"], is_flag=True, type=bool, default=False, required=False,
-                    expose_value=False, callback=keep("is_quiet"), help="Say nothing on standard error but errors."),
-    ]  # fmt: skip
+
+def options_of_all(
+    folder: str | None = typer.Option(None, "--dir", metavar="FOLDER", callback=keeps("folder"), expose_value=False,
+                                      help="The folder that holds .graphmem."),
+    json: bool = typer.Option(False, "--json", callback=keeps("is_json"), expose_value=False,
+                              help="Print one JSON document."),
+    lock_timeout: float | None = typer.Option(None, "--lock-timeout", metavar="SECONDS", expose_value=False,
+                                              callback=keeps("lock_timeout_s"),
+                                              help="How long to wait for another writer."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", callback=keeps("is_quiet"), expose_value=False,
+                               help="Say nothing on standard error but errors."),
+) -> None:  # fmt: skip
+    """Only its options count: they are those of every verb."""
+
+
+@cache
+def common_options() -> list[Any]:
+    """Return the options that every verb takes, and that may stand before it too."""
+    app = typer.Typer(add_completion=False)
+    app.command()(options_of_all)
+    return [found for found in typer.main.get_command(app).params if "--help" not in found.opts]
 
 
 class Verb(TyperCommand):

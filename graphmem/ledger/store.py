@@ -11,7 +11,7 @@ import sqlite3
 import time
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -186,7 +186,7 @@ class Ledger:
                     findings.append(bad.finding(file, place))
                     is_ordered = False
                     continue
-                entries.append(Entry(entry.id, entry.kind, line, entry.record))
+                entries.append(replace(entry, line=line) if line.endswith(b"\r") else entry)
             if number in seen or (has_siblings and line not in known and self.is_elsewhere(number, file)):
                 findings.append(repeated(file, place, seen.get(number)))
                 entries = [entry for entry in entries if entry.line != line or entry.id != number]
@@ -217,7 +217,7 @@ class Ledger:
     def check_place(self, file: str, entry: Entry) -> Entry:
         """Return the row, or raise ``BadLine`` where it stands in the file of another kind or type."""
         kind, type_name = holds(file)
-        found = getattr(entry.record, "type", None) if entry.kind in ("entity", "relation") else None
+        found = entry.row.get("type") if entry.kind in ("entity", "relation") else None
         if entry.kind != kind or (type_name is not None and found != type_name):
             what = f"{entry.kind} of type {found!r}" if found else entry.kind
             raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
@@ -225,9 +225,7 @@ class Ledger:
 
     def is_elsewhere(self, number: int, file: str) -> bool:
         """Tell whether another file of the same kind holds this row already."""
-        table = {"relation": "relation", "feedback": "report"}.get(kind_of(file), "record")
-        row = self.catalog.connection.execute(f"SELECT file FROM {table} WHERE id = ?", (number,)).fetchone()
-        return row is not None and row[0] not in (None, file)
+        return self.catalog.files_of([number]).get(number, file) != file
 
     @property
     def symmetric(self) -> frozenset[str]:
@@ -262,8 +260,10 @@ class Ledger:
         """
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         by_file: dict[str, list[Entry]] = {}
+        homes = self.catalog.files_of([entry.id for entry in puts])
         for entry in puts:
-            by_file.setdefault(self.file_for(entry), []).append(entry)
+            file = homes.get(entry.id) or file_of(entry.row)
+            by_file.setdefault(file, []).append(entry)
         for file, entries in by_file.items():
             batches.setdefault(file, Batch(file)).entries = entries
         if not batches:
@@ -273,6 +273,7 @@ class Ledger:
         written = {file: self.contents(batch) for file, batch in batches.items()}
         self.replace({self.layout.store / file: data for file, data in written.items()})
         self.take_in_own(batches, written)
+        self.renew_vocabulary_file()
 
     def take_in_own(self, batches: Mapping[str, Batch], written: Mapping[str, bytes]) -> None:
         """Take in what this process has just written, without reading it again."""
@@ -287,13 +288,6 @@ class Ledger:
                     ),
                 )  # fmt: skip
             self.catalog.apply(list(batches.values()))
-
-    def file_for(self, entry: Entry) -> str:
-        """Return the file that holds this row, or that it belongs in when it is new."""
-        new = file_of({"kind": entry.kind, "type": getattr(entry.record, "type", None)})
-        table = {"relation": "relation", "feedback": "report"}.get(kind_of(new), "record")
-        row = self.catalog.connection.execute(f"SELECT file FROM {table} WHERE id = ?", (entry.id,)).fetchone()
-        return row[0] if row and row[0] else new
 
     def refuse_unwell(self, file: str) -> None:
         """Raise ``BadInput`` for a file with bad lines: writing it would lose them."""

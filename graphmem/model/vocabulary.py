@@ -1,6 +1,7 @@
 """The types of a project: what an entity can be, what a relation can be and between what it may stand."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -107,17 +108,17 @@ class Vocabulary(BaseModel):
     entities: Annotated[dict[str, EntityType], Field(default_factory=dict)]
     project_relations: Annotated[dict[str, RelationType], Field(default_factory=dict)]
 
-    @property
+    @cached_property
     def relations(self) -> dict[str, RelationType]:
         """Every relation type, also those that only a task's fields make."""
         return {**BUILT_IN_RELATIONS, **OWNED_RELATIONS, **self.project_relations}
 
-    @property
+    @cached_property
     def linkable(self) -> dict[str, RelationType]:
         """The relation types that ``link`` takes."""
         return {**BUILT_IN_RELATIONS, **self.project_relations}
 
-    @property
+    @cached_property
     def scopes(self) -> tuple[str, ...]:
         """Every kind and entity type: what the first part of a reference can be."""
         return (*KINDS, *sorted(self.entities))

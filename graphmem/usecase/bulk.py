@@ -1,6 +1,8 @@
 """Bulk: rows of any kind in any order, all or none."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,11 +10,12 @@ from graphmem.catalog.entry import Entry
 from graphmem.constants import MAX_FINDINGS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.ledger.codec import BadLine, checked, decode, too_large
-from graphmem.ledger.row import entry, model_of
+from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge
 from graphmem.model import Entity, Feedback, Frozen, Memory, Record, Relation, Task
+from graphmem.model.field import format_time, parse_time
 from graphmem.model.record import Row
 from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
-from graphmem.names import row_id
+from graphmem.names import row_id, split_ref
 from graphmem.rules.dedup import signature
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
@@ -31,7 +34,11 @@ class Given:
     place: int
     line: bytes
     row: Row
-    record: Frozen
+    record: Frozen | None  # None for an edge that is nothing but its ends
+
+    @property
+    def is_edge(self) -> bool:
+        return self.row["kind"] == "relation"
 
 
 @dataclass(slots=True)
@@ -49,6 +56,8 @@ class Intake:
     puts: dict[int, Entry] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
     relations: int = 0
+    pairs: set[tuple[str, str, str]] = field(default_factory=set)  # relation type and scopes that were found to fit
+    is_verbose: bool = False
     results: list[Changed] = field(default_factory=list)
 
     def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
@@ -66,6 +75,8 @@ class Intake:
     def count(self, action: Action, record: Record, likeness: float | None = None, variants: Sequence[Variant] = ()) -> None:
         """Count what became of a row, and keep it for the long answer."""
         self.counts[action] += 1
+        if not self.is_verbose:
+            return
         into = record.ref if action == "merged" else None
         self.results.append(Changed(ref=record.ref, action=action, merged_into=into, similarity=likeness,
                                     variants=list(variants), record=record))  # fmt: skip
@@ -91,8 +102,8 @@ def bulk_add(store: Store, lines: Iterable[bytes], name: str, *, dedup: bool, sk
         skip_invalid: take the good lines and keep the bad ones in ``state/rejects.ndjson``.
         verbose: answer with what became of each record.
     """
-    with store.writing():
-        intake = Intake(store, name, store.ledger.symmetric)
+    with store.writing(), uncollected():
+        intake = Intake(store, name, store.ledger.symmetric, is_verbose=verbose)
         rows = read_lines(intake, lines)
         records = [given for given in rows if isinstance(given.record, Record)]
         if dedup:
@@ -104,16 +115,27 @@ def bulk_add(store: Store, lines: Iterable[bytes], name: str, *, dedup: bool, sk
             if isinstance(given.record, Task):
                 guarded(intake, given, settle_task)
         refuse_cycles(intake)
-        fetch_ends(intake, rows)
-        for add in (add_edge, add_report):
-            for given in rows:
-                guarded(intake, given, add)
+        add_edges(intake, [given for given in rows if given.is_edge])
+        for given in rows:
+            if isinstance(given.record, Feedback):
+                guarded(intake, given, add_report)
         if intake.findings and not skip_invalid:
             raise bad_input(intake)
         store.ledger.commit(list(intake.puts.values()))
         keep_rejects(intake)
-    results = intake.results if verbose else []
-    return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, "results": results})
+    return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, "results": intake.results})
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Leave the garbage collector off: it would walk all rows again and again, and none of them is garbage yet."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def guarded(intake: Intake, given: Given, add: Any) -> None:
@@ -127,17 +149,18 @@ def guarded(intake: Intake, given: Given, add: Any) -> None:
 def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
     """Return the rows of the input that are whole and of a kind that there is."""
     rows: list[Given] = []
-    now = intake.store.now()
+    now = format_time(intake.store.now())
     for place, raw in enumerate(lines, 1):
         line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
         if not line.strip():
             continue
         try:
             row = decode(line)
-            model = model_of(row)
-            record = checked(model, completed(intake, row, now), line)
-            refuse_oversize(record)
-            rows.append(Given(place, line, row, record))
+            full = completed(intake, row, now)
+            record = None if is_plain_edge(full) else checked(model_of(row), full, line)
+            if record is not None:
+                refuse_oversize(record)
+            rows.append(Given(place, line, full, record))
         except BadLine as bad:
             intake.findings.append(bad.finding(intake.name, place))
             intake.rejects.append(line)
@@ -150,8 +173,8 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
 
 def completed(intake: Intake, row: Row, now: Any) -> dict[str, Any]:
     """Return a row with the defaults that a file would have: its time, a name made from its text, an id."""
-    found: dict[str, Any] = row if "created_at" in row else {**row, "created_at": now}
-    kind = row["kind"]
+    found: dict[str, Any] = row if row.get("created_at") is not None else {**row, "created_at": now}
+    kind = row.get("kind")
     if kind == "feedback":
         made = {"at": row.get("at") or row.get("created_at") or now}
         return {**found, **made} if row.get("task") else {**found, **made, "id": row.get("id") or intake.store.new_id()}
@@ -227,54 +250,70 @@ def refuse_cycles(intake: Intake) -> None:
         refuse_cycle({task.key_ref: task.depends for task in tasks})
 
 
-def fetch_ends(intake: Intake, rows: Iterable[Given]) -> None:
-    """Look up once what every edge of the input names outside of it."""
+def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
+    """Take in edges: their ends by key, in order where they are symmetric."""
+    made: list[tuple[Given, Entry, bool]] = []
     for given in rows:
-        if isinstance(given.record, Relation):
-            for ref in (given.record.source, given.record.target):
-                if ref not in intake.handles:
-                    key_of(intake, ref)
+        try:
+            made.append(settle_edge(intake, given))
+        except (BadInput, Refused) as error:
+            intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
+    there = intake.store.catalog.files_of([fresh.id for _, fresh, _ in made])
+    for given, fresh, is_symmetric in made:
+        if intake.is_again(given, fresh.id, may_swap=is_symmetric):
+            continue
+        intake.relations += 1
+        if fresh.id in there:
+            guarded(intake, given, lambda intake, given, number=fresh.id: change_edge(intake, given, number))
+        else:
+            intake.puts[fresh.id] = fresh
 
 
-def add_edge(intake: Intake, given: Given) -> None:
-    """Take in an edge: its ends by key, in order where it is symmetric."""
-    relation = given.record
-    if not isinstance(relation, Relation):
-        return
-    catalog = intake.store.catalog
-    made = known_relation(catalog.vocabulary, relation.type)
-    source, target = intake.handles.get(relation.source), intake.handles.get(relation.target)
-    for ref, key in ((relation.source, source), (relation.target, target)):
-        if key is None:
-            raise BadInput(f"{ref!r} is neither there nor in the input", hint="the reference of a record",
-                           details={"code": "dangling"})  # fmt: skip
-    assert source is not None and target is not None
-    refuse_ends(made, source, target)
+def settle_edge(intake: Intake, given: Given) -> tuple[Given, Entry, bool]:
+    """Return an edge of the input as a row of the ledger, and whether it has no direction."""
+    row, relation = given.row, given.record
+    made = known_relation(intake.store.catalog.vocabulary, str(row["type"]))
+    source, target = end_of(intake, str(row["from"])), end_of(intake, str(row["to"]))
+    pair = (made.type, split_ref(source)[0], split_ref(target)[0])
+    if pair not in intake.pairs:
+        refuse_ends(made, source, target)
+        intake.pairs.add(pair)
     if source == target:
         raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
     if made.symmetric and target < source:
         source, target = target, source
-    if (source, target) != (relation.source, relation.target):
-        relation = relation.model_copy(update={"source": source, "target": target})
-    fresh = entry(relation, intake.symmetric)
-    if intake.is_again(given, fresh.id, may_swap=made.symmetric):
-        return
-    existing = catalog.relation(fresh.id)
-    if existing is None:
-        intake.puts[fresh.id] = fresh
+    if isinstance(relation, Relation):
+        fresh = entry(relation.model_copy(update={"source": source, "target": target}), intake.symmetric)
     else:
-        given_values = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
-        after = changed(existing, {**given_values, "sources": sorted({*existing.sources, *relation.sources})}, intake.store.now())
-        if after is not existing:
-            intake.put(after)
-    intake.relations += 1
+        fresh = plain_edge(source, made.type, target, format_time(parse_time(row["created_at"])), intake.symmetric)
+    return given, fresh, made.symmetric
+
+
+def end_of(intake: Intake, ref: str) -> str:
+    """Return the reference by key of an end of an edge."""
+    key = intake.handles.get(ref) or key_of(intake, ref)
+    if key is None:
+        raise BadInput(f"{ref!r} is neither there nor in the input", hint="the reference of a record",
+                       details={"code": "dangling"})  # fmt: skip
+    return key
+
+
+def change_edge(intake: Intake, given: Given, number: int) -> None:
+    """Change an edge that is there: given values replace, sources are united."""
+    existing = intake.store.catalog.relation(number)
+    assert existing is not None
+    values: dict[str, Any] = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
+    if isinstance(given.record, Relation):
+        values["sources"] = sorted({*existing.sources, *given.record.sources})
+    after = changed(existing, values, intake.store.now())
+    if after is not existing:
+        intake.put(after)
 
 
 def add_report(intake: Intake, given: Given) -> None:
     """Take in a report, with the memory it is about by key."""
     report = given.record
-    if not isinstance(report, Feedback):
-        return
+    assert isinstance(report, Feedback)
     key = key_of(intake, report.ref)
     if key is None:
         raise BadInput(f"{report.ref!r} is neither there nor in the input", hint="the reference of a memory")
