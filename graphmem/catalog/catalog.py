@@ -26,6 +26,7 @@ from graphmem.rules.paths import Step
 T = TypeVar("T")
 
 VERSION = 1  # of the catalog's own tables; another one is thrown away and made again
+NO_END = (None, None)  # of an edge: the record that is not there
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 CHUNK = 500  # values in one IN list
 
@@ -265,16 +266,16 @@ class Catalog:
                 self.note_edges(part, touched)
         ends = self.live({str(entry.row[end]) for entry in entries for end in ("from", "to")})
         weights = {name: made.weight for name, made in self.vocabulary.relations.items()}
+        is_bulk = touched.rows > BULK
         rows = []
-        for entry in sorted(entries, key=lambda entry: entry.id):
-            kind, source, target = str(entry.row["type"]), str(entry.row["from"]), str(entry.row["to"])
-            src, dst = ends.get(source), ends.get(target)
-            is_plain = src is not None and dst is not None and src[1] == source and dst[1] == target
-            rows.append((
-                entry.id, file, None, kind, source, target, src and src[0], dst and dst[0],
-                entry.id if is_plain else None, entry.row.get("weight") or weights[kind], is_plain, entry.line, None,
-            ))  # fmt: skip
-            if not is_plain or touched.rows <= BULK:
+        for number, _, line, row, _ in sorted(entries, key=lambda entry: entry.id):
+            kind, source, target = str(row["type"]), str(row["from"]), str(row["to"])
+            src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
+            is_plain = src[1] == source and dst[1] == target
+            weight = row.get("weight") or weights[kind]
+            edge = number if is_plain else None
+            rows.append((number, file, None, kind, source, target, src[0], dst[0], edge, weight, is_plain, line, None))
+            if not (is_plain and is_bulk):
                 touched.handles |= {source, target}
         self.connection.executemany("INSERT OR REPLACE INTO relation VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows)
         if touched.rows <= BULK:

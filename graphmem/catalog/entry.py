@@ -1,14 +1,13 @@
 """A checked row of the ledger, as it goes into the catalog."""
 
 import hashlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from graphmem.model import Frozen, Record
 from graphmem.model.record import Row
 
 
-@dataclass(slots=True, frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """
     A checked row: its number, its line without the line end, its fields, its record.
 

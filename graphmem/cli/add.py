@@ -7,7 +7,7 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.inputs import lines_of
-from graphmem.cli.session import complete_kind, session_of
+from graphmem.cli.session import complete_entity_type, session_of
 from graphmem.errors import Usage
 
 app = typer.Typer(
@@ -15,19 +15,26 @@ app = typer.Typer(
 )
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")]
-Sources = Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from; may be repeated.")]
+Sources = Annotated[
+    list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from; may be repeated.")
+]
 Files = Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="A file it is about; may be repeated.")]
-Name = Annotated[str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the trigger if not given.")]
+Name = Annotated[
+    str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the trigger if not given.")
+]
 NoDedup = Annotated[bool, typer.Option("--no-dedup", help="Store it even if it repeats another.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
-Replace = Annotated[bool, typer.Option("--replace", help="If it is merged, keep the newer texts and set the older aside.")]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="If it is merged, keep the newer texts and set the older aside.")
+]
 
 
 @app.callback(epilog="Example: graphmem add --ndjson rows.ndjson")
 def add(
     ctx: typer.Context,
     ndjson: Annotated[
-        str | None, typer.Option("--ndjson", metavar="FILE|-", help="Rows of any kind, one JSON object a line, all or none.")
+        str | None,
+        typer.Option("--ndjson", metavar="FILE|-", help="Rows of any kind, one JSON object a line, all or none."),
     ] = None,
     dedup: Annotated[bool, typer.Option("--dedup", help="With --ndjson: merge rows that repeat others.")] = False,
     skip_invalid: Annotated[
@@ -63,7 +70,9 @@ def failure(
     match: Annotated[
         str | None, typer.Option("--match", metavar="RE", help="Regular expression that finds it in a log.")
     ] = None,
-    cost: Annotated[float | None, typer.Option("--cost", metavar="K", help="What it cost, in thousands of tokens.")] = None,
+    cost: Annotated[
+        float | None, typer.Option("--cost", metavar="K", help="What it cost, in thousands of tokens.")
+    ] = None,
     tag: Tags = None,
     source: Sources = None,
     file: Files = None,
@@ -81,13 +90,17 @@ def failure(
     session.answer(answer, text.changed(answer))
 
 
-@app.command(epilog='Example: graphmem add pattern --trigger "a flaky test" --insight "wait for the event, not the clock"')
+@app.command(
+    epilog='Example: graphmem add pattern --trigger "a flaky test" --insight "wait for the event, not the clock"'
+)
 def pattern(
     ctx: typer.Context,
     trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT", help="When it applies.")],
     insight: Annotated[str, typer.Option("--insight", metavar="TEXT", help="What to do then.")],
     name: Name = None,
-    saved: Annotated[float | None, typer.Option("--saved", metavar="K", help="What it saves, in thousands of tokens.")] = None,
+    saved: Annotated[
+        float | None, typer.Option("--saved", metavar="K", help="What it saves, in thousands of tokens.")
+    ] = None,
     framework: Annotated[str | None, typer.Option("--framework", metavar="NAME", help="What it is for.")] = None,
     tag: Tags = None,
     source: Sources = None,
@@ -108,9 +121,13 @@ def pattern(
 @app.command(epilog='Example: graphmem add entity class pkg.store.Store --value "Owns the files."')
 def entity(
     ctx: typer.Context,
-    type_name: Annotated[str, typer.Argument(metavar="TYPE", autocompletion=complete_kind, help="A declared entity type.")],
+    type_name: Annotated[
+        str, typer.Argument(metavar="TYPE", autocompletion=complete_entity_type, help="A declared entity type.")
+    ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, unique in its type.")],
-    value: Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What belongs to the thing itself.")] = None,
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="TEXT", help="What belongs to the thing itself.")
+    ] = None,
     source: Sources = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -118,5 +135,3 @@ def entity(
     session = session_of(ctx)
     answer = session.memory.entities.add(type_name, name, value=value, dry_run=dry_run, **given(sources=source))
     session.answer(answer, text.changed(answer))
-
-

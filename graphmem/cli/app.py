@@ -4,10 +4,12 @@ The root of the command line: its verbs, the options that stand before or after 
 A verb's module is loaded only when the verb is named.
 """
 
-
+import inspect
+import os
+import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-
 from importlib import import_module
 from typing import Any
 
@@ -15,8 +17,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from graphmem import __version__
+from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser
 from graphmem.cli.session import Session
-from graphmem.errors import GraphmemError
+from graphmem.errors import GraphmemError, Usage
+from graphmem.rules.suggest import did_you_mean
 
 # Each verb: the module that has it, its name there, and its line in the help.
 VERBS: dict[str, tuple[str, str, str]] = {
@@ -56,23 +60,46 @@ def keeps(name: str) -> Callable[[typer.Context, Any], None]:
     """Return a callback that keeps an option's value in the session."""
 
     def keep(ctx: typer.Context, value: Any) -> None:
-        if value:
-            setattr(ctx.find_root().obj, name, value)
+        session = ctx.find_root().obj
+        if value not in (None, False) and session is not None:
+            setattr(session, name, value)
 
     return keep
 
 
+Folder = typer.Option(
+    None,
+    "--dir",
+    metavar="FOLDER",
+    callback=keeps("folder"),
+    expose_value=False,
+    help="The folder that holds .graphmem.",
+)
+Json = typer.Option(False, "--json", callback=keeps("is_json"), expose_value=False, help="Print one JSON document.")
+LockTimeout = typer.Option(
+    None,
+    "--lock-timeout",
+    metavar="SECONDS",
+    callback=keeps("lock_timeout_s"),
+    expose_value=False,
+    help="How long to wait for another writer [default: 30].",
+)
+Quiet = typer.Option(
+    False,
+    "--quiet",
+    "-q",
+    callback=keeps("is_quiet"),
+    expose_value=False,
+    help="Say nothing on standard error but errors.",
+)
+
+
 def options_of_all(
-    folder: str | None = typer.Option(None, "--dir", metavar="FOLDER", callback=keeps("folder"), expose_value=False,
-                                      help="The folder that holds .graphmem."),
-    json: bool = typer.Option(False, "--json", callback=keeps("is_json"), expose_value=False,
-                              help="Print one JSON document."),
-    lock_timeout: float | None = typer.Option(None, "--lock-timeout", metavar="SECONDS", expose_value=False,
-                                              callback=keeps("lock_timeout_s"),
-                                              help="How long to wait for another writer."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", callback=keeps("is_quiet"), expose_value=False,
-                               help="Say nothing on standard error but errors."),
-) -> None:  # fmt: skip
+    folder: str | None = Folder,
+    json: bool = Json,
+    lock_timeout: float | None = LockTimeout,
+    quiet: bool = Quiet,
+) -> None:
     """Only its options count: they are those of every verb."""
 
 
@@ -84,31 +111,24 @@ def common_options() -> list[Any]:
     return [found for found in typer.main.get_command(app).params if "--help" not in found.opts]
 
 
-class Verb(TyperCommand):
-    """A command with the common options."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(common_options())
-
-
 class Noun(TyperGroup):
-    """A group of commands with the common options."""
+    """A group of commands; a command that it does not have is refused with the one that was meant."""
 
-    command_class = Verb
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(common_options())
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
+            hint = did_you_mean(name, self.list_commands(ctx)) or f"see: {ctx.command_path} --help"
+            raise Usage(f"no command {name!r} in {ctx.command_path}", hint=hint)
+        return super().resolve_command(ctx, args)
 
 
 class Root(Noun):
     """All verbs, each loaded when it is named."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
 
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in VERBS:
             return None
         if cmd_name not in self.commands:
@@ -117,18 +137,39 @@ class Root(Noun):
             self.commands[cmd_name] = as_command(cmd_name, found, line)
         return self.commands[cmd_name]
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, _, line) in VERBS.items()])
+
 
 def as_command(name: str, found: Any, line: str) -> Any:
     """Return a function or a group of functions as a command."""
     if isinstance(found, typer.Typer):
-        command = typer.main.get_command(found)
+        command: Any = typer.main.get_command(found)
         command.name = name
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name, cls=Verb)(found)
+        app.command(name)(found)
         command = typer.main.get_command(app)
+    dress(command)
     command.short_help = line
     return command
+
+
+def dress(command: TyperCommand | TyperGroup) -> None:
+    """Give a command and those below it the common options, a line in lists, and an example at the end of its help."""
+    command.params.extend(common_options())
+    text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
+    command.help = text.strip()
+    command.short_help = " ".join(command.help.split("\n\n")[0].split())
+    example = example.strip() or (command.epilog or "").removeprefix("Example: ")
+    if example:
+        lines = "\n".join(f"  {line}" for line in example.splitlines())
+        command.epilog = f"\b\nExample:\n{lines}"  # \b: not to be wrapped
+    for found in command.commands.values() if isinstance(command, TyperGroup) else ():
+        if isinstance(found, TyperCommand | TyperGroup):
+            dress(found)
 
 
 app = typer.Typer(
@@ -152,52 +193,100 @@ def show_version(value: bool) -> None:
 def root(
     version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
 ) -> None:
-    """One memory for the coding agents of a project: failures and fixes, patterns, entities, campaigns, and how they hang together."""
+    """
+    One memory for the coding agents of a project.
+
+    Failures and their fixes, patterns, entities and campaigns, and how they hang together.
+    """
 
 
+def command_line() -> Any:
+    """Return the whole command line, its verbs not loaded yet."""
+    command = typer.main.get_command(app)
+    command.params[1:1] = common_options()
+    return command
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments and return its exit status: the boundary where errors become text."""
-    session = Session(is_json="--json" in arguments)
+    session = Session()
+    speak_utf8()
     try:
-        result = typer.main.get_command(app).main(
-            args=list(arguments), prog_name="graphmem", standalone_mode=False, obj=session
-        )
-        return result if isinstance(result, int) else 0
-    except GraphmemError as error:
-        session.fail(error.code, error.message, error.hint, error.details)
-        return error.exit_status
-    except KeyboardInterrupt:
-        session.fail("interrupted", "interrupted", None, {})
-        return 130
-    except BrokenPipeError:
+        status = status_of(session, list(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever read the answer has read enough
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
         return 0
-    except Exception as error:  # the boundary of the front end: a user never sees a traceback
-        return failed(session, error)
     finally:
         session.close()
 
 
-def failed(session: Session, error: Exception) -> int:
+def speak_utf8() -> None:
+    """Print UTF-8 whatever the locale is; what no text can hold is escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def status_of(session: Session, arguments: list[str]) -> int:
+    """Run the command line and return its exit status; every error is told in words."""
+    try:
+        refuse_no_text(arguments)
+        result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=session)
+    except GraphmemError as error:
+        session.is_json |= isinstance(error, Usage) and asks_for_json(arguments)
+        session.fail(error.code, error.message, error.hint, error.details)
+        return error.exit_status
+    except BrokenPipeError:
+        raise
+    except (OSError, MemoryError, sqlite3.OperationalError) as error:
+        session.fail("unavailable", told(error), None, {})
+        return 4
+    except SystemExit:  # the parser's own way out: completions were printed, or nobody reads on
+        return 0
+    except Exception as error:  # the boundary of the front end: a user never sees a traceback
+        return failed(session, error, arguments)
+    if result == 130:
+        session.fail("interrupted", "interrupted", None, {})
+    return result if isinstance(result, int) else 0
+
+
+def refuse_no_text(arguments: list[str]) -> None:
+    """Raise ``Usage`` for an argument with bytes that are no UTF-8."""
+    for argument in arguments:
+        if any("\ud800" <= char <= "\udfff" for char in argument):
+            raise Usage(f"argument {argument[:80]!r} is no text: it holds bytes that are no UTF-8")
+
+
+def asks_for_json(arguments: list[str]) -> bool:
+    """Tell whether ``--json`` is among the options, where the parser gave up before it got there."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return "--json" in arguments[:end]
+
+
+def told(error: Exception) -> str:
+    """Return what the operating system or the disk did not let us do."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename!r}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
+    return str(error) or "out of memory"
+
+
+def failed(session: Session, error: Exception, arguments: list[str]) -> int:
     """Tell errors of the parser from bugs, and show either in words."""
-    status = getattr(error, "exit_code", None)
-    if isinstance(status, int):
-        text = error.format_message() if hasattr(error, "format_message") else str(error)
-        if type(error).__name__ == "Abort":
-            text = "aborted"
-        if text:
-            session.fail("usage", text.strip().removesuffix("."), usage_hint(error), {})
-        return status or 2
-    session.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
-    if session.is_debug:
-        raise error
-    return 1
-
-
-def usage_hint(error: Exception) -> str | None:
-    """Return how the command is used, where the parser's error knows its command."""
-    context = getattr(error, "ctx", None)
-    return f"see: {context.command_path} --help" if context is not None else None
-
-
+    if not is_of_parser(error):
+        session.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
+        if session.is_debug:
+            raise error
+        return 1
+    session.is_json |= asks_for_json(arguments)
+    if is_call_for_help(error) and not session.is_json:
+        print(error, file=sys.stderr)
+    elif is_call_for_help(error):
+        context: Any = getattr(error, "ctx", None)
+        session.fail("usage", "a command is missing", f"see: {context.command_path} --help", {})
+    elif type(error).__name__ == "Abort":
+        session.fail("usage", "aborted", None, {})
+    else:
+        session.fail("usage", *in_words(error), {})
+    return 2

@@ -8,14 +8,14 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.inputs import lines_of
-from graphmem.cli.session import complete_ref, session_of
+from graphmem.cli.session import complete_campaign, session_of
 from graphmem.constants import SIMILAR_MAX
 from graphmem.errors import BadInput, Usage
 from graphmem.model.campaign import CampaignStatus
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
-Which = Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_ref, help="The campaign.")]
+Which = Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_campaign, help="The campaign.")]
 
 
 @app.callback()
@@ -27,7 +27,9 @@ def campaign() -> None:
 def create(
     ctx: typer.Context,
     objective: Annotated[str, typer.Argument(metavar="OBJECTIVE", help="What it is for.")],
-    name: Annotated[str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the objective.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the objective.")
+    ] = None,
     framework: Annotated[str | None, typer.Option("--framework", metavar="F", help="What it is built with.")] = None,
 ) -> None:
     """Begin a campaign."""
@@ -49,7 +51,9 @@ def add_tasks(
     try:
         parsed = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{plan!r} is no JSON: {error}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}') from None
+        raise BadInput(
+            f"{plan!r} is no JSON: {error}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
+        ) from None
     answer = session.memory.campaigns.add_tasks(name, parsed)
     session.answer(answer, "\n".join(f"{task.ref}  {text.gist(task)}" for task in answer.tasks))
 
@@ -59,7 +63,9 @@ def ready(ctx: typer.Context, name: Which) -> None:
     """Show the tasks that can start now: pending, every parent complete."""
     session = session_of(ctx)
     answer = session.memory.campaigns.ready(name)
-    session.answer(answer, "\n".join(f"{task.ref}  {text.gist(task)}" for task in answer.ready) or "nothing can start")
+    session.answer(answer, "\n".join(f"{task.ref}  {text.gist(task)}" for task in answer.ready))
+    if not answer.ready:
+        session.say("nothing can start")
 
 
 @app.command(epilog='Example: graphmem campaign complete sso --outcome "login works with two providers"')
@@ -81,17 +87,25 @@ def status_of(value: str | None) -> CampaignStatus | None:
     """Return a status that a campaign can end with, or say which there are."""
     match value:
         case None | "complete" | "partial" | "failed":
-            return value  # type: ignore[return-value]  # one of these
+            return value
     raise Usage(f"status {value!r} ends no campaign", hint="one of: complete, partial, failed")
 
 
 def similar(
     ctx: typer.Context,
     about: Annotated[
-        str, typer.Argument(metavar="CAMPAIGN-OR-OBJECTIVE", autocompletion=complete_ref, help="A campaign, or what one would be for.")
+        str,
+        typer.Argument(
+            metavar="CAMPAIGN-OR-OBJECTIVE",
+            autocompletion=complete_campaign,
+            help="A campaign, or what one would be for.",
+        ),
     ],
     threshold: Annotated[
-        float | None, typer.Option("--threshold", metavar="S", min=0.0, max=1.0, help="Only those at least this similar [default: 0.5].")
+        float | None,
+        typer.Option(
+            "--threshold", metavar="S", min=0.0, max=1.0, help="Only those at least this similar [default: 0.5]."
+        ),
     ] = None,
     limit: Annotated[int, typer.Option("--max", metavar="N", min=1, help="At most this many.")] = SIMILAR_MAX,
 ) -> None:
@@ -109,4 +123,6 @@ def similar(
         lines += [f"    outcome: {text.one_line(found.outcome)}"] if found.outcome else []
         lines += [f"    blocked by: {', '.join(found.blocked_by)}"] if found.blocked_by else []
         lines += [f"    solved by: {', '.join(found.solved_by)}"] if found.solved_by else []
-    session.answer(answer, "\n".join(lines) or "no finished campaign is like it")
+    session.answer(answer, "\n".join(lines))
+    if not lines:
+        session.say("no finished campaign is like it")

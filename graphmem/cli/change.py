@@ -10,28 +10,45 @@ from graphmem.cli.inputs import lines_of
 from graphmem.cli.session import complete_ref, session_of
 from graphmem.errors import Usage
 
-Text = Annotated[str | None, typer.Option(metavar="TEXT")]
-Texts = Annotated[list[str] | None, typer.Option(metavar="TEXT")]
+Trigger = Annotated[
+    str | None, typer.Option("--trigger", metavar="TEXT", help="What was observed, or when it applies.")
+]
+Fix = Annotated[str | None, typer.Option("--fix", metavar="TEXT", help="What resolves a failure.")]
+Insight = Annotated[str | None, typer.Option("--insight", metavar="TEXT", help="What a pattern says to do.")]
+Match = Annotated[
+    str | None, typer.Option("--match", metavar="RE", help="Regular expression that finds a failure in a log.")
+]
+Cost = Annotated[float | None, typer.Option("--cost", metavar="K", help="What a failure cost, in thousands of tokens.")]
+Saved = Annotated[
+    float | None, typer.Option("--saved", metavar="K", help="What a pattern saves, in thousands of tokens.")
+]
+Framework = Annotated[
+    str | None, typer.Option("--framework", metavar="NAME", help="What a pattern or campaign is for.")
+]
+Value = Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What belongs to an entity itself.")]
+Objective = Annotated[str | None, typer.Option("--objective", metavar="TEXT", help="What a campaign or task is for.")]
 
 
 def edit(
     ctx: typer.Context,
     ref: Ref,
-    trigger: Text = None,
-    fix: Text = None,
-    insight: Text = None,
-    match: Annotated[str | None, typer.Option(metavar="RE")] = None,
-    cost: Annotated[float | None, typer.Option(metavar="K")] = None,
-    saved: Annotated[float | None, typer.Option(metavar="K")] = None,
-    framework: Text = None,
-    value: Text = None,
-    objective: Text = None,
-    flaky: Annotated[bool | None, typer.Option("--flaky/--not-flaky")] = None,
+    trigger: Trigger = None,
+    fix: Fix = None,
+    insight: Insight = None,
+    match: Match = None,
+    cost: Cost = None,
+    saved: Saved = None,
+    framework: Framework = None,
+    value: Value = None,
+    objective: Objective = None,
+    flaky: Annotated[bool | None, typer.Option("--flaky/--not-flaky", help="Whether a failure comes and goes.")] = None,
     source: Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Replaces the sources.")] = None,
     file: Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="Replaces the files.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Adds a tag.")] = None,
     untag: Annotated[list[str] | None, typer.Option("--untag", metavar="TAG", help="Takes a tag away.")] = None,
-    unset: Annotated[list[str] | None, typer.Option("--unset", metavar="FIELD", help="Takes a field's value away.")] = None,
+    unset: Annotated[
+        list[str] | None, typer.Option("--unset", metavar="FIELD", help="Takes a field's value away.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """
@@ -41,7 +58,8 @@ def edit(
     """
     given: dict[str, Any] = {
         "trigger": trigger, "fix": fix, "insight": insight, "match": match, "cost": cost, "saved": saved,
-        "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source, "files": file,
+        "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source,
+        "files": file,
     }  # fmt: skip
     fields = {name: found for name, found in given.items() if found is not None}
     if not (fields or tag or untag or unset):
@@ -51,7 +69,11 @@ def edit(
     session.answer(answer, text.changed(answer))
 
 
-def rename(ctx: typer.Context, ref: Ref, name: Annotated[str, typer.Argument(metavar="NEW-NAME")]) -> None:
+def rename(
+    ctx: typer.Context,
+    ref: Ref,
+    name: Annotated[str, typer.Argument(metavar="NEW-NAME", help="a-z 0-9 - _ . for most kinds.")],
+) -> None:
     """
     Give a record another name; the old one is still found.
 

@@ -3,13 +3,14 @@
 import csv
 import io
 import json
+import sys
 from typing import Annotated
 
 import orjson
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.session import Session, session_of
+from graphmem.cli.session import Session, inert, session_of
 from graphmem.constants import CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
 from graphmem.errors import Usage
 from graphmem.memory import Memory
@@ -29,29 +30,36 @@ def cypher(
     ctx: typer.Context,
     query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="One reading statement.")] = None,
     param: Annotated[
-        list[str] | None, typer.Option("-p", "--param", metavar="NAME=TEXT|NAME:=JSON", help="A parameter; may be repeated.")
+        list[str] | None,
+        typer.Option("-p", "--param", metavar="NAME=TEXT|NAME:=JSON", help="A parameter; may be repeated."),
     ] = None,
     named: Annotated[
-        str | None, typer.Option("--named", metavar="NAME", autocompletion=complete_query, help="A stored query instead.")
+        str | None,
+        typer.Option("--named", metavar="NAME", autocompletion=complete_query, help="A stored query instead."),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the stored queries.")] = False,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help=f"How long it may take [default: {CYPHER_TIMEOUT_S:g}].")
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", help=f"How long it may take [default: {CYPHER_TIMEOUT_S:g}]."),
     ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help=f"Rows at most [default: {CYPHER_ROW_LIMIT}].")
     ] = None,
-    form: Annotated[str, typer.Option("--format", metavar="|".join(FORMATS), help="How the rows are printed.")] = "table",
+    form: Annotated[
+        str, typer.Option("--format", metavar="|".join(FORMATS), help="How the rows are printed.")
+    ] = "table",
 ) -> None:
     """
     Ask the graph in Cypher: read-only, bounded in time, memory and rows.
 
-    Example: graphmem cypher "MATCH (p:Pattern)-[:SOLVES]->(f:Failure {name: \\$name}) RETURN p.name" -p name=import-error
+    Example: graphmem cypher 'MATCH (p:Pattern)-[:SOLVES]->(f:Failure {name: $name}) RETURN p.name' -p name=import-error
     """
     session = session_of(ctx)
     if listing:
         queries = Memory.queries()
-        lines = [f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results]
+        lines = [
+            f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results
+        ]
         session.answer(queries, "\n".join(lines))
         return
     if (query is None) == (named is None):
@@ -78,27 +86,43 @@ def parameter(given: str) -> tuple[str, object]:
     try:
         return name[:-1], json.loads(value)
     except ValueError as error:
-        raise Usage(f"parameter {name[:-1]!r} is no JSON: {error}", hint=f"{name[:-1]}={value} passes it as text") from None
+        raise Usage(
+            f"parameter {name[:-1]!r} is no JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
+        ) from None
 
 
 def show(session: Session, answer: CypherRows, form: str) -> None:
-    """Print rows in the form that was asked for."""
-    if session.is_json or form == "json":
-        print(answer.model_dump_json(by_alias=True))
+    """Print rows in the form that was asked for: with ``ndjson`` and ``csv`` nothing but them."""
+    if session.is_json:
+        session.answer(answer, "")
+        return
+    if form == "json":
+        session.write(inert(answer.model_dump_json(by_alias=True)))
         return
     if form == "ndjson":
-        for row in answer.rows:
-            print(orjson.dumps(dict(zip(answer.columns, row, strict=True))).decode())
+        lines = [orjson.dumps(dict(zip(answer.columns, row, strict=True))).decode() for row in answer.rows]
+        text_of_rows = inert("\n".join(lines))
     elif form == "csv":
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([answer.columns, *([cell(value) for value in row] for row in answer.rows)])
-        print(out.getvalue(), end="")
+        text_of_rows = csv_of(answer)
     else:
-        rows = [[visible(text.one_line(cell(value), 60)) for value in row] for row in answer.rows]
-        print(visible(text.table(answer.columns, rows)) if rows else f"no rows ({', '.join(answer.columns)})")
+        rows = [[text.one_line(visible(cell(value)), text.CELL) for value in row] for row in answer.rows]
+        text_of_rows = text.table([visible(name) for name in answer.columns], rows) if rows else ""
+    session.answer(answer, "")
+    if text_of_rows:
+        session.write(text_of_rows)
+    if not answer.rows:
+        session.say(f"no rows ({', '.join(answer.columns)})")
     if answer.truncated:
         session.say(f"more rows than {len(answer.rows):,}; raise --limit")
+
+
+def csv_of(answer: CypherRows) -> str:
+    """Return rows as CSV with a line of names, as they are: only a terminal is spared their control characters."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([answer.columns, *([cell(value) for value in row] for row in answer.rows)])
+    found = out.getvalue().removesuffix("\n")
+    return visible(found) if sys.stdout.isatty() else found
 
 
 def cell(value: object) -> str:

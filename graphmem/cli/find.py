@@ -7,7 +7,6 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.session import complete_kind, complete_ref, session_of
 from graphmem.constants import QUERY_LIMIT
-from graphmem.errors import Usage
 from graphmem.model.result import Found
 
 Ref = Annotated[str, typer.Argument(metavar="REF", autocompletion=complete_ref, help="kind/name, or a name alone.")]
@@ -28,11 +27,16 @@ def get(ctx: typer.Context, ref: Ref) -> None:
 def list_records(
     ctx: typer.Context,
     kind: Annotated[
-        str | None, typer.Argument(metavar="[KIND|TYPE]", autocompletion=complete_kind, help="A kind, or an entity type.")
+        str | None,
+        typer.Argument(metavar="[KIND|TYPE]", autocompletion=complete_kind, help="A kind, or an entity type."),
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; may be repeated.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; may be repeated.")
+    ] = None,
     archived: Annotated[bool, typer.Option("--archived", help="The archived ones instead.")] = False,
-    sort: Annotated[str | None, typer.Option("--sort", metavar="FIELD", help="By a field; -FIELD the other way.")] = None,
+    sort: Annotated[
+        str | None, typer.Option("--sort", metavar="FIELD", help="By a field; -FIELD the other way.")
+    ] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="At most this many.")] = None,
 ) -> None:
     """
@@ -42,21 +46,24 @@ def list_records(
     """
     session = session_of(ctx)
     answer = session.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit)
-    lines = [f"{found.ref}  {text.one_line(text.gist(found.record))}" for found in answer.results]
+    session.answer(answer, "\n".join(text.line(found.record) for found in answer.results))
     if len(answer.results) < answer.total:
-        lines.append(f"{len(answer.results)} of {answer.total}")
-    session.answer(answer, "\n".join(lines))
+        session.say(f"{len(answer.results):,} of {answer.total:,}; raise --limit")
+    if not answer.total:
+        session.say("no such records" if kind or tag or archived else "no records yet")
 
 
 def query(
     ctx: typer.Context,
     words: Annotated[str, typer.Argument(metavar="TEXT", help="An error message, a symbol, a sentence.")],
     kind: Annotated[
-        list[str] | None, typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Only these kinds or types.")
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Only these kinds or types."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many.")] = QUERY_LIMIT,
     min_similarity: Annotated[
-        float | None, typer.Option("--min-similarity", metavar="S", min=0.0, max=1.0, help="Only those at least this similar.")
+        float | None,
+        typer.Option("--min-similarity", metavar="S", min=0.0, max=1.0, help="Only those at least this similar."),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
 ) -> None:
@@ -65,11 +72,11 @@ def query(
 
     Example: graphmem query "ModuleNotFoundError: No module named 'pkg_resources'" --explain
     """
-    if not words.isprintable() and any("\ud800" <= char <= "\udfff" for char in words):
-        raise Usage("the query is no text: it holds bytes that are no UTF-8")
     session = session_of(ctx)
     answer = session.memory.query(words, kinds=kind, limit=limit, min_similarity=min_similarity)
     session.answer(answer, hits(answer, explain))
+    if not answer.results:
+        session.say("nothing found")
 
 
 def hits(answer: Found, explain: bool) -> str:
@@ -89,4 +96,4 @@ def hits(answer: Found, explain: bool) -> str:
                 f"    relevance from semantic {found.semantic:.3f}, lexical {found.lexical:.3f}, exact {found.exact:g},"
                 f" graph {found.graph:.3f}"
             )
-    return "\n".join(lines) or "nothing found"
+    return "\n".join(lines)

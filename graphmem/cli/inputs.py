@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from graphmem.errors import NotFound
+from graphmem.errors import NotFound, Unavailable
 
 
 @contextlib.contextmanager
@@ -16,7 +16,9 @@ def lines_of(source: str) -> Iterator[BinaryIO]:
         return
     try:
         file = open(source, "rb")  # noqa: SIM115 - closed below; only opening it may fail in these words
+    except FileNotFoundError:
+        raise NotFound(f"file {source!r} is not there") from None
     except OSError as error:
-        raise NotFound(f"{source!r} cannot be read: {error.strerror}") from None
+        raise Unavailable(f"{source!r} cannot be read: {(error.strerror or '').lower()}") from None
     with file:
         yield file

@@ -6,16 +6,17 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.find import Ref
-from graphmem.cli.session import complete_kind, complete_ref, complete_type, session_of
+from graphmem.cli.session import complete_kind, complete_ref, complete_relation, session_of
 from graphmem.constants import DEFAULT_HOPS, MAX_HOPS, MIN_STRENGTH
 from graphmem.errors import Usage
 from graphmem.usecase.link import Direction
 
 From = Annotated[str, typer.Argument(metavar="FROM", autocompletion=complete_ref, help="The record it leads from.")]
-Kind = Annotated[str, typer.Argument(metavar="TYPE", autocompletion=complete_type, help="A relation type.")]
+Kind = Annotated[str, typer.Argument(metavar="TYPE", autocompletion=complete_relation, help="A relation type.")]
 To = Annotated[str, typer.Argument(metavar="TO", autocompletion=complete_ref, help="The record it leads to.")]
 Types = Annotated[
-    list[str] | None, typer.Option("--type", metavar="T", autocompletion=complete_type, help="Only these relation types.")
+    list[str] | None,
+    typer.Option("--type", metavar="T", autocompletion=complete_relation, help="Only these relation types."),
 ]
 Which = Annotated[str, typer.Option("--direction", metavar="out|in|both", help="Which way edges are walked.")]
 
@@ -24,7 +25,7 @@ def direction_of(value: str) -> Direction:
     """Return a direction, or say which there are."""
     match value:
         case "out" | "in" | "both":
-            return value  # type: ignore[return-value]  # one of the three
+            return value
     raise Usage(f"direction {value!r} is none", hint="one of: out, in, both")
 
 
@@ -33,9 +34,13 @@ def link(
     source: From,
     kind: Kind,
     target: To,
-    weight: Annotated[float | None, typer.Option("--weight", metavar="W", help="Its own weight, above 0, at most 2.")] = None,
+    weight: Annotated[
+        float | None, typer.Option("--weight", metavar="W", help="Its own weight, above 0, at most 2.")
+    ] = None,
     note: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What is to be said of it.")] = None,
-    from_where: Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from.")] = None,
+    from_where: Annotated[
+        list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from.")
+    ] = None,
 ) -> None:
     """
     Add an edge between two records, or change its weight and note.
@@ -62,15 +67,17 @@ def related(
     ctx: typer.Context,
     ref: Ref,
     max_hops: Annotated[
-        int, typer.Option("--max-hops", metavar="N", min=1, max=MAX_HOPS, help="Edges of a path at most.")
+        int, typer.Option("--max-hops", metavar="N", help=f"Edges of a path at most, 1 to {MAX_HOPS}.")
     ] = DEFAULT_HOPS,
     types: Types = None,
     kind: Annotated[
-        list[str] | None, typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Show only these kinds.")
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Show only these kinds."),
     ] = None,
     direction: Which = "both",
     min_strength: Annotated[
-        float | None, typer.Option("--min-strength", metavar="S", help=f"No path gets weaker than this [default: {MIN_STRENGTH}].")
+        float | None,
+        typer.Option("--min-strength", metavar="S", help=f"No path gets weaker than this [default: {MIN_STRENGTH}]."),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most this many.")] = None,
 ) -> None:
@@ -84,12 +91,13 @@ def related(
         ref, max_hops=max_hops, types=types, kinds=kind, direction=direction_of(direction),
         min_strength=min_strength, limit=limit,
     )  # fmt: skip
-    lines = [text.tree(answer.start, answer.results)]
+    session.answer(answer, text.tree(answer.start, answer.results))
     if answer.truncated:
-        lines.append("more are within reach; raise --limit")
+        session.say("more are within reach; raise --limit")
     if not answer.exhaustive:
-        lines.append("the search ended at its budget: there may be stronger paths")
-    session.answer(answer, "\n".join(lines))
+        session.say("the search ended at its budget: there may be stronger paths")
+    if not answer.results:
+        session.say("nothing is within reach")
 
 
 def solutions(
@@ -106,9 +114,15 @@ def solutions(
     answer = session.memory.solutions(ref, limit=limit)
     lines = []
     for found in answer.results:
-        way = "" if len(found.path) == 1 else f"  by way of {found.path[0].target if found.path[0].direction == 'out' else found.path[0].source}"
-        lines.append(f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}\n    {text.gist(found.record)}")
-    session.answer(answer, "\n".join(lines) or f"nothing solves {answer.failure} yet")
+        first = found.path[0]
+        near = first.target if first.direction == "out" else first.source
+        way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
+        lines.append(
+            f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}\n    {text.gist(found.record)}"
+        )
+    session.answer(answer, "\n".join(lines))
+    if not lines:
+        session.say(f"nothing solves {answer.failure} yet")
 
 
 def path(
@@ -116,7 +130,7 @@ def path(
     source: From,
     target: To,
     max_hops: Annotated[
-        int, typer.Option("--max-hops", metavar="N", min=1, max=MAX_HOPS, help="Edges of the path at most.")
+        int, typer.Option("--max-hops", metavar="N", help=f"Edges of the path at most, 1 to {MAX_HOPS}.")
     ] = MAX_HOPS,
     types: Types = None,
     direction: Which = "both",
@@ -129,7 +143,11 @@ def path(
     session = session_of(ctx)
     answer = session.memory.path(source, target, max_hops=max_hops, types=types, direction=direction_of(direction))
     if answer.hops == 0 and answer.strength == 0:
-        session.answer(answer, f"{answer.source} and {answer.target} are not connected within {max_hops} hops")
+        session.answer(answer, "")
+        session.say(f"{answer.source} and {answer.target} are not connected within {text.count(max_hops, 'hop')}")
         raise typer.Exit(1)
-    lines = [f"strength {answer.strength:.4g}, {answer.hops} hops", *(f"  {text.edge(edge)}" for edge in answer.path)]
+    lines = [
+        f"strength {answer.strength:.4g}, {text.count(answer.hops, 'hop')}",
+        *(f"  {text.edge(edge)}" for edge in answer.path),
+    ]
     session.answer(answer, "\n".join(lines))

@@ -1,16 +1,18 @@
 """What one run of the command line knows: its options, its memory, and how it speaks."""
 
+import json
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import orjson
 import typer
 from pydantic import BaseModel
 
 from graphmem.memory import Memory
+from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import visible
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Session:
     opened: Memory | None = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # said with --json: on standard error at the end, or in the error
 
     @property
     def is_debug(self) -> bool:
@@ -42,9 +45,11 @@ class Session:
         return self.opened
 
     def close(self) -> None:
-        """End progress and let go of the store."""
+        """End progress, say what was kept back, and let go of the store."""
         if self.bar is not None:
             self.bar.stop()
+        for note in self.notes:
+            print(note, file=sys.stderr)
         if self.opened is not None:
             self.opened.close()
 
@@ -52,14 +57,23 @@ class Session:
 
     def say(self, text: str) -> None:
         """Say something to the person on standard error."""
-        if not self.is_quiet:
-            print(visible(f"graphmem: {text}"), file=sys.stderr)
+        if self.is_quiet:
+            return
+        line = visible(f"graphmem: {text}")
+        if self.is_json:
+            self.notes.append(line)  # an error is to stand there as one document
+        else:
+            print(line, file=sys.stderr)
 
     def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
         """Say what went wrong: for people in two lines, with ``--json`` as one document."""
+        if self.bar is not None:
+            self.bar.stop()
         if self.is_json:
-            error = {"code": code, "message": message, "hint": hint, "details": details}
-            print(orjson.dumps({"error": error}, default=str).decode(), file=sys.stderr)
+            notes = {"notes": self.notes} if self.notes else {}
+            error = {"code": code, "message": message, "hint": hint, "details": {**details, **notes}}
+            print(inert(json.dumps({"error": error}, default=str, ensure_ascii=False)), file=sys.stderr)
+            self.notes = []
             return
         print(visible(f"error: {message}"), file=sys.stderr)
         if hint:
@@ -79,9 +93,25 @@ class Session:
     def answer(self, answer: BaseModel, text: str) -> None:
         """Print an answer: its JSON, or the text for people."""
         if self.is_json:
-            print(answer.model_dump_json(by_alias=True))
+            self.write(inert(answer.model_dump_json(by_alias=True)))
         elif text:
-            print(visible(text))
+            self.write(visible(text))
+
+    def write(self, text: str) -> None:
+        """Print to standard output; nobody reading on is the end, and no error."""
+        try:
+            print(text, flush=True)
+        except BrokenPipeError:
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
+            raise typer.Exit from None
+
+
+STEERING = re.compile("[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def inert(document: str) -> str:
+    """Return a JSON document, the same value, with what could steer a terminal escaped where JSON leaves it."""
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 def new_bar() -> "Bar":
@@ -99,29 +129,59 @@ def session_of(ctx: typer.Context) -> Session:
     return session
 
 
-def complete_ref(incomplete: str) -> list[str]:
-    """Return references for the shell to complete."""
-    try:
-        with Memory() as memory:
-            return memory.names(incomplete)
-    except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
-        return []
+def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return references for the shell to complete; names alone where no reference begins like that."""
+    return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
 
 
-def complete_type(incomplete: str) -> list[str]:
+def bare_names(memory: Memory, incomplete: str) -> list[str]:
+    """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
+    found = {name for scope in memory.store.catalog.vocabulary.scopes for name in of_scope(memory, scope, incomplete)}
+    return sorted(found)
+
+
+def of_scope(memory: Memory, scope: str, incomplete: str) -> list[str]:
+    """Return the names of one kind or type that begin with what was typed."""
+    return [ref.removeprefix(f"{scope}/") for ref in memory.names(f"{scope}/{incomplete}")]
+
+
+def complete_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return names of campaigns for the shell to complete."""
+    return completions(
+        ctx, incomplete, lambda memory: [*of_scope(memory, "campaign", incomplete), *memory.names("campaign/")]
+    )
+
+
+def complete_relation(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return relation types for the shell to complete."""
-    return completions(incomplete, lambda memory: [made.type for made in memory.types.list().relations])
+    return completions(ctx, incomplete, lambda memory: synced(memory).relations)
 
 
-def complete_kind(incomplete: str) -> list[str]:
+def complete_kind(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return kinds and entity types for the shell to complete."""
-    return completions(incomplete, lambda memory: list(memory.store.catalog.vocabulary.scopes))
+    return completions(ctx, incomplete, lambda memory: synced(memory).scopes)
 
 
-def completions(incomplete: str, names: Any) -> list[str]:
-    """Return those names that begin with what was typed."""
+def complete_entity_type(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return entity types for the shell to complete."""
+    return completions(ctx, incomplete, lambda memory: synced(memory).entities)
+
+
+def complete_type(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return types of both sorts for the shell to complete."""
+    return completions(ctx, incomplete, lambda memory: [*synced(memory).entities, *synced(memory).relations])
+
+
+def synced(memory: Memory) -> Vocabulary:
+    """Return the vocabulary as the files are now."""
+    with memory.store.reading() as catalog:
+        return catalog.vocabulary
+
+
+def completions(ctx: typer.Context, incomplete: str, names: Callable[[Memory], Iterable[str]]) -> list[str]:
+    """Return those names that begin with what was typed, of the store that the line means."""
     try:
-        with Memory() as memory:
+        with Memory(getattr(ctx.find_root().obj, "folder", None)) as memory:
             return [name for name in names(memory) if name.startswith(incomplete)]
-    except Exception:  # the shell's boundary, as above
+    except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
         return []

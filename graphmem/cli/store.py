@@ -29,8 +29,12 @@ def init(
 
 def export(
     ctx: typer.Context,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where a file is not canonical.")] = False,
-    to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help="Write a canonical copy there instead.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 where a file is not canonical.")
+    ] = False,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Write a canonical copy there instead.")
+    ] = None,
 ) -> None:
     """
     Bring every file into canonical form, or check that it is.
@@ -47,9 +51,11 @@ def export(
             raise typer.Exit(1)
         return
     answer = session.memory.export(to=to)
-    lines = [f"{file}  {found.rows:,} rows  {found.sha256[:12]}{'  changed' if found.changed else ''}"
+    lines = [f"{file}  {text.count(found.rows, 'row')}  {found.sha256[:12]}{'  changed' if found.changed else ''}"
              for file, found in answer.files.items()]  # fmt: skip
-    session.answer(answer, "\n".join(lines) or "no rows yet")
+    session.answer(answer, "\n".join(lines))
+    if not lines:
+        session.say("no rows yet")
 
 
 def rebuild(
@@ -64,8 +70,9 @@ def rebuild(
     session = session_of(ctx)
     answer = session.memory.rebuild(embed=not no_embed)
     rate = (answer.records + answer.relations) / answer.seconds if answer.seconds else 0.0
-    session.answer(answer, f"{answer.records:,} records, {answer.relations:,} relations, {answer.embedded:,} texts embedded"
-                           f" in {answer.seconds:.2f} s ({rate:,.0f} rows/s)")  # fmt: skip
+    session.answer(answer, f"{text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')},"
+                           f" {text.count(answer.embedded, 'text')} embedded in {answer.seconds:.2f} s"
+                           f" ({rate:,.0f} rows/s)")  # fmt: skip
 
 
 def validate(ctx: typer.Context) -> None:
@@ -96,7 +103,11 @@ def stats(ctx: typer.Context) -> None:
     """
     session = session_of(ctx)
     answer = session.memory.stats()
-    counts = {**answer.records, **{f"entity {name}": n for name, n in answer.entities.items()}, "archived": answer.archived}
+    counts = {
+        **answer.records,
+        **{f"entity {name}": n for name, n in answer.entities.items()},
+        "archived": answer.archived,
+    }
     rows = [[name, f"{number:,}"] for name, number in counts.items()]
     edges = [[name, f"{number:,}"] for name, number in answer.relations.items()]
     found = answer.connectivity
@@ -105,7 +116,7 @@ def stats(ctx: typer.Context) -> None:
         "",
         text.table(["relations", "number"], edges),
         "",
-        f"edges per node {found.edges_per_node:.2f}, isolated {found.isolated_share:.1%}, components {found.components:,},"
-        f" largest {found.largest_component:,}, unsolved failures {found.unsolved_failures:,}",
+        f"edges per node {found.edges_per_node:.2f}, isolated {found.isolated_share:.1%},"
+        f" components {found.components:,}, largest {found.largest_component:,}, unsolved failures {found.unsolved_failures:,}",
     ]
     session.answer(answer, "\n".join(lines))

@@ -7,6 +7,9 @@ from graphmem.model import Campaign, Entity, Failure, Memory, Pattern, Record, T
 from graphmem.model.result import Changed, Edge, Reached
 
 WIDTH = 96  # characters of a text that stands on one line
+ADVICE = 240  # characters of what is to be done
+CELL = 200  # characters of a cell of a table that is not drawn
+ASIDE = "\n    "  # a line below another
 
 
 def one_line(text: str | None, width: int = WIDTH) -> str:
@@ -15,13 +18,23 @@ def one_line(text: str | None, width: int = WIDTH) -> str:
     return line if len(line) <= width else line[: width - 1].rstrip() + "…"
 
 
+def count(number: int, noun: str) -> str:
+    """Return how many of something there are: ``1 row``, ``2 rows``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def line(record: Record) -> str:
+    """Return a record on one line: its reference and the first thing to know of it."""
+    return f"{record.ref}  {one_line(gist(record).partition(ASIDE)[0])}".rstrip()
+
+
 def gist(record: Record) -> str:
     """Return what a record says, in one line."""
     match record:
         case Failure():
-            return one_line(record.trigger) + (f"\n    fix: {one_line(record.fix)}" if record.fix else "")
+            return one_line(record.trigger) + (f"{ASIDE}fix: {one_line(record.fix, ADVICE)}" if record.fix else "")
         case Pattern():
-            return f"{one_line(record.trigger)}\n    do: {one_line(record.insight)}"
+            return f"{one_line(record.trigger)}{ASIDE}do: {one_line(record.insight, ADVICE)}"
         case Entity():
             return one_line(record.value)
         case Campaign():
@@ -51,9 +64,22 @@ def fields(record: Record) -> str:
             continue
         if name == "key" and value == record.name:
             continue
-        text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-        lines.append(f"  {name + ':':<14} " + text.strip().replace("\n", "\n" + " " * 17))
+        lines.append(f"  {name + ':':<15} " + shown(value).strip().replace("\n", "\n" + " " * 18))
     return "\n".join(lines)
+
+
+def shown(value: object) -> str:
+    """Return a field's value for people: lists by commas, structures by their keys."""
+    match value:
+        case str():
+            return value
+        case float():
+            return f"{value:g}"
+        case list() | tuple():
+            return ", ".join(map(shown, value))
+        case dict():
+            return ", ".join(f"{key} {shown(found)}" for key, found in value.items() if found not in (None, [], (), {}))
+    return str(value)
 
 
 def edge(found: Edge) -> str:
@@ -80,13 +106,13 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
                 children.setdefault(at, []).append(child)
             at = child
         if at in labels and found.ref in strength:
-            labels[at] += f"  {one_line(gist(found.record).split(chr(10))[0], 60)}"
+            labels[at] += f"  {one_line(gist(found.record).partition(ASIDE)[0], 60)}"
     lines = [start]
 
     def walk(at: tuple[str, ...], indent: str) -> None:
         for place, child in enumerate(children.get(at, ())):
             is_last = place == len(children[at]) - 1
-            lines.append(f"{indent}{'└── ' if is_last else '├── '}{labels[child]}")
+            lines.append(f"{indent}{'└── ' if is_last else '├── '}{labels[child]}".rstrip())
             walk(child, indent + ("    " if is_last else "│   "))
 
     walk((start,), "")
@@ -96,20 +122,27 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows as a table: drawn on a terminal, aligned plain text elsewhere."""
     if sys.stdout.isatty():
-        from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
-        from rich.table import Table
-        from rich.text import Text
-
-        drawn = Table(*headers)
-        for row in rows:
-            drawn.add_row(*(Text(value) for value in row))
-        console = Console()
-        with console.capture() as capture:
-            console.print(drawn)
-        return capture.get().rstrip("\n")
+        return drawn(headers, rows)
     widths = [max(len(row[n]) for row in (headers, *rows)) for n in range(len(headers))]
     lines = [headers, *rows]
-    return "\n".join("  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip() for row in lines)
+    return "\n".join(
+        "  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip() for row in lines
+    )
+
+
+def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as a table with lines, as wide as the terminal; without colours, so that nothing in it is escaped."""
+    from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    made = Table(*map(Text, headers))
+    for row in rows:
+        made.add_row(*map(Text, row))
+    console = Console(color_system=None)
+    with console.capture() as capture:
+        console.print(made)
+    return capture.get().rstrip("\n")
 
 
 def worth(record: Record) -> str:
@@ -117,5 +150,3 @@ def worth(record: Record) -> str:
     if isinstance(record, Memory) and (record.helped or record.failed):
         return f"  helped {record.helped}, failed {record.failed}"
     return ""
-
-

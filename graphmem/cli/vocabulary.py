@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.app import Noun
-from graphmem.cli.session import complete_kind, session_of
+from graphmem.cli.session import complete_kind, complete_type, session_of
 from graphmem.errors import Usage
 from graphmem.model.vocabulary import EntityType, RelationType
 
@@ -42,10 +42,12 @@ def relation(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="a-z 0-9 _, beginning with a letter.")],
     source: Annotated[
-        list[str] | None, typer.Option("--from", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any.")
+        list[str] | None,
+        typer.Option("--from", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any."),
     ] = None,
     target: Annotated[
-        list[str] | None, typer.Option("--to", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any.")
+        list[str] | None,
+        typer.Option("--to", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any."),
     ] = None,
     weight: Annotated[float, typer.Option("--weight", metavar="W", help="Above 0, at most 2.")] = 1.0,
     symmetric: Annotated[bool, typer.Option("--symmetric", help="It has no direction.")] = False,
@@ -56,7 +58,12 @@ def relation(
         raise Usage("a relation type needs --from and --to", hint="kinds or entity types, or any")
     session = session_of(ctx)
     answer = session.memory.types.add_relation(
-        name, sources=listed(source), targets=listed(target), weight=weight, symmetric=symmetric, description=description
+        name,
+        sources=listed(source),
+        targets=listed(target),
+        weight=weight,
+        symmetric=symmetric,
+        description=description,
     )
     session.answer(answer, described(answer))
 
@@ -71,11 +78,14 @@ def list_types(ctx: typer.Context) -> None:
     """List the project's types, and graphmem's own relations."""
     session = session_of(ctx)
     answer = session.memory.types.list()
-    session.answer(answer, "\n".join(described(made) for made in (*answer.entities, *answer.relations)))
+    session.answer(answer, "\n".join([*map(described, answer.entities), *map(described, answer.relations)]))
 
 
 @app.command(epilog="Example: graphmem type show solves")
-def show(ctx: typer.Context, name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
+def show(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_type, help="A type.")],
+) -> None:
     """Show one type."""
     session = session_of(ctx)
     answer = session.memory.types.show(name)
@@ -87,5 +97,6 @@ def described(made: EntityType | RelationType) -> str:
     what = f"  {made.description}" if made.description else ""
     if isinstance(made, RelationType):
         arrow = "--" if made.symmetric else "->"
-        return f"relation {made.type}  {'|'.join(made.sources)} {arrow} {'|'.join(made.targets)}  weight {made.weight:g}{what}"
+        ends = f"{'|'.join(made.sources)} {arrow} {'|'.join(made.targets)}"
+        return f"relation {made.type}  {ends}  weight {made.weight:g}{what}"
     return f"entity {made.type}{what}"

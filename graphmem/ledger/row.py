@@ -6,7 +6,7 @@ from graphmem.catalog.entry import Entry
 from graphmem.ledger.codec import BadLine, checked, decode, encode
 from graphmem.model import MODELS, Frozen
 from graphmem.model.record import Row
-from graphmem.model.field import parse_time
+from graphmem.model.field import format_time, parse_time
 from graphmem.names import edge_key, row_id, row_key
 
 
@@ -35,6 +35,16 @@ def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
     row = decode(line)
     record = None if is_plain_edge(row) else checked(model_of(row), row, line)
     return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, row, record)
+
+
+def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:
+    """Return the canonical form of a line that was read before."""
+    found = read_entry(line.rstrip(b"\r"), symmetric)
+    if found.record is not None:
+        return entry(found.record, symmetric).line
+    row = found.row
+    made = format_time(parse_time(row["created_at"]))
+    return plain_edge(str(row["from"]), str(row["type"]), str(row["to"]), made, symmetric).line
 
 
 def is_plain_edge(row: Row) -> bool:

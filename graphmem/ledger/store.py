@@ -11,7 +11,7 @@ import sqlite3
 import time
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -186,7 +186,7 @@ class Ledger:
                     findings.append(bad.finding(file, place))
                     is_ordered = False
                     continue
-                entries.append(replace(entry, line=line) if line.endswith(b"\r") else entry)
+                entries.append(entry._replace(line=line) if line.endswith(b"\r") else entry)
             if number in seen or (has_siblings and line not in known and self.is_elsewhere(number, file)):
                 findings.append(repeated(file, place, seen.get(number)))
                 entries = [entry for entry in entries if entry.line != line or entry.id != number]

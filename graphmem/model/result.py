@@ -1,11 +1,14 @@
 """The answer of every operation: one model each, the same JSON from every front end (docs/reference/json.md)."""
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, SkipValidation
 
 from graphmem.model.record import Record
 from graphmem.model.vocabulary import EntityType, RelationType
+
+# A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none that it could be given.
+Shown: TypeAlias = Annotated[SerializeAsAny[Record], SkipValidation]
 
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
 
@@ -48,7 +51,7 @@ class Changed(Answer):
     merged_into: str | None = None
     similarity: float | None = None
     variants: list[Variant] = []
-    record: SerializeAsAny[Record]
+    record: Shown
 
 
 class BulkAdded(Answer):
@@ -77,7 +80,7 @@ class Got(Answer):
     """One record with its edges."""
 
     ref: str
-    record: SerializeAsAny[Record]
+    record: Shown
     relations: list[Edge]
 
 
@@ -85,7 +88,7 @@ class Listed(Answer):
     """A record in a list."""
 
     ref: str
-    record: SerializeAsAny[Record]
+    record: Shown
 
 
 class Listing(Answer):
@@ -127,7 +130,7 @@ class Reached(Answer):
     strength: float
     hops: int
     path: list[Edge]
-    record: SerializeAsAny[Record]
+    record: Shown
 
 
 class Related(Answer):
@@ -157,7 +160,7 @@ class Solution(Answer):
     strength: float
     help_ratio: float
     path: list[Edge]
-    record: SerializeAsAny[Record]
+    record: Shown
 
 
 class Solutions(Answer):
@@ -188,7 +191,7 @@ class Hit(Answer):
     similarity: float
     tier: Literal["critical", "productive", "exploration", "archive"]
     factors: Factors
-    record: SerializeAsAny[Record]
+    record: Shown
 
 
 class Found(Answer):
@@ -216,7 +219,7 @@ class SimilarCampaign(Answer):
     outcome: str | None
     blocked_by: list[str]
     solved_by: list[str]
-    record: SerializeAsAny[Record]
+    record: Shown
 
 
 class Similar(Answer):
@@ -304,15 +307,15 @@ class CampaignTasks(Answer):
     """A campaign with its tasks, in the order of the plan."""
 
     campaign: str
-    record: SerializeAsAny[Record]
-    tasks: list[SerializeAsAny[Record]]
+    record: Shown
+    tasks: list[Shown]
 
 
 class Ready(Answer):
     """The tasks of a campaign that can start now."""
 
     campaign: str
-    ready: list[SerializeAsAny[Record]]
+    ready: list[Shown]
 
 
 class Initialised(Answer):

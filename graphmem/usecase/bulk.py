@@ -15,7 +15,8 @@ from graphmem.model import Entity, Feedback, Frozen, Memory, Record, Relation, T
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.record import Row
 from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
-from graphmem.names import row_id, split_ref
+from graphmem.model.vocabulary import RelationType
+from graphmem.names import row_id
 from graphmem.rules.dedup import signature
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
@@ -56,7 +57,7 @@ class Intake:
     puts: dict[int, Entry] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
     relations: int = 0
-    pairs: set[tuple[str, str, str]] = field(default_factory=set)  # relation type and scopes that were found to fit
+    pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and scopes, checked
     is_verbose: bool = False
     results: list[Changed] = field(default_factory=list)
 
@@ -272,12 +273,13 @@ def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
 def settle_edge(intake: Intake, given: Given) -> tuple[Given, Entry, bool]:
     """Return an edge of the input as a row of the ledger, and whether it has no direction."""
     row, relation = given.row, given.record
-    made = known_relation(intake.store.catalog.vocabulary, str(row["type"]))
-    source, target = end_of(intake, str(row["from"])), end_of(intake, str(row["to"]))
-    pair = (made.type, split_ref(source)[0], split_ref(target)[0])
-    if pair not in intake.pairs:
+    kind, source, target = str(row["type"]), end_of(intake, str(row["from"])), end_of(intake, str(row["to"]))
+    pair = (kind, source[: source.find("/")], target[: target.find("/")])
+    made = intake.pairs.get(pair)
+    if made is None:
+        made = known_relation(intake.store.catalog.vocabulary, kind)
         refuse_ends(made, source, target)
-        intake.pairs.add(pair)
+        intake.pairs[pair] = made
     if source == target:
         raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
     if made.symmetric and target < source:

@@ -17,7 +17,7 @@ from graphmem.graph.query import all_stored, refuse_parameters, stored
 from graphmem.graph.sandbox import run
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import FOLDER, Layout
-from graphmem.ledger.row import entry, read_entry
+from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import claim, taken_labels, vocabulary_json, write_type
 from graphmem.model.result import (
     Checked,
@@ -74,8 +74,7 @@ def canonical(store: Store, file: str) -> bytes:
     """Return the canonical bytes of a data file whose lines are all well."""
     lines = {number: line for line, number in store.catalog.lines(file).items()}
     symmetric = store.ledger.symmetric
-    fresh = (entry(read_entry(line.rstrip(b"\r"), symmetric).record, symmetric).line for _, line in sorted(lines.items()))
-    return b"".join(line + b"\n" for line in fresh)
+    return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
 
 
 def export(store: Store, *, to: Path | None) -> Exported:
@@ -167,8 +166,10 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
         connection.execute("COMMIT")
         store.ledger.sync_locked()
     store.report()
-    store.lexical.catch_up()
-    embedded = store.embed_missing() if embed else 0
+    embedded = 0
+    if embed:
+        store.lexical.catch_up()
+        embedded = store.embed_missing()
     records, edges = store.graph.rebuild()
     return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)
 

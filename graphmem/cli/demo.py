@@ -1,0 +1,131 @@
+"""``demo``: a store of real data, and the main job with it; every command is one that a user could type."""
+
+import shlex
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+
+from graphmem.cli import text
+from graphmem.cli.session import Session, session_of
+from graphmem.config import project_folder
+from graphmem.memory import Memory
+from graphmem.model.result import Answer
+from graphmem.names import visible
+from graphmem.usecase.demo import NEXT, SHOWN, Demonstrated, Step, committed, plant, prepare, shipped
+
+
+@dataclass
+class Recorder(Session):
+    """A session that keeps the last answer, and prints it only if somebody reads."""
+
+    last: BaseModel | None = None
+
+    def answer(self, answer: BaseModel, text: str) -> None:
+        self.last = answer
+        if not self.is_json and text:
+            self.write(visible(text))
+
+
+@dataclass
+class Show:
+    """The demo on its way."""
+
+    session: Session
+    folder: Path
+    steps: list[Step] = field(default_factory=list)
+
+    def tell(self, line: str) -> None:
+        """Print a line of the story."""
+        if not self.session.is_json:
+            self.session.write(visible(line))
+
+    def open(self) -> Memory:
+        """Open the store, again if it was closed."""
+        if self.session.opened is None:
+            self.session.folder = str(self.folder)
+        return self.session.memory
+
+    def close(self) -> None:
+        """Let go of the store, as if the process had ended."""
+        if self.session.opened is not None:
+            self.session.opened.close()
+            self.session.opened = None
+
+    def run(self, command: str) -> None:
+        """Print a command as it is typed, run it as it is typed, and keep its answer."""
+        from graphmem.cli.app import command_line  # noqa: PLC0415 - it loads this module by name
+
+        self.tell(f"$ {command}")
+        recorder = Recorder(folder=str(self.folder), is_json=self.session.is_json, opened=self.open())
+        start = time.monotonic()
+        status = command_line().main(
+            args=shlex.split(command)[1:], prog_name="graphmem", standalone_mode=False, obj=recorder
+        )
+        self.session.notes += recorder.notes
+        if status:
+            raise typer.Exit(status)
+        if isinstance(recorder.last, Answer):
+            self.steps.append(Step(command=command, seconds=time.monotonic() - start, answer=recorder.last))
+
+
+def demo(
+    ctx: typer.Context,
+    folder: Annotated[
+        str | None, typer.Argument(metavar="[FOLDER]", help="An empty folder; here if not given.")
+    ] = None,
+) -> None:
+    """
+    Make a store from real data in an empty folder, and show what graphmem does with it.
+
+    Example: graphmem demo /tmp/graphmem-demo
+    """
+    session = session_of(ctx)
+    start = time.monotonic()
+    show = Show(session, Path(folder or session.folder or project_folder() or ".").expanduser().absolute())
+    made = prepare(show.folder)
+    show.tell(
+        f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."
+    )
+    added, embedded = plant(show.open().store)
+    show.tell(f"{text.count(added.created, 'record')}, {text.count(added.relations, 'relation')},"
+              f" {text.count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s")  # fmt: skip
+    for purpose, command in SHOWN:
+        show.tell(f"\n# {purpose}")
+        show.run(command)
+    is_identical, kept = rebuilt(show)
+    seconds = time.monotonic() - start
+    answer = Demonstrated(path=made.path, added=added, embedded=embedded, steps=show.steps, files=kept,
+                          identical=is_identical, seconds=seconds)  # fmt: skip
+    session.answer(answer, ending(show.folder, seconds) if is_identical else "")
+    if not is_identical:
+        raise typer.Exit(1)
+
+
+def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
+    """Delete all that is derived, make it anew, and tell whether the files are the same bytes as before."""
+    show.tell("\n# The files are the truth: delete all that is derived, make it anew, compare.")
+    show.run("graphmem export")
+    before = committed(show.folder)
+    show.tell("$ rm -r .graphmem/local")
+    show.close()
+    shutil.rmtree(show.folder / ".graphmem" / "local")
+    show.run("graphmem rebuild")
+    show.run("graphmem export")
+    after = committed(show.folder)
+    changed = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    if changed:
+        show.tell(f"not identical: {', '.join(changed)}")
+    else:
+        show.tell(f"identical bytes: {text.count(len(after), 'file')}, before and after")
+    return not changed, after
+
+
+def ending(folder: Path, seconds: float) -> str:
+    """Return the last lines: how long it took, and what to try next."""
+    where = [f"cd {shlex.quote(str(folder))}"] if folder != Path.cwd() else []
+    return "\n".join([f"\nDone in {seconds:.0f} s. Try next:", *(f"  {line}" for line in (*where, *NEXT))])

@@ -1,0 +1,49 @@
+"""What the parser refuses, in graphmem's words: what was wrong, which value, what would be right."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from graphmem.rules.suggest import did_you_mean
+
+
+def is_of_parser(error: Exception) -> bool:
+    """Tell whether the parser of the command line raised this; its own classes are private to it."""
+    return isinstance(getattr(error, "exit_code", None), int)
+
+
+def is_call_for_help(error: Exception) -> bool:
+    """Tell whether a command that needs another word was called with none; its message is its help."""
+    return type(error).__name__ == "NoArgsIsHelpError"
+
+
+def in_words(error: Exception) -> tuple[str, str | None]:
+    """Return the message and the hint of an error of the parser."""
+    context = getattr(error, "ctx", None)
+    see = f"see: {context.command_path} --help" if context is not None else None
+    cause = error.__cause__
+    if hasattr(error, "possibilities"):
+        return unknown_option(str(getattr(error, "option_name", "")), context, see)
+    if isinstance(cause, ValidationError):
+        return bad_value(error, cause)
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    message = text.strip().removesuffix(".")
+    message = message[:1].lower() + message[1:]
+    if message.startswith("got unexpected extra argument"):
+        return message, f"a text of several words needs quotes; {see}"
+    return message, see
+
+
+def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str | None]:
+    """Say that an option is unknown, and which was meant; a text may also begin like an option."""
+    known = [opt for param in context.command.get_params(context) for opt in (*param.opts, *param.secondary_opts)]
+    near = did_you_mean(name, [opt for opt in known if opt.startswith("--")]) if name.startswith("--") else None
+    return f"no such option: {name}", near or f"a text that begins with - stands after a -- of its own; {see}"
+
+
+def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None]:
+    """Say which value of an option or argument is none that it can have."""
+    first = cause.errors()[0]
+    param = getattr(error, "param", None)
+    name = max(param.opts, key=len) if param is not None else "value"
+    return f"{name} is {first['input']!r}", first["msg"][:1].lower() + first["msg"][1:]

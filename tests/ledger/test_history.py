@@ -1,0 +1,254 @@
+"""What is kept up change by change is what the files say: any history, then everything derived made anew."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
+
+from graphmem import GraphmemError, Memory
+from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
+
+NAMES = ("alpha", "beta", "gamma", "delta")
+KEYED = ("failure/alpha", "failure/beta", "failure/gamma", "pattern/alpha", "pattern/beta", "part/alpha", "part/a b/c")
+REFS = (*KEYED, "failure/delta", "pattern/gamma", "campaign/alpha", "task/alpha/001-one", "task/alpha/002-two")
+TYPES = ("solves", "causes", "co_occurs", "variant", "uses", "touches")
+
+Step = tuple[str, tuple[Any, ...]]
+
+names, refs, types = st.sampled_from(NAMES), st.sampled_from(REFS), st.sampled_from(TYPES)
+keyed = st.sampled_from(KEYED)
+weights = st.sampled_from((None, 0.3, 1.0, 1.9))
+flags = st.booleans()
+texts = st.sampled_from((None, "pin it", "a longer text, with ünïcode"))
+tags = st.sampled_from(((), ("build",), ("build", "ci")))
+
+
+def ends() -> st.SearchStrategy[tuple[str, str, str]]:
+    """Return edges, most of them of the kind that is allowed."""
+    patterns, failures = st.sampled_from(("pattern/alpha", "pattern/beta")), st.sampled_from(KEYED[:3])
+    return st.one_of(
+        st.tuples(patterns, st.just("solves"), failures),
+        st.tuples(keyed, st.sampled_from(("causes", "co_occurs", "variant")), keyed),
+        st.tuples(refs, types, refs),
+    )
+
+
+steps: st.SearchStrategy[Step] = st.one_of(
+    st.tuples(st.just("failure"), st.tuples(names, texts, tags)),
+    st.tuples(st.just("pattern"), st.tuples(names, texts)),
+    st.tuples(st.just("entity"), st.tuples(st.sampled_from(("alpha", "a b/c", "beta")), texts)),
+    st.tuples(st.just("edit"), st.tuples(refs, texts, flags)),
+    st.tuples(st.just("rename"), st.tuples(keyed, names)),
+    st.tuples(st.just("forget"), st.tuples(refs)),
+    st.tuples(st.just("restore"), st.tuples(refs)),
+    st.tuples(st.just("link"), st.tuples(ends(), weights, texts)),
+    st.tuples(st.just("link"), st.tuples(ends(), weights, texts)),
+    st.tuples(st.just("unlink"), st.tuples(ends())),
+    st.tuples(st.just("feedback"), st.tuples(keyed, flags, st.sampled_from((None, "task/alpha/001-one", "elsewhere")))),
+    st.tuples(st.just("campaign"), st.tuples(names)),
+    st.tuples(st.just("tasks"), st.tuples(names, flags)),
+    st.tuples(st.just("type"), st.tuples()),
+    st.tuples(st.just("pull"), st.tuples(keyed, names)),
+    st.tuples(st.just("pull edge"), st.tuples(ends(), weights, flags)),
+    st.tuples(st.just("pull edge"), st.tuples(ends(), weights, flags)),
+    st.tuples(st.just("pull report"), st.tuples(refs, flags)),
+    st.tuples(st.just("drop"), st.tuples(st.integers(0, 20), st.integers(0, 50))),
+    st.tuples(st.just("checkout"), st.tuples()),
+    st.tuples(st.just("look"), st.tuples()),
+)
+
+
+class History:
+    """A store in which one thing happens after the other; files also change as a pull or an editor changes them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.memory = open_memory(folder)
+        self.memory.types.add_entity("part")
+        self.memory.types.add_relation("uses", sources=["part"], targets=["any"])
+        self.kept: dict[str, bytes] | None = None
+        self.do: dict[str, Callable[..., object]] = {
+            "failure": lambda name, fix, tags: self.memory.failures.add(
+                f"{name} went wrong", name=name, fix=fix, tags=tags, dedup=False
+            ),
+            "pattern": lambda name, framework: self.memory.patterns.add(
+                f"when {name}", "do it", name=name, framework=framework, dedup=False
+            ),
+            "entity": lambda name, value: self.memory.entities.add("part", name, value=value),
+            "edit": self.edit,
+            "rename": self.memory.rename,
+            "forget": self.memory.forget,
+            "restore": self.memory.restore,
+            "link": lambda ends, weight, note: self.memory.relations.link(*ends, weight=weight, note=note),
+            "unlink": lambda ends: self.memory.relations.unlink(*ends),
+            "feedback": lambda ref, helped, task: self.memory.feedback(ref, helped=helped, task=task),
+            "campaign": lambda name: self.memory.campaigns.create(f"to do {name}", name=name),
+            "tasks": self.add_tasks,
+            "type": lambda: self.memory.types.add_relation("touches", sources=["any"], targets=["any"], symmetric=True),
+            "pull": self.pull,
+            "pull edge": self.pull_edge,
+            "pull report": self.pull_report,
+            "drop": self.drop,
+            "checkout": self.checkout,
+            "look": self.look,
+        }
+
+    def run(self, steps: Sequence[Step]) -> None:
+        for name, arguments in steps:
+            try:
+                self.do[name](*arguments)
+            except GraphmemError as error:
+                event(f"{name}: {type(error).__name__}")
+            else:
+                event(f"{name}: done")
+
+    def edit(self, ref: str, text: str | None, is_unset: bool) -> None:
+        field = {"failure": "fix", "pattern": "framework", "part": "value", "campaign": "outcome"}.get(ref.split("/")[0])
+        if field:
+            self.memory.edit(ref, {field: text}, unset=[field] if is_unset and text is None else [])
+        else:
+            self.memory.edit(ref, {"status": "complete" if is_unset else "blocked", "delivered": text})
+
+    def add_tasks(self, campaign: str, is_chain: bool) -> None:
+        plan = [{"seq": 1, "slug": "one", "objective": "first"}, {"seq": 2, "slug": "two", "objective": "second"}]
+        self.memory.campaigns.add_tasks(campaign, [plan[0], {**plan[1], "depends": 1 if is_chain else "none"}])
+
+    def pull(self, ref: str, name: str) -> None:
+        """A record appears, or has another name, because of a merge; the name may be another's as well."""
+        scope, key = ref.split("/", 1)
+        made = {"failure": failure, "pattern": pattern}.get(scope)
+        fields = {} if key == name else {"key": key}
+        if made:
+            self.append(scope, made(name, **fields), f"{scope}/{key}")
+        else:
+            self.append(f"entities/{scope}", line(kind="entity", type=scope, name=name, **fields), f"{scope}/{key}")
+
+    def pull_edge(self, ends: tuple[str, str, str], weight: float | None, is_later: bool) -> None:
+        """An edge appears; its ends may be missing, archived or given by another name than the key."""
+        fields = {} if weight is None else {"weight": weight}
+        if is_later and weight is not None:
+            fields["edited"] = {"weight": "2026-11-02T00:00:00.000Z"}
+        if ends[0] != ends[2] and ends[1] != "touches":
+            self.append(f"relations/{ends[1]}", edge(*ends, **fields), "\t".join(ends))
+
+    def pull_report(self, ref: str, helped: bool) -> None:
+        row = {"kind": "feedback", "ref": ref, "helped": helped, "at": "2026-11-03T00:00:00.000Z", "task": "task/other"}
+        self.append("feedback", orjson.dumps(row, option=orjson.OPT_SORT_KEYS) + b"\n", f"task/other\t{ref}")
+
+    def append(self, name: str, row: bytes, key: str) -> None:
+        """Put a row at the end of a file, in the place of the one with its key."""
+
+        def key_of(line: bytes) -> str:
+            row = orjson.loads(line)
+            if row["kind"] == "relation":
+                ends = [row["from"], row["to"]]
+                if row["type"] in ("co_occurs", "variant"):
+                    ends.sort()
+                return f"{ends[0]}\t{row['type']}\t{ends[1]}"
+            if row["kind"] == "feedback":
+                return f"{row.get('task')}\t{row['ref']}"
+            return f"{row.get('type', row['kind'])}/{row.get('key') or row['name']}"
+
+        path = data(self.folder, name)
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        write(path, *(other for other in lines if key_of(other) != key_of(row)), row)
+
+    def drop(self, file: int, place: int) -> None:
+        """A line is gone."""
+        files = sorted((self.folder / ".graphmem/data").rglob("*.ndjson"))
+        if files:
+            path = files[file % len(files)]
+            lines = path.read_bytes().splitlines(keepends=True)
+            if lines:
+                del lines[place % len(lines)]
+                write(path, *lines)
+
+    def checkout(self) -> None:
+        """The other branch is checked out: the files as they were at the last checkout."""
+        now = dict(contents(self.folder))
+        if self.kept is not None:
+            for name in (name for name in now if name.startswith(("data/", "types/")) and name not in self.kept):
+                (self.folder / ".graphmem" / name).unlink()
+            for name, found in self.kept.items():
+                if now.get(name) != found:
+                    (self.folder / ".graphmem" / name).write_bytes(found)
+        self.kept = now
+
+    def look(self) -> None:
+        """The graph and the index follow so far: what comes next is taken in change by change."""
+        with self.memory.store.reading(), self.memory.store.graph.held():
+            pass
+        self.memory.query("went wrong")
+
+
+def state(memory: Memory) -> dict[str, Any]:
+    """Return everything that a store answers."""
+    listed = [*memory.list().results, *memory.list(archived=True).results]
+    live = [found.ref for found in memory.list().results]
+    answers: dict[str, Any] = {
+        "list": [found.model_dump(mode="json") for found in listed],
+        "get": {found.ref: memory.get(found.ref).model_dump(mode="json") for found in listed},
+        "related": {
+            ref: memory.related(ref, max_hops=3, min_strength=0.1).model_dump(mode="json", exclude={"results": {"record"}})
+            for ref in live
+        },
+        "solutions": {
+            ref: memory.solutions(ref).model_dump(mode="json") for ref in live if ref.startswith("failure/")
+        },
+        "ready": {
+            ref: memory.campaigns.ready(ref).model_dump(mode="json") for ref in live if ref.startswith("campaign/")
+        },
+        "query": [(hit.ref, hit.relevance) for hit in memory.query("went wrong with alpha, pin it", limit=50).results],
+        "stats": memory.stats().model_dump(),
+        "validate": memory.validate().model_dump(),
+        "graph": graph(memory),
+    }
+    connection = memory.store.catalog.connection
+    for table in ("record", "alias", "expression", "relation", "report"):
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        wanted = ", ".join(column for column in columns if column not in ("vector", "file"))
+        answers[table] = sorted(connection.execute(f"SELECT {wanted} FROM {table}").fetchall(), key=repr)
+    return answers
+
+
+def graph(memory: Memory) -> dict[str, list[str]]:
+    """Return every node and edge of the graph, without the engine's own numbers."""
+    found: dict[str, list[str]] = {}
+    with memory.store.reading(), memory.store.graph.reading() as connection:
+        for name, query in (
+            ("nodes", "MATCH (n) RETURN n"),
+            ("edges", "MATCH (a)-[r]->(b) RETURN a.ref, r, b.ref"),
+        ):
+            rows = connection.execute(query).get_all()  # type: ignore[union-attr]
+            plain = [[strip(value) for value in row] for row in rows]
+            found[name] = sorted(repr(row) for row in plain)
+    return found
+
+
+def strip(value: object) -> object:
+    """Leave out what the engine numbers, and what a node of another label has."""
+    if isinstance(value, dict):
+        return {k: v for k, v in sorted(value.items()) if k not in ("_id", "_src", "_dst") and v is not None}
+    return value
+
+
+@settings(max_examples=10, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(steps, min_size=5, max_size=40))
+def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        lived = History(Path(first))
+        lived.run([*history[: len(history) // 2], ("look", ()), *history[len(history) // 2 :]])
+        shutil.copytree(lived.folder / ".graphmem", Path(second) / ".graphmem", ignore=shutil.ignore_patterns("local"))
+        fresh = open_memory(Path(second))
+        kept = {part: found for part, found in state(lived.memory).items()}
+        made = {part: found for part, found in state(fresh).items()}
+        for part, found in made.items():
+            assert kept[part] == found, part
+        assert all(finding["severity"] == "warning" for finding in made["validate"]["findings"])
+        lived.memory.close()
+        fresh.close()

@@ -1,0 +1,99 @@
+"""Stores for tests: a clock that ticks, ids that count, and everything else as it is."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from graphmem import Memory
+from graphmem.embed.model import Embedder
+
+START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
+CREATED = "2026-11-01T09:30:00.000Z"
+
+
+class Clock:
+    """Gives a later time at each look; ``back`` moves it."""
+
+    def __init__(self, start: datetime = START, step: timedelta = timedelta(seconds=1)) -> None:
+        self.time, self.step = start, step
+
+    def __call__(self) -> datetime:
+        self.time += self.step
+        return self.time
+
+    def back(self, by: timedelta) -> None:
+        self.time -= by
+
+
+def open_memory(
+    folder: Path, *, embedder: Embedder | None = None, said: list[str] | None = None, clock: Clock | None = None
+) -> Memory:
+    """Open the store in ``folder``, made where there is none; without an embedder there is no model."""
+    numbers = count(1)
+    with pytest.MonkeyPatch.context() as patch:
+        if embedder is None:
+            patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+        if not (folder / ".graphmem").exists():
+            Memory.init(folder)
+        made = Memory(
+            folder,
+            now=clock or Clock(),
+            new_id=lambda: f"id-{os.path.basename(folder)}-{next(numbers):04d}",
+            say=(said if said is not None else []).append,
+            lock_timeout_s=5.0,
+        )
+    if embedder is not None:
+        made.store.__dict__["embedder"] = embedder  # the model itself, opened once for all tests
+    return made
+
+
+def data(folder: Path, name: str) -> Path:
+    """Return the path of a data file of the store in ``folder``."""
+    path = folder / ".graphmem" / "data" / f"{name}.ndjson"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def line(**row: Any) -> bytes:
+    """Return a canonical line; ``created_at`` is there, ``source`` stands for ``from``."""
+    made: dict[str, Any] = {"created_at": CREATED, **row}
+    if "source" in made:
+        made["from"] = made.pop("source")
+    return orjson.dumps(made, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def failure(name: str, trigger: str | None = None, **fields: Any) -> bytes:
+    """Return the line of a failure."""
+    return line(kind="failure", name=name, trigger=trigger or f"{name} went wrong", **fields)
+
+
+def pattern(name: str, **fields: Any) -> bytes:
+    """Return the line of a pattern."""
+    return line(**{"kind": "pattern", "name": name, "trigger": f"when {name}", "insight": f"do {name}", **fields})
+
+
+def edge(source: str, kind: str, target: str, **fields: Any) -> bytes:
+    """Return the line of an edge."""
+    return line(kind="relation", source=source, type=kind, to=target, **fields)
+
+
+def write(path: Path, *lines: bytes) -> None:
+    """Write a data file as somebody else would."""
+    path.write_bytes(b"".join(lines))
+
+
+def contents(folder: Path) -> Mapping[str, bytes]:
+    """Return every committed file of a store, by its path."""
+    store = folder / ".graphmem"
+    derived = (store / "local", store / "state")
+    return {
+        path.relative_to(store).as_posix(): path.read_bytes()
+        for path in sorted(store.rglob("*"))
+        if path.is_file() and not any(path.is_relative_to(folder) for folder in derived)
+    }
