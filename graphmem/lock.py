@@ -34,7 +34,8 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
     try:
         take(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, timeout_s)
         if not shared:
-            text = f"pid {os.getpid()}, {Path(sys.argv[0]).name or 'python'}, since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}"
+            since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            text = f"pid {os.getpid()}, {Path(sys.argv[0]).name or 'python'}, since {since}"
             os.ftruncate(handle, 0)
             os.pwrite(handle, text.encode("utf-8", "replace"), 0)
         yield

@@ -4,7 +4,7 @@
 Every front end calls this and nothing below; each method returns a model of ``graphmem.model.result``.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -67,7 +67,9 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     # --- any record ---------------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ class Memory:
 
     def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
              sort: str | None = None, limit: int | None = None) -> result.Listing:  # fmt: skip
-        """Return records of a kind or entity type that have all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
+        """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
         return find.listing(self.store, kind, tags=tags, archived=archived, sort=sort, limit=limit)
 
     def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
@@ -140,7 +142,9 @@ class Memory:
         """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
         return link.solutions(self.store, ref, limit)
 
-    def similar(self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX) -> result.Similar:
+    def similar(
+        self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX
+    ) -> result.Similar:
         """Return finished campaigns that resemble a campaign or an objective."""
         return campaign.similar(self.store, text, threshold=threshold, limit=limit)
 
@@ -189,7 +193,7 @@ class Memory:
         """Count records and edges, and say how they hang together."""
         return upkeep.stats(self.store)
 
-    def names(self, prefix: str = "", limit: int = 50) -> "list[str]":
+    def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""
         with self.store.reading() as catalog:
             return catalog.completions(prefix, limit)
@@ -251,7 +255,9 @@ class Campaigns(Group):
     def create(self, objective: str, *, name: str | None = None, framework: str | None = None,
                **fields: object) -> result.Changed:  # fmt: skip
         """Begin a campaign."""
-        return capture.add(self.store, "campaign", {"objective": objective, "name": name, "framework": framework, **fields})
+        return capture.add(
+            self.store, "campaign", {"objective": objective, "name": name, "framework": framework, **fields}
+        )
 
     def add_tasks(self, ref: str, plan: object) -> result.CampaignTasks:
         """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
@@ -261,7 +267,9 @@ class Campaigns(Group):
         """Return the tasks that can start now."""
         return campaign.ready(self.store, ref)
 
-    def complete(self, ref: str, *, outcome: str | None = None, status: CampaignStatus | None = None) -> result.CampaignTasks:
+    def complete(
+        self, ref: str, *, outcome: str | None = None, status: CampaignStatus | None = None
+    ) -> result.CampaignTasks:
         """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
         return campaign.complete(self.store, ref, outcome=outcome, status=status)
 
@@ -279,7 +287,9 @@ class Types(Group):
 
     def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
         """Declare an entity type."""
-        made = upkeep.type_add(self.store, upkeep.new_type(EntityType, type=name, description=description, search=search))
+        made = upkeep.type_add(
+            self.store, upkeep.new_type(EntityType, type=name, description=description, search=search)
+        )
         assert isinstance(made, EntityType)
         return made
 

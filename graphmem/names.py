@@ -109,7 +109,7 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") and c not in BIDI else escaped(c)
+        c if c == "\n" or (unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") and c not in BIDI) else escaped(c)
         for c in text
     )
 

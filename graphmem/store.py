@@ -162,7 +162,7 @@ class Store:
             number = catalog.lookup(scope, name)
             if number is not None:
                 return number
-        found = [number for number in catalog.anywhere(ref, scopes)]
+        found = catalog.anywhere(ref, scopes)
         if len(found) == 1:
             return found[0]
         if found:
@@ -172,10 +172,16 @@ class Store:
 
     def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
         """Return what was meant by a name that nothing has, or how to find out."""
-        names = [name for name in self.catalog.names(SUGGESTION_NAMES) if scopes is None or split_ref(name)[0] in scopes]
+        names = [
+            name for name in self.catalog.names(SUGGESTION_NAMES) if scopes is None or split_ref(name)[0] in scopes
+        ]
         bare = {split_ref(name)[1]: name for name in names}
         scope, name = split_ref(ref)
-        if scope and scope not in self.catalog.vocabulary.scopes and (near := did_you_mean(scope, self.catalog.vocabulary.scopes)):
+        if (
+            scope
+            and scope not in self.catalog.vocabulary.scopes
+            and (near := did_you_mean(scope, self.catalog.vocabulary.scopes))
+        ):
             return f"{scope!r} is no kind or type; {near}"
         return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
 
@@ -229,7 +235,7 @@ def find_store(folder: Path | str | None) -> Layout:
 
 
 def writable(layout: Layout) -> Path:
-    """Return the folder of what is derived; where the store is read-only, one that is gone when the machine restarts."""
+    """Return the folder of what is derived; where the store is read-only, a temporary one."""
     try:
         layout.local.mkdir(exist_ok=True)
         if os.access(layout.local, os.W_OK):

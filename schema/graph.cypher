@@ -1,4 +1,4 @@
-// The graph's own labels and relations, with their usual ends. Generated from the models; see schema/README.md.
+// The graph's own labels and relations, with their usual ends. Generated from the models.
 
 CREATE NODE TABLE IF NOT EXISTS `Failure` (
   `key` STRING,

@@ -1,7 +1,6 @@
 """``demo``: a store of real data, and the main job with it; every command is one that a user could type."""
 
 import shlex
-import shutil
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,12 +60,11 @@ class Show:
         from graphmem.cli.app import command_line  # noqa: PLC0415 - it loads this module by name
 
         self.tell(f"$ {command}")
-        recorder = Recorder(folder=str(self.folder), is_json=self.session.is_json, opened=self.open())
+        recorder = Recorder(str(self.folder), self.session.is_json, is_quiet=True, opened=self.open())
         start = time.monotonic()
         status = command_line().main(
             args=shlex.split(command)[1:], prog_name="graphmem", standalone_mode=False, obj=recorder
         )
-        self.session.notes += recorder.notes
         if status:
             raise typer.Exit(status)
         if isinstance(recorder.last, Answer):
@@ -107,13 +105,14 @@ def demo(
 
 
 def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
-    """Delete all that is derived, make it anew, and tell whether the files are the same bytes as before."""
-    show.tell("\n# The files are the truth: delete all that is derived, make it anew, compare.")
+    """Delete the graph, make all that is derived anew, and tell whether the files are the same bytes as before."""
+    show.tell("\n# The files are the truth: delete the graph, make everything derived anew from them, compare.")
     show.run("graphmem export")
     before = committed(show.folder)
-    show.tell("$ rm -r .graphmem/local")
+    show.tell("$ rm .graphmem/local/graph.*")
     show.close()
-    shutil.rmtree(show.folder / ".graphmem" / "local")
+    for file in (show.folder / ".graphmem" / "local").glob("graph.*"):
+        file.unlink()
     show.run("graphmem rebuild")
     show.run("graphmem export")
     after = committed(show.folder)

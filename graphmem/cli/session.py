@@ -46,8 +46,7 @@ class Session:
 
     def close(self) -> None:
         """End progress, say what was kept back, and let go of the store."""
-        if self.bar is not None:
-            self.bar.stop()
+        self.end_progress()
         for note in self.notes:
             print(note, file=sys.stderr)
         if self.opened is not None:
@@ -67,12 +66,11 @@ class Session:
 
     def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
         """Say what went wrong: for people in two lines, with ``--json`` as one document."""
-        if self.bar is not None:
-            self.bar.stop()
+        self.end_progress()
         if self.is_json:
             notes = {"notes": self.notes} if self.notes else {}
             error = {"code": code, "message": message, "hint": hint, "details": {**details, **notes}}
-            print(inert(json.dumps({"error": error}, default=str, ensure_ascii=False)), file=sys.stderr)
+            print(inert(json.dumps({"error": error}, default=str, ensure_ascii=False, separators=(",", ":"))), file=sys.stderr)
             self.notes = []
             return
         print(visible(f"error: {message}"), file=sys.stderr)
@@ -89,6 +87,14 @@ class Session:
         if what not in self.tasks:
             self.tasks[what] = self.bar.add_task(what, total=total or None)
         self.bar.update(self.tasks[what], completed=done, total=total or None)
+        if 0 < total <= done:
+            self.end_progress()
+
+    def end_progress(self) -> None:
+        """Take the progress display away: what follows may print."""
+        if self.bar is not None:
+            self.bar.stop()
+        self.bar, self.tasks = None, {}
 
     def answer(self, answer: BaseModel, text: str) -> None:
         """Print an answer: its JSON, or the text for people."""
@@ -99,6 +105,7 @@ class Session:
 
     def write(self, text: str) -> None:
         """Print to standard output; nobody reading on is the end, and no error."""
+        self.end_progress()
         try:
             print(text, flush=True)
         except BrokenPipeError:

@@ -117,6 +117,7 @@ def stats(ctx: typer.Context) -> None:
         text.table(["relations", "number"], edges),
         "",
         f"edges per node {found.edges_per_node:.2f}, isolated {found.isolated_share:.1%},"
-        f" components {found.components:,}, largest {found.largest_component:,}, unsolved failures {found.unsolved_failures:,}",
+        f" components {found.components:,}, largest {found.largest_component:,},"
+        f" unsolved failures {found.unsolved_failures:,}",
     ]
     session.answer(answer, "\n".join(lines))

@@ -136,7 +136,9 @@ def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    made = Table(*map(Text, headers))
+    made = Table()
+    for name in headers:
+        made.add_column(Text(name))
     for row in rows:
         made.add_row(*map(Text, row))
     console = Console(color_system=None)

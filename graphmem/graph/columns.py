@@ -25,7 +25,8 @@ def column_type(annotation: object) -> str:
     if get_origin(annotation) is tuple and get_args(annotation)[0] is not None:
         inner = get_args(annotation)[0]
         return "STRING[]" if unwrapped(inner) is str else "STRING"
-    return SCALARS.get(unwrapped(annotation), "STRING")  # type: ignore[arg-type]
+    found = unwrapped(annotation)
+    return SCALARS.get(found, "STRING") if isinstance(found, type) else "STRING"
 
 
 def unwrapped(annotation: object) -> object:
@@ -61,7 +62,11 @@ def put_query(kind: str, name: str, model: type[Frozen]) -> str:
     """Return the stored query that writes one node of a kind."""
     found = columns(model)
     noun = "an entity" if kind == "entity" else f"a {kind}"
-    header = [f"// Writes {noun}: the node of its key, made where it is missing, every property as given.", "//", "// write"]
+    header = [
+        f"// Writes {noun}: the node of its key, made where it is missing, every property as given.",
+        "//",
+        "// write",
+    ]
     header += [f"// param  {column:<20} {type_name}" for column, type_name in found.items()]
     sets = ",\n".join(f"  n.`{column}` = ${column}" for column in found if column != "key")
     return "\n".join(header) + f"\nMERGE (n:{name} {{`key`: $key}})\nSET\n{sets};\n"
@@ -80,10 +85,11 @@ def definitions() -> dict[str, str]:
     }
     nodes = [node_table(label(kind), MODELS[kind]) for kind in NODE_KINDS]
     relations = [relation_table(name, *ends) for name, ends in built_in.items()]
-    head = "// The graph's own labels and relations, with their usual ends. Generated from the models; see schema/README.md.\n\n"
+    head = "// The graph's own labels and relations, with their usual ends. Generated from the models.\n\n"
     files = {
         "schema/graph.cypher": head + "\n".join(nodes + relations),
-        "schema/entity.cypher": "// The label of an entity type.\n\n" + node_table("{label}", Entity).replace("`{label}`", "{label}"),
+        "schema/entity.cypher": "// The label of an entity type.\n\n"
+        + node_table("{label}", Entity).replace("`{label}`", "{label}"),
         "schema/relation.cypher": "// A relation type, with its first pair of ends.\n\n"
         + relation_table("{relation}", "{from}", "{to}")
         .replace("`{relation}`", "{relation}").replace("`{from}`", "{from}").replace("`{to}`", "{to}"),
@@ -97,6 +103,3 @@ def definitions() -> dict[str, str]:
 def model_of(scope: str) -> type[Frozen]:
     """Return the model of the records of a scope: a kind, or an entity type."""
     return MODELS[scope] if scope in NODE_KINDS else Entity
-
-
-

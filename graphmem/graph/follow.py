@@ -60,5 +60,3 @@ def typed(value: Any, kind: str) -> Any:
     if kind == "TIMESTAMP":
         return parse_time(value).replace(tzinfo=None)
     return float(value) if kind == "DOUBLE" else value
-
-

@@ -11,10 +11,8 @@ import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-
 from functools import cache
 from pathlib import Path
-
 
 import orjson
 
@@ -113,7 +111,7 @@ class Graph:
             if len(changes) > MOST_CHANGES:
                 self.make_anew()
                 return True
-            from graphmem.graph.follow import take_in
+            from graphmem.graph.follow import take_in  # noqa: PLC0415 - arrow is needed by writers only
 
             self.keep(Left(**{**asdict(left), "is_writing": True}))
             with opened(self.path, read_only=False) as connection:
@@ -134,7 +132,7 @@ class Graph:
 
     def make_anew(self) -> tuple[int, int]:
         """Do the work of ``rebuild`` under the lock: beside the old file, which stays until the new one is complete."""
-        from graphmem.graph.rebuild import define, fill
+        from graphmem.graph.rebuild import define, fill  # noqa: PLC0415 - as above
 
         epoch, seq = self.catalog.position
         fresh = self.path.with_name(f"{self.path.name}.new")

@@ -20,7 +20,8 @@ def rows(connection: Connection, name: str, parameters: Mapping[str, Any]) -> li
     """Run a stored query that reads and return its rows."""
     query = stored(name)
     query.refuse_parameters(parameters)
-    return connection.execute(query.text, dict(parameters)).get_all()  # type: ignore[union-attr]
+    found: list[list[Any]] = connection.execute(query.text, dict(parameters)).get_all()
+    return found
 
 
 def solutions(connection: Connection, failure: str) -> list[Solving]:
@@ -36,7 +37,10 @@ def solutions_nearby(connection: Connection, failure: str) -> list[Solving]:
     return [
         Solving(
             pattern,
-            ((failure, kind.lower(), near, weight, note, is_out), (near, "solves", pattern, solves, solves_note, False)),
+            (
+                (failure, kind.lower(), near, weight, note, is_out),
+                (near, "solves", pattern, solves, solves_note, False),
+            ),
         )
         for near, kind, weight, note, is_out, pattern, solves, solves_note in rows(
             connection, "failure/solutions_nearby", {"ref": failure}
@@ -63,4 +67,4 @@ def counts(connection: Connection, labels: Collection[str], relations: Collectio
 
 def one(connection: Connection, query: str) -> int:
     """Return the only value of a query."""
-    return int(connection.execute(query).get_next()[0])  # type: ignore[union-attr]
+    return int(connection.execute(query).get_next()[0])

@@ -74,10 +74,10 @@ def fill(connection: Connection, catalog: Catalog, progress: Progress | None = N
 def fill_edges(connection: Connection, catalog: Catalog, ends: Ends, progress: Progress | None) -> Iterator[int]:
     """Copy the live edges, gathered by relation type and labels of their ends; yield how many each copy took."""
     gathered: dict[tuple[str, str, str], list[Edge]] = {}
-    for kind, *edge in catalog.live_edges():
-        pair = (kind, ends[edge[0]][0], ends[edge[1]][0])
+    for kind, src, dst, weight, line in catalog.live_edges():
+        pair = (kind, ends[src][0], ends[dst][0])
         found = gathered.setdefault(pair, [])
-        found.append((edge[0], edge[1], edge[2], edge[3]))
+        found.append((src, dst, weight, line))
         if len(found) == PART:
             yield copy_edges(connection, pair, gathered.pop(pair), ends, progress)
     for pair, found in sorted(gathered.items()):
@@ -116,7 +116,9 @@ def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str,
     """Return the nodes of some records, one column a property."""
     model = model_of(scope)
     counts = catalog.reports([number for number, *_ in part]) if model.model_fields.get("helped") else {}
-    rows = [properties(scope, orjson.loads(line), shown, *counts.get(number, (0, 0))[:2]) for number, _, shown, line in part]
+    rows = [
+        properties(scope, orjson.loads(line), shown, *counts.get(number, (0, 0))[:2]) for number, _, shown, line in part
+    ]
     return pa.table({name: column([row.get(name) for row in rows], kind) for name, kind in columns(model).items()})
 
 

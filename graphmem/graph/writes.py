@@ -39,7 +39,8 @@ def put_edge(connection: Connection, kind: str, source: tuple[str, str], target:
     """Write an edge between two records, each given by scope and key; their pair of labels is declared first."""
     names = {"relation": relation_label(kind), "from": label(source[0]), "to": label(target[0])}
     connection.execute(
-        f"ALTER TABLE {quoted(names['relation'])} ADD IF NOT EXISTS FROM {quoted(names['from'])} TO {quoted(names['to'])}"
+        f"ALTER TABLE {quoted(names['relation'])} ADD IF NOT EXISTS"
+        f" FROM {quoted(names['from'])} TO {quoted(names['to'])}"
     )
     run(connection, "relation/put", {"source": source[1], "target": target[1], **properties}, names)
 

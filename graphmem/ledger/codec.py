@@ -65,7 +65,7 @@ KEY_END = re.compile(rb'"\s*:')
 
 
 def safe_keys(value: JsonValue, levels: int = NESTING) -> int | None:
-    """Return how many keys the objects of a value have in all; None where a number or the nesting needs a closer look."""
+    """Return how many keys the objects of a value have; None where a number or the nesting needs a closer look."""
     if isinstance(value, dict):
         keys, items = len(value), value.values()
     elif isinstance(value, list):
@@ -99,7 +99,9 @@ def check_slowly(line: bytes) -> None:
         for key, value in pairs:
             if key in seen:
                 at = column_of(line, json.dumps(key, ensure_ascii=False).encode(), nth=2)
-                raise BadLine(f"key {key!r} stands twice in one object", "each key once", column=at, code="repeated_key")
+                raise BadLine(
+                    f"key {key!r} stands twice in one object", "each key once", column=at, code="repeated_key"
+                )
             seen[key] = value
         return seen
 

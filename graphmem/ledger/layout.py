@@ -45,7 +45,7 @@ class Layout:
         return self.store / "state"
 
     def data_files(self) -> Iterator[str]:
-        """Yield the data files that are there, as paths below the store, in name order; links are followed by no one."""
+        """Yield the data files that are there, as paths below the store, in name order; links are not followed."""
         for path in sorted(self.data.rglob("*.ndjson")) if self.data.is_dir() else ():
             if path.is_file() and not path.is_symlink():
                 yield path.relative_to(self.store).as_posix()

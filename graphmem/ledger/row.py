@@ -5,10 +5,9 @@ from collections.abc import Container
 from graphmem.catalog.entry import Entry
 from graphmem.ledger.codec import BadLine, checked, decode, encode
 from graphmem.model import MODELS, Frozen
-from graphmem.model.record import Row
 from graphmem.model.field import format_time, parse_time
+from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, row_key
-
 
 PLAIN_EDGE = frozenset({"kind", "from", "type", "to", "created_at"})
 
@@ -22,7 +21,9 @@ def entry(record: Frozen, symmetric: Container[str]) -> Entry:
 def plain_edge(source: str, kind: str, target: str, created_at: str, symmetric: Container[str]) -> Entry:
     """Return the row of an edge that is nothing but its checked ends; ``created_at`` is a canonical time."""
     row: Row = {"created_at": created_at, "from": source, "kind": "relation", "to": target, "type": kind}
-    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", encode(row), row, None)
+    return Entry(
+        row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", encode(row), row, None
+    )
 
 
 def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
@@ -79,4 +80,3 @@ def model_of(row: Row) -> type[Frozen]:
 def line_id(line: bytes, symmetric: Container[str]) -> int:
     """Return the number of the row on a line that was read before."""
     return row_id(row_key(decode(line.rstrip(b"\r")), symmetric))
-

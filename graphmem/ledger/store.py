@@ -16,18 +16,18 @@ from pathlib import Path
 
 import orjson
 
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.entry import Entry
+from graphmem.catalog.intake import Batch, Intake
 from graphmem.errors import BadInput, Locked, Refused
-from graphmem.catalog.catalog import Batch, Catalog, kind_of
 from graphmem.ledger.codec import BOM, BadLine
 from graphmem.ledger.layout import Layout, file_of, holds
-from graphmem.lock import locked
-from graphmem.catalog.entry import Entry
 from graphmem.ledger.row import line_id, read_entry
 from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
+from graphmem.lock import locked
 from graphmem.model import MODELS
 from graphmem.model.result import Finding
 from graphmem.model.vocabulary import Vocabulary
-
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
@@ -89,7 +89,7 @@ class Ledger:
             batches = [batch for file in changed if (batch := self.read(file)) is not None]
             sync.rows = sum(len(batch.gone) + len(batch.entries) for batch in batches)
             if sync.rows:
-                self.catalog.apply(batches)
+                Intake(self.catalog).apply(batches)
         return sync
 
     def read_types(self, changed: list[str]) -> list[str]:
@@ -287,7 +287,7 @@ class Ledger:
                         hashlib.sha256(data).digest(), time.time_ns(), True, "[]",
                     ),
                 )  # fmt: skip
-            self.catalog.apply(list(batches.values()))
+            Intake(self.catalog).apply(list(batches.values()))
 
     def refuse_unwell(self, file: str) -> None:
         """Raise ``BadInput`` for a file with bad lines: writing it would lose them."""
@@ -310,13 +310,15 @@ class Ledger:
             lines.pop()
         row = self.catalog.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (batch.file,)).fetchone()
         is_ordered = not lines or bool(row and row[0])
-        changes: dict[int, bytes | None] = {number: None for number in batch.gone}
+        changes: dict[int, bytes | None] = dict.fromkeys(batch.gone)
         changes |= {entry.id: entry.line for entry in batch.entries}
         if is_ordered and len(changes) * 20 < len(lines):
             self.splice(lines, changes)
         else:
             known = self.catalog.lines(batch.file)
-            rows = {known[line] if line in known else line_id(line, self.symmetric): line for line in lines if line.strip()}
+            rows = {
+                known[line] if line in known else line_id(line, self.symmetric): line for line in lines if line.strip()
+            }
             rows |= {number: line for number, line in changes.items() if line is not None}
             kept = (number for number in rows if changes.get(number, b"") is not None)
             lines = [rows[number] for number in sorted(kept)]
@@ -380,5 +382,3 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-

@@ -33,7 +33,8 @@ def type_files(layout: Layout) -> list[Path]:
 
 def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
     """Return the project's types, and what is wrong with the files that give none."""
-    found: dict[str, dict[str, TypeName]] = {"entities": {}, "relations": {}}
+    entities: dict[str, EntityType] = {}
+    relations: dict[str, RelationType] = {}
     findings: list[Finding] = []
     labels = taken_labels()
     for path in type_files(layout):
@@ -43,10 +44,13 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
             if made.type != path.stem:
                 raise ValueError(f"type {made.type!r} does not stand in a file of its name, {made.type}.md")
             claim(labels, made)
-            found[group][made.type] = made
+            if isinstance(made, EntityType):
+                entities[made.type] = made
+            elif isinstance(made, RelationType):
+                relations[made.type] = made
         except (ValueError, yaml.YAMLError, OSError) as error:
             findings.append(fault(file, error))
-    vocabulary = Vocabulary.model_construct(entities=found["entities"], project_relations=found["relations"])
+    vocabulary = Vocabulary(entities=entities, project_relations=relations)
     return vocabulary, findings + unknown_ends(vocabulary)
 
 

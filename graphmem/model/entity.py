@@ -19,7 +19,9 @@ class Entity(Record):
     @classmethod
     def refuse_name(cls, name: str) -> None:
         if not name.strip() or len(name) > ITEM_CHARACTERS or not printable(name):
-            raise ValueError(f"name {name[:80]!r} is not printable text of 1 to {ITEM_CHARACTERS} characters on one line")
+            raise ValueError(
+                f"name {name[:80]!r} is not printable text of 1 to {ITEM_CHARACTERS} characters on one line"
+            )
 
     @property
     def scope(self) -> str:

@@ -19,11 +19,10 @@ class Feedback(Frozen):
     task: Item | None = None
     id: Item | None = None
 
-    @model_validator(mode="before")
     @classmethod
-    def complete(cls, values: Any) -> Any:
-        """A fact has one time, ``at``; every row of the ledger has a ``created_at``, so the one stands for the other."""
-        values = super().complete(values)
+    def completed(cls, values: Any) -> Any:
+        """A fact has one time, ``at``; it stands for the ``created_at`` that every record has."""
+        values = super().completed(values)
         if isinstance(values, dict) and "at" in values:
             return {**values, "created_at": values["at"]}
         return values

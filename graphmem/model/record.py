@@ -33,7 +33,12 @@ class Frozen(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def complete(cls, values: Any) -> Any:
-        """Take a row, or an answer of graphmem: a known field that is ``null`` is absent, what is derived is dropped."""
+        """Complete what is given before it is checked."""
+        return cls.completed(values)
+
+    @classmethod
+    def completed(cls, values: Any) -> Any:
+        """Take a row or an answer: a known field that is ``null`` is absent, what is derived is dropped."""
         if not isinstance(values, dict) or (None not in values.values() and cls.derived.isdisjoint(values)):
             return values
         known = known_names(cls)
@@ -103,11 +108,10 @@ class Record(Frozen):
     archive_reason: Text | None = None
     superseded_by: Item | None = None
 
-    @model_validator(mode="before")
     @classmethod
-    def complete(cls, values: Any) -> Any:
+    def completed(cls, values: Any) -> Any:
         """The key stands in a row only where it differs from the name."""
-        values = super().complete(values)
+        values = super().completed(values)
         if isinstance(values, dict) and "key" not in values and "name" in values:
             return {**values, "key": values["name"]}
         return values
@@ -192,4 +196,3 @@ def limits(model: type[Frozen]) -> dict[str, Limit]:
         for found in field.metadata
         if isinstance(found, Limit)
     }
-

@@ -2,8 +2,8 @@
 Strongest paths: from one record to all it reaches, as `related` and `path` show them.
 
 The strength of a path is the product of its weights, and weights above 1 make a longer path the stronger one, so no
-shortest-path algorithm applies. What is computed is the maximum over *simple* paths of at most ``max_hops`` edges, every
-prefix of which holds at least ``min_strength``:
+shortest-path algorithm applies. What is computed is the maximum over *simple* paths of at most ``max_hops`` edges,
+every prefix of which holds at least ``min_strength``:
 
 1. Layer by layer, the best walk of exactly ``h`` edges to every record that never turns straight back and never meets
    the start again. Kept are the best and the best by another last step, which is all that a walk which may not turn
@@ -364,9 +364,11 @@ class Backwards:
             if strength < self.search.min_strength - TOLERANCE:
                 return
         path = Path(self.target, strength, steps)
-        if self.best is None or strength > self.best.strength + TOLERANCE:
-            self.best = path
-        elif strength >= self.best.strength - TOLERANCE and self.order(path) < self.order(self.best):
+        if (
+            self.best is None
+            or strength > self.best.strength + TOLERANCE
+            or (strength >= self.best.strength - TOLERANCE and self.order(path) < self.order(self.best))
+        ):
             self.best = path
 
     def order(self, path: Path) -> tuple[int, list[str], list[tuple[str, bool]]]:

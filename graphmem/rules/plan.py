@@ -27,7 +27,9 @@ def planned_tasks(campaign: str, plan: object, existing: Sequence[Task], now: da
     """
     rows = plan.get("tasks") if isinstance(plan, Mapping) else plan
     if not isinstance(rows, list) or not rows:
-        raise BadInput(f"a plan is a list of tasks, not {str(plan)[:SHOWN]!r}", hint='such as {"tasks": [{"seq": 1, …}]}')
+        raise BadInput(
+            f"a plan is a list of tasks, not {str(plan)[:SHOWN]!r}", hint='such as {"tasks": [{"seq": 1, …}]}'
+        )
     names = {task.seq: task.key for task in existing}
     parsed = []
     for place, row in enumerate(rows, 1):
@@ -77,7 +79,7 @@ def needed(seq: str, value: object, names: Mapping[str, str]) -> list[str]:
 
 def refuse_cycle(needs: Mapping[str, Iterable[str]]) -> None:
     """Raise ``Refused`` where tasks wait for each other; the message is the way round, from its lowest number."""
-    import networkx as nx
+    import networkx as nx  # noqa: PLC0415 - 160 ms that only plans and stats need
 
     graph = nx.DiGraph([(seq, need) for seq, found in needs.items() for need in found])
     try:

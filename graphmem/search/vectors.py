@@ -57,7 +57,9 @@ class VectorStore:
         self.connection.execute(
             f"UPDATE record SET vector = ({known}) WHERE {unset} AND EXISTS ({known})", (self.encoder.fingerprint,) * 2
         )
-        missing = self.connection.execute(f"SELECT text_hash, min(id) FROM record WHERE {unset} GROUP BY text_hash").fetchall()
+        missing = self.connection.execute(
+            f"SELECT text_hash, min(id) FROM record WHERE {unset} GROUP BY text_hash"
+        ).fetchall()
         for done in range(0, len(missing), STEP):
             if progress:
                 progress(done, len(missing))
@@ -84,7 +86,9 @@ class VectorStore:
         ids = [number for _, number in missing]
         lines: dict[int, bytes] = {}
         for part in chunks(ids):
-            lines |= dict(self.connection.execute(f"SELECT id, line FROM record WHERE id IN ({marks(part)})", part).fetchall())
+            lines |= dict(
+                self.connection.execute(f"SELECT id, line FROM record WHERE id IN ({marks(part)})", part).fetchall()
+            )
         vectors = self.encoder.encode_documents([parse_record(lines[number]).search_text for number in ids])
         self.append([digest for digest, _ in missing], vectors)
 
@@ -120,7 +124,7 @@ class VectorStore:
         Returns:
             Numbers of records and their cosines, both of shape ``(n,)``.
         """
-        import numpy as np
+        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
 
         among = f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
         sql = f"SELECT id, vector FROM record WHERE is_live AND text_hash IS NOT NULL AND vector IS NOT NULL{among}"
@@ -135,7 +139,7 @@ class VectorStore:
 
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one."""
-        import numpy as np
+        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
 
         rows = np.memmap(self.path, dtype="<f4", mode="r").reshape(-1, self.encoder.dimensions) if ids else None
         for part in chunks(ids):

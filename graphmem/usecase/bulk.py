@@ -63,7 +63,9 @@ class Intake:
 
     def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
         """Note what is wrong with a row."""
-        self.findings.append(BadLine(message, expected or "see docs/format.md", code=code).finding(self.name, given.place))
+        self.findings.append(
+            BadLine(message, expected or "see docs/format.md", code=code).finding(self.name, given.place)
+        )
         self.rejects.append(given.line)
 
     def put(self, record: Frozen) -> None:
@@ -73,7 +75,9 @@ class Intake:
             raise BadInput(bad.message, hint=bad.expected)
         self.puts[made.id] = made
 
-    def count(self, action: Action, record: Record, likeness: float | None = None, variants: Sequence[Variant] = ()) -> None:
+    def count(
+        self, action: Action, record: Record, likeness: float | None = None, variants: Sequence[Variant] = ()
+    ) -> None:
         """Count what became of a row, and keep it for the long answer."""
         self.counts[action] += 1
         if not self.is_verbose:
@@ -92,7 +96,9 @@ class Intake:
         return True
 
 
-def bulk_add(store: Store, lines: Iterable[bytes], name: str, *, dedup: bool, skip_invalid: bool, verbose: bool) -> BulkAdded:
+def bulk_add(
+    store: Store, lines: Iterable[bytes], name: str, *, dedup: bool, skip_invalid: bool, verbose: bool
+) -> BulkAdded:
     """
     Add rows of any kind, in any order, all or none.
 
@@ -166,7 +172,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
             intake.findings.append(bad.finding(intake.name, place))
             intake.rejects.append(line)
         except GraphmemError as error:
-            intake.refuse(Given(place, line, {}, Feedback.model_construct()), error.message, error.hint)
+            intake.refuse(Given(place, line, {}, None), error.message, error.hint)
         if place % REPORT_EVERY == 0:
             intake.store.progress("reading", place, 0)
     return rows
@@ -219,13 +225,16 @@ def add_record(intake: Intake, given: Given) -> None:
 
 def settle_task(intake: Intake, given: Given) -> None:
     """Name the campaign and the parents of a task by key; each has to be there or in the input."""
-    task = given.record
+    assert isinstance(given.record, Task)
+    task: Record = given.record
+    task = intake.records.get(task.key_ref, task)
     assert isinstance(task, Task)
-    task = intake.records.get(task.key_ref, task)  # type: ignore[assignment]  # a task's key names a task
     known = {ref: key_of(intake, ref) for ref in (task.campaign, *task.depends)}
     for ref, key in known.items():
         if key is None:
-            raise BadInput(f"task {task.name} names {ref!r}, which is neither there nor in the input", hint="a reference")
+            raise BadInput(
+                f"task {task.name} names {ref!r}, which is neither there nor in the input", hint="a reference"
+            )
     depends = sorted(str(known[ref]) for ref in task.depends)
     if known[task.campaign] != task.campaign or list(task.depends) != depends:
         task = task.model_copy(update={"campaign": known[task.campaign], "depends": tuple(depends)})
@@ -377,7 +386,7 @@ class Pool:
         """Return the cosine of each record of the pool with a unit vector."""
         if vector is None or not self.rows:
             return {}
-        import numpy as np
+        import numpy as np  # noqa: PLC0415 - only a comparison by meaning needs it
 
         return dict(zip(self.ids, (np.stack(self.rows) @ vector).tolist(), strict=True))
 
@@ -385,23 +394,22 @@ class Pool:
 def add_without_repeats(intake: Intake, rows: Sequence[Given]) -> None:
     """Take in records in key order, each compared with the store and with those before it."""
     store = intake.store
-    memories = [given for given in rows if isinstance(given.record, Memory)]
-    memories.sort(key=lambda given: row_id(given.record.key_ref))  # type: ignore[attr-defined]  # a Memory
+    memories = [(given, given.record) for given in rows if isinstance(given.record, Memory)]
+    memories.sort(key=lambda pair: row_id(pair[1].key_ref))
     for given in rows:
         if not isinstance(given.record, Memory):
             guarded(intake, given, add_record)
     vectors = embed(store, memories)
-    pools = {kind: pool_of(store, kind) for kind in {given.record.kind for given in memories}}
-    for given, vector in zip(memories, vectors, strict=True):
+    pools = {kind: pool_of(store, kind) for kind in {record.kind for _, record in memories}}
+    for (given, _), vector in zip(memories, vectors, strict=True):
         guarded(intake, given, lambda intake, given, vector=vector: add_unless_repeated(intake, given, vector, pools))
 
 
-def embed(store: Store, memories: Sequence[Given]) -> Sequence[Any]:
+def embed(store: Store, memories: Sequence[tuple[Given, Memory]]) -> Sequence[Any]:
     """Return the vector of each memory, or None for each without a model."""
     if store.embedder is None or not memories:
         return [None] * len(memories)
-    texts = [given.record.search_text for given in memories if isinstance(given.record, Memory)]
-    return list(store.embedder.encode_documents(texts))
+    return list(store.embedder.encode_documents([record.search_text for _, record in memories]))
 
 
 def pool_of(store: Store, kind: str) -> Pool:
@@ -445,5 +453,3 @@ def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mappin
     if after is not older:
         intake.put(after)
     intake.count("merged", after, likeness.similarity)
-
-

@@ -79,7 +79,9 @@ def complete(store: Store, ref: str, *, outcome: str | None, status: CampaignSta
         }
         after = changed(catalog.stored(number), changes, store.now())
         symmetric = store.ledger.symmetric
-        store.ledger.commit([entry(after, symmetric), *(entry(edge, symmetric) for edge in seen_together(store, tasks))])
+        store.ledger.commit(
+            [entry(after, symmetric), *(entry(edge, symmetric) for edge in seen_together(store, tasks))]
+        )
         record = catalog.records([number])[number]
         return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(store, number))
 

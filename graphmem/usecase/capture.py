@@ -57,7 +57,7 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         made = build(kind, {"name": "unnamed", **given}, store.now())
         assert isinstance(made, Record)
         if "name" not in given:
-            source = getattr(made, "trigger", None) or getattr(made, "objective", "")
+            source = str(getattr(made, "trigger", None) or getattr(made, "objective", ""))
             made = made.replaced(dict.fromkeys(("name", "key"), made_name(catalog, kind, source, made.search_text)))
         number = row_id(made.key_ref)
         if catalog.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
@@ -261,5 +261,3 @@ def restore(store: Store, ref: str) -> Changed:
         if not catalog.stored(number).is_archived:
             return put(store, number, {}, "unchanged")
         return put(store, number, {"archived_at": None, "archive_reason": None, "superseded_by": None}, "restored")
-
-

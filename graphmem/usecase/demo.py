@@ -26,7 +26,8 @@ SHOWN: tuple[tuple[str, str], ...] = (
     ),
     (
         "Another one, from a type checker, as it was printed.",
-        """graphmem query 'app.py:12: error: Item "None" of "User | None" has no attribute "email"  [union-attr]' --limit 2""",
+        """graphmem query 'app.py:12: error: Item "None" of "User | None" has no attribute "email"  [union-attr]'"""
+        " --limit 2",
     ),
     ("What solves a failure, strongest first.", "graphmem solutions failure/credential-stuffing --limit 5"),
     (
@@ -93,7 +94,7 @@ def prepare(folder: Path) -> Initialised:
 
 
 def plant(store: Store) -> tuple[BulkAdded, int]:
-    """Add the demo's rows and two campaigns, one of them finished; return what was added and how many texts embedded."""
+    """Add the demo's rows and two campaigns, one of them finished; return what was added, and the texts embedded."""
     lines = [*(shipped() / "rows.ndjson").read_bytes().splitlines(), *map(orjson.dumps, campaign_rows())]
     added = bulk.bulk_add(store, lines, "rows.ndjson", dedup=False, skip_invalid=False, verbose=False)
     outcome = "Throttled, second factor for all; no account was taken over since"
@@ -111,8 +112,8 @@ def campaign_rows() -> Iterator[dict[str, object]]:
     yield task(
         FINISHED, "001-threats", "List how passwords are guessed", "spec", ["docs/threats.md"], status="complete"
     )
-    yield task(FINISHED, "002-throttle", "Slow down repeated logins", "impl", ["app/login.py", "app/limits.py"], ["001-threats"],
-               status="complete", utilized=helped, blocked_by=blocked)  # fmt: skip
+    yield task(FINISHED, "002-throttle", "Slow down repeated logins", "impl", ["app/login.py", "app/limits.py"],
+               ["001-threats"], status="complete", utilized=helped, blocked_by=blocked)  # fmt: skip
     yield task(FINISHED, "003-second-factor", "Ask for a second factor", "impl", ["app/login.py"], ["001-threats"],
                status="complete", utilized=factor)  # fmt: skip
     objective = "Protect the login of the admin console against guessed and stolen passwords"

@@ -66,7 +66,9 @@ def scopes_of(store: Store, kind: str | None) -> list[str]:
         return sorted(vocabulary.entities)
     if kind not in vocabulary.scopes:
         known = [*vocabulary.scopes, "entity"]
-        raise Usage(f"{kind!r} is no kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}")
+        raise Usage(
+            f"{kind!r} is no kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
+        )
     return [kind]
 
 
@@ -75,7 +77,9 @@ def sorted_by(records: list[Record], field: str) -> list[Record]:
     name, is_reverse = field.removeprefix("-"), field.startswith("-")
     known = {found for record in records for found in (*type(record).model_fields, *type(record).model_computed_fields)}
     if records and name not in known:
-        raise Usage(f"no field {name!r} to sort by", hint=did_you_mean(name, known) or f"known: {', '.join(sorted(known))}")
+        raise Usage(
+            f"no field {name!r} to sort by", hint=did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
+        )
     with_value = [record for record in records if getattr(record, name, None) is not None]
     without = [record for record in records if getattr(record, name, None) is None]
     try:
@@ -141,7 +145,9 @@ def gather(store: Store, asked: Asked) -> None:
     """Take the candidates of both indexes, fused by reciprocal rank, with both kinds of evidence for each."""
     settings = store.settings.retrieval
     # A pattern is also found through the failure that it solves, so failures are looked at with patterns.
-    scopes = None if asked.scopes is None else sorted({*asked.scopes, *(["failure"] if "pattern" in asked.scopes else [])})
+    scopes = (
+        None if asked.scopes is None else sorted({*asked.scopes, *(["failure"] if "pattern" in asked.scopes else [])})
+    )
     lexical = store.lexical.search(asked.text, scopes, settings.candidates)
     cosines: dict[int, float] = {}
     nearest: list[int] = []
@@ -183,8 +189,10 @@ def gather_exact(store: Store, asked: Asked) -> None:
 
 
 def gather_graph(store: Store, asked: Asked) -> None:
-    """Let in the patterns that solve a hit, with the hit's relevance times the weight, never more than the hit's own."""
-    best = sorted(asked.found.items(), key=lambda item: (-item[1].relevance(asked.semantic_share), item[0]))[:GRAPH_HITS]
+    """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
+    best = sorted(asked.found.items(), key=lambda item: (-item[1].relevance(asked.semantic_share), item[0]))[
+        :GRAPH_HITS
+    ]
     relevance = {number: evidence.relevance(asked.semantic_share) for number, evidence in best}
     for step in list(store.catalog.steps(relevance, ["solves"], "in")):
         evidence = asked.of(step.far)
@@ -240,5 +248,3 @@ def factors_of(record: Record, evidence: Evidence, last_helped: str | None, now:
         help_ratio=help_ratio(*counts),
         age_decay=age_decay(last, now, store.settings.retrieval.half_life_days),
     )
-
-

@@ -102,7 +102,9 @@ def changed(record: Kept, changes: Mapping[str, Any], now: datetime) -> Kept:
     edited = dict(record.edited)
     for alias in changes:
         name = names.get(alias)
-        is_same = getattr(candidate, name) == getattr(record, name) if name else extra.get(alias) == old_extra.get(alias)
+        is_same = (
+            getattr(candidate, name) == getattr(record, name) if name else extra.get(alias) == old_extra.get(alias)
+        )
         if not is_same and alias != "edited":
             edited[alias] = max(now, edited.get(alias, record.created_at) + TICK)
     if edited == record.edited:
@@ -127,9 +129,8 @@ def united(record: Record, given: Mapping[str, Any]) -> dict[str, Any]:
     for alias, value in given.items():
         if alias in ("kind", "key", "name", "created_at", "edited", "type") or value is None:
             continue
-        if alias in UNITED and alias in names:
-            value = sorted({*getattr(record, names[alias]), *value})
-        changes[alias] = value
+        is_set = alias in UNITED and alias in names
+        changes[alias] = sorted({*getattr(record, names[alias]), *value}) if is_set else value
     if isinstance(record, Entity) or "type" not in given:
         return changes
     return {**changes, "type": given["type"]}

@@ -78,7 +78,9 @@ def link(store: Store, source: str, kind: str, target: str, *, weight: float | N
         if action != "unchanged":
             store.ledger.commit([entry(relation, store.ledger.symmetric)])
         names = catalog.refs([a, b])
-        edge = Edge(source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note)
+        edge = Edge(
+            source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note
+        )
         return Linked.model_validate({"edge": edge, "action": action})
 
 
@@ -132,10 +134,10 @@ def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | N
         )
         records = catalog.records([path.record for path in reach.paths])
         explain = Explainer(catalog, reach.paths)
-        results = [
-            Reached(ref=records[p.record].ref, strength=p.strength, hops=p.hops, path=explain.edges(p), record=records[p.record])
-            for p in reach.paths
-        ]  # fmt: skip
+        results = []
+        for found in reach.paths:
+            record, edges = records[found.record], explain.edges(found)
+            results.append(Reached(ref=record.ref, strength=found.strength, hops=found.hops, path=edges, record=record))
         return Related(
             start=catalog.refs([start])[start],
             results=results,
@@ -201,12 +203,16 @@ def refuse_hops(max_hops: int) -> None:
         raise Usage(f"max-hops {max_hops} is not between 1 and {MAX_HOPS}")
 
 
-def refuse_unknown_filters(vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None) -> None:
+def refuse_unknown_filters(
+    vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None
+) -> None:
     """Raise ``Usage`` for a relation type or kind that does not exist: a filter nobody meets hides the answer."""
     for given, known, noun in ((types, vocabulary.relations, "relation type"), (kinds, vocabulary.scopes, "kind")):
         for name in given or ():
             if name not in known:
-                raise Usage(f"{noun} {name!r} is unknown", hint=did_you_mean(name, known) or f"known: {', '.join(known)}")
+                raise Usage(
+                    f"{noun} {name!r} is unknown", hint=did_you_mean(name, known) or f"known: {', '.join(known)}"
+                )
 
 
 def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
@@ -219,7 +225,9 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
             direct = reads.solutions(connection, failure)
             nearby = reads.solutions_nearby(connection, failure)
         records = {found.pattern: store.resolve(found.pattern) for found in (*direct, *nearby)}
-        shown = {refs.ref: refs for refs in catalog.records(list(records.values())).values() if isinstance(refs, Memory)}
+        shown = {
+            refs.ref: refs for refs in catalog.records(list(records.values())).values() if isinstance(refs, Memory)
+        }
         seen = {found.pattern for found in direct}
         ranked = ranked_solutions(direct, shown) + ranked_solutions(
             [found for found in nearby if found.pattern not in seen], shown
@@ -228,7 +236,7 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
 
 
 def ranked_solutions(found: Collection[Solving], records: Mapping[str, Memory]) -> list[Solution]:
-    """Return each pattern once, by its strongest way, strongest first: weights multiplied, times how often it helped."""
+    """Return each pattern once, by its strongest way, strongest first: weights times how often it helped."""
     best: dict[str, Solution] = {}
     for solving in found:
         record = records[solving.pattern]

@@ -27,9 +27,17 @@ def reported(store: Store, made: Feedback, action: str) -> Reported:
     """Return what is now known of the memory that was reported on."""
     number = store.resolve(made.ref)
     record = store.catalog.records([number])[number]
-    counts = (record.helped, record.failed) if isinstance(record, Memory) else store.catalog.reports([number])[number][:2]
+    counts = (
+        (record.helped, record.failed) if isinstance(record, Memory) else store.catalog.reports([number])[number][:2]
+    )
     return Reported.model_validate(
-        {"ref": record.ref, "helped": counts[0], "failed": counts[1], "help_ratio": help_ratio(*counts), "action": action}
+        {
+            "ref": record.ref,
+            "helped": counts[0],
+            "failed": counts[1],
+            "help_ratio": help_ratio(*counts),
+            "action": action,
+        }
     )
 
 
@@ -72,7 +80,10 @@ def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkRepor
                 number = row_id(row_key(made.to_row(), ()))
                 if number in found and not made.task:
                     findings.append(bad_report(name, place, f"id {made.id!r} stands twice", "each report once"))
-                found[number] = (made, found[number][1] if number in found and found[number][1] == "created" else action)
+                found[number] = (
+                    made,
+                    found[number][1] if number in found and found[number][1] == "created" else action,
+                )
         if findings:
             raise BadInput(f"{len(findings)} of the reports are bad, none was stored: {findings[0]}",
                            details={"findings": [finding.model_dump() for finding in findings]})  # fmt: skip

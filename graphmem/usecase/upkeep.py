@@ -33,7 +33,7 @@ from graphmem.model.result import (
     StoredQuery,
     TypeList,
 )
-from graphmem.model.vocabulary import ANY, BUILT_IN_RELATIONS, OWNED_RELATIONS, EntityType, RelationType
+from graphmem.model.vocabulary import ANY, EntityType, RelationType
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store, open_store
@@ -96,7 +96,9 @@ def export(store: Store, *, to: Path | None) -> Exported:
             store.ledger.renew_vocabulary_file()
         else:
             writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
-            writes |= {to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store.layout)}
+            writes |= {
+                to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store.layout)
+            }
         store.ledger.replace(writes)
         store.ledger.sync_locked()
     return Exported(files=files)
@@ -135,7 +137,9 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
     if data == wanted:
         return []
     found, expected = data.split(b"\n"), wanted.split(b"\n")
-    line = next((n for n, (a, b) in enumerate(zip(found, expected, strict=False), 1) if a != b), min(len(found), len(expected)))
+    line = next(
+        (n for n, (a, b) in enumerate(zip(found, expected, strict=False), 1) if a != b), min(len(found), len(expected))
+    )
     return [
         Finding(
             file=file, line=line, column=1, code="not_canonical", severity="error",
@@ -151,8 +155,8 @@ def stale_vocabulary(store: Store) -> list[Finding]:
     if path.is_file() and path.read_bytes() == vocabulary_json(store.catalog.vocabulary):
         return []
     return [
-        Finding(file="schema.json", line=1, column=1, code="stale_schema", severity="error", message="schema.json is stale",
-                expected="the vocabulary of types/", fix="graphmem export")
+        Finding(file="schema.json", line=1, column=1, code="stale_schema", severity="error",
+                message="schema.json is stale", expected="the vocabulary of types/", fix="graphmem export")
     ]  # fmt: skip
 
 
@@ -188,7 +192,10 @@ def validate(store: Store) -> Checked:
 
 def dangling(store: Store) -> list[Finding]:
     """Warn of rows whose ends are missing or archived: they wait until the end is there."""
-    sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE (edge IS NULL OR edge <> id) AND edge IS NULL"
+    sql = (
+        "SELECT file, source, type, target, src, dst, line FROM relation"
+        " WHERE (edge IS NULL OR edge <> id) AND edge IS NULL"
+    )
     findings = []
     for file, source, kind, target, src, dst, line in store.catalog.connection.execute(sql).fetchall():
         missing = [ref for ref, number in ((source, src), (target, dst)) if number is None]
@@ -223,14 +230,19 @@ def doubled_names(store: Store) -> list[Finding]:
 def graph_differences(store: Store, connection: Any) -> list[Finding]:
     """Say where the graph does not hold as many nodes and edges as the files."""
     catalog = store.catalog
-    counts = dict(catalog.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall())
-    edges = dict(catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall())
+    counts = dict(
+        catalog.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall()
+    )
+    edges = dict(
+        catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall()
+    )
     wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
     wanted_edges = {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
     found = reads.counts(connection, wanted, wanted_edges)
     return [
         Finding(file="local/graph.kuzu", line=None, column=None, code="graph_differs", severity="error",
-                message=f"{name}: {found[name]} in the graph, {number} in the files", expected="the same", fix="graphmem rebuild")
+                message=f"{name}: {found[name]} in the graph, {number} in the files", expected="the same",
+                fix="graphmem rebuild")
         for name, number in {**wanted, **wanted_edges}.items()
         if found[name] != number
     ]  # fmt: skip
@@ -259,9 +271,9 @@ def stats(store: Store) -> Stats:
 
 def connectivity(store: Store) -> Connectivity:
     """Return how well the live records hang together."""
-    import networkx as nx
+    import networkx as nx  # noqa: PLC0415 - 160 ms that only this command and plans need
 
-    graph = nx.Graph()
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(n for (n,) in store.catalog.connection.execute("SELECT id FROM record WHERE is_live"))
     edges = store.catalog.connection.execute("SELECT src, dst FROM relation WHERE is_live").fetchall()
     graph.add_edges_from(edges)
@@ -345,7 +357,9 @@ def known_end(scopes: tuple[str, ...], end: str) -> None:
 # --- Cypher --------------------------------------------------------------------------------------------------------
 
 
-def cypher(store: Store, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None) -> CypherRows:
+def cypher(
+    store: Store, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None
+) -> CypherRows:
     """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
     checked = check(query)
     refuse_parameters("the query", checked.parameters, parameters)
@@ -366,7 +380,9 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
         kind = str(parameters["relation"])
         known = store.catalog.vocabulary.relations
         if kind.lower() not in known:
-            raise Usage(f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}")
+            raise Usage(
+                f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
+            )
         names["relation"] = relation_label(kind)
     given = {key: value for key, value in parameters.items() if key in query.parameters}
     for key in ("ref", "end"):
@@ -388,7 +404,9 @@ def run_checked(store: Store, query: str, parameters: Mapping[str, object], time
             answer = run(store.graph.path, query, parameters, timeout_s=timeout_s or settings.timeout,
                          limit=limit or settings.limit)  # fmt: skip
         except BadInput as error:
-            raise BadInput(error.message, hint=error.hint or meant(store, error.message), details=error.details) from None
+            raise BadInput(
+                error.message, hint=error.hint or meant(store, error.message), details=error.details
+            ) from None
     return CypherRows.model_validate(
         {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
     )
@@ -414,5 +432,3 @@ def query_list() -> QueryList:
         )
         for query in all_stored().values() if not query.is_write
     ])  # fmt: skip
-
-

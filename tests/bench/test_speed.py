@@ -28,7 +28,11 @@ from graphmem.graph.engine import open_database
 pytestmark = pytest.mark.bench
 
 RESULTS: list[tuple[str, str, str, str]] = []
-WORDS = [f"{a}{b}" for a in ("build", "lock", "merge", "parse", "auth", "cache", "queue", "index", "token", "path") for b in range(60)]
+WORDS = [
+    f"{a}{b}"
+    for a in ("build", "lock", "merge", "parse", "auth", "cache", "queue", "index", "token", "path")
+    for b in range(60)
+]
 TYPES = ("class", "function", "module", "service", "package")
 SCOPES = ("failure", "pattern", *TYPES, "table")
 
@@ -42,21 +46,19 @@ def report() -> Iterator[None]:
         print("| " + " | ".join(row) + " |")
 
 
-def cpu(work: Callable[[], Any]) -> float:
+def cpu(work: Callable[..., Any], *arguments: Any) -> float:
     """Return the CPU seconds of one call."""
     start = time.process_time()
-    work()
+    work(*arguments)
     return time.process_time() - start
-
-
-def median(work: Callable[[], Any], runs: int = 5) -> float:
-    """Return the median CPU seconds of several calls."""
-    return statistics.median(cpu(work) for _ in range(runs))
 
 
 def note(what: str, ours: float, raw: float | None, bound: str) -> None:
     """Keep a line of the table."""
-    unit = (lambda s: f"{s * 1000:.1f} ms") if ours < 2 else (lambda s: f"{s:.2f} s")
+
+    def unit(seconds: float) -> str:
+        return f"{seconds * 1000:.1f} ms" if ours < 2 else f"{seconds:.2f} s"
+
     ratio = f"{ours / raw:.2f} ({bound})" if raw else bound
     RESULTS.append((what, unit(ours), unit(raw) if raw else "–", ratio))
 
@@ -70,7 +72,8 @@ def package_rows(records: int, relations: int) -> list[dict[str, Any]]:
     """Return entities of one type with a heavy tail of incoming edges, as a package index has."""
     rng = random.Random(1)
     rows: list[dict[str, Any]] = [
-        {"kind": "entity", "type": "package", "name": f"package-{n}", "value": sentence(rng, 60)} for n in range(records)
+        {"kind": "entity", "type": "package", "name": f"package-{n}", "value": sentence(rng, 60)}
+        for n in range(records)
     ]
     edges: set[tuple[int, int]] = set()
     while len(edges) < relations:
@@ -136,7 +139,11 @@ def raw_copy(folder: Path, rows: list[dict[str, Any]]) -> None:
     edges = [row for row in rows if row["kind"] == "relation"]
     keyed: list[tuple[str, bytes]] = []
     for row in rows:
-        key = f"{row['from']}\t{row['type']}\t{row['to']}" if row["kind"] == "relation" else f"{row['type']}/{row['name']}"
+        key = (
+            f"{row['from']}\t{row['type']}\t{row['to']}"
+            if row["kind"] == "relation"
+            else f"{row['type']}/{row['name']}"
+        )
         line = orjson.dumps({**row, "created_at": stamp}, option=orjson.OPT_SORT_KEYS)
         keyed.append((sha256(key.encode()).hexdigest(), line))
     keyed.sort()
@@ -144,7 +151,9 @@ def raw_copy(folder: Path, rows: list[dict[str, Any]]) -> None:
         file.write(b"\n".join(line for _, line in keyed))
         file.flush()
         os.fsync(file.fileno())
-    database, connection = open_database(folder / "raw.kuzu", read_only=False, buffer_bytes=2**28, max_bytes=2**36, threads=2)
+    database, connection = open_database(
+        folder / "raw.kuzu", read_only=False, buffer_bytes=2**28, max_bytes=2**36, threads=2
+    )
     connection.execute(
         "CREATE NODE TABLE Package (key STRING PRIMARY KEY, ref STRING, name STRING, kind STRING, type STRING, value STRING,"
         " created_at TIMESTAMP, updated_at TIMESTAMP, edited STRING, aliases STRING[], sources STRING[])"
@@ -171,6 +180,11 @@ def raw_copy(folder: Path, rows: list[dict[str, Any]]) -> None:
     database.close()
 
 
+def rebuild(memory: Memory) -> None:
+    """Make everything derived anew, without vectors."""
+    memory.rebuild(embed=False)
+
+
 def test_bulk_add_and_rebuild_of_20000_records_and_100000_relations(tmp_path: Path) -> None:
     rows = package_rows(20_000, 100_000)
     given = lines(rows)
@@ -180,15 +194,22 @@ def test_bulk_add_and_rebuild_of_20000_records_and_100000_relations(tmp_path: Pa
         raw = tmp_path / f"raw{run}"
         folder.mkdir()
         raw.mkdir()
-        raws.append(cpu(lambda raw=raw: raw_copy(raw, [orjson.loads(line) for line in given])))
+        raws.append(cpu(raw_copy, raw, [orjson.loads(line) for line in given]))
         memory = new_store(folder, ("package",))
-        ours.append(cpu(lambda memory=memory: memory.add_rows(given)))
-        rebuilds.append(cpu(lambda memory=memory: memory.rebuild(embed=False)))
+        ours.append(cpu(memory.add_rows, given))
+        rebuilds.append(cpu(rebuild, memory))
         graphs.append(cpu(memory.store.graph.rebuild))
         memory.close()
     raw_cpu = statistics.median(raws)
-    note("bulk add, 20,000 records + 100,000 relations, files and catalog", statistics.median(ours), raw_cpu, "at most 3")
-    note("the same, with the graph that follows", statistics.median(ours) + statistics.median(graphs), raw_cpu, "for information")
+    note(
+        "bulk add, 20,000 records + 100,000 relations, files and catalog", statistics.median(ours), raw_cpu, "at most 3"
+    )
+    note(
+        "the same, with the graph that follows",
+        statistics.median(ours) + statistics.median(graphs),
+        raw_cpu,
+        "for information",
+    )
     note("rebuild of the same, catalog and graph", statistics.median(rebuilds), raw_cpu, "at most 3")
 
 
@@ -201,12 +222,17 @@ def test_one_add_to_a_store_of_5000(tmp_path: Path) -> None:
     embedder = memory.store.embedder
     assert embedder is not None
     texts = [sentence(rng, 15) + f" failed with code {n}" for n in range(20)]
-    embedding = statistics.median(cpu(lambda text=text: embedder.encode_documents([text])) for text in texts)
+    embedding = statistics.median(cpu(embedder.encode_documents, [text]) for text in texts)
     times, graph = [], []
     for text in texts:
-        times.append(cpu(lambda text=text: memory.failures.add(text)))
+        times.append(cpu(memory.failures.add, text))
         graph.append(cpu(memory.store.graph.follow))
-    note("one add to 5,000, near-duplicate check included, without the embedding", statistics.median(times) - 2 * embedding, None, "at most 25 ms")
+    note(
+        "one add to 5,000, near-duplicate check included, without the embedding",
+        statistics.median(times) - 2 * embedding,
+        None,
+        "at most 25 ms",
+    )
     note("the embedding of that text, apart", embedding, None, "–")
     note("the graph that follows one add, apart", statistics.median(graph), None, "–")
     memory.close()
@@ -218,7 +244,7 @@ def test_related_two_hops(tmp_path: Path, size: int) -> None:
     memory.add_rows(lines(mixed_rows(size, size * 7 // 5)))
     memory.stats()
     starts = [f"failure/record-{n * 8}" for n in range(3, 53)]
-    ours = statistics.median(cpu(lambda ref=ref: memory.related(ref)) for ref in starts)
+    ours = statistics.median(cpu(memory.related, ref) for ref in starts)
     with memory.store.graph.reading() as connection:
         typed = (
             "MATCH (a:Failure {key: $key})-[r]-(b)-[s]-(c) WHERE id(c) <> id(a)"
@@ -227,11 +253,16 @@ def test_related_two_hops(tmp_path: Path, size: int) -> None:
         first = "MATCH (a:Failure {key: $key})-[r]-(b) RETURN b.ref, r.weight"
 
         def raw(key: str) -> None:
-            connection.execute(first, {"key": key}).get_all()  # type: ignore[union-attr]
-            connection.execute(typed, {"key": key}).get_all()  # type: ignore[union-attr]
+            connection.execute(first, {"key": key}).get_all()
+            connection.execute(typed, {"key": key}).get_all()
 
-        theirs = statistics.median(cpu(lambda ref=ref: raw(ref.partition("/")[2])) for ref in starts)
-    note(f"related, two hops, {size:,} memories of eight kinds", ours, theirs, "at most 2" + ("; 12 ms" if size == 5_000 else ""))
+        theirs = statistics.median(cpu(raw, ref.partition("/")[2]) for ref in starts)
+    note(
+        f"related, two hops, {size:,} memories of eight kinds",
+        ours,
+        theirs,
+        "at most 2" + ("; 12 ms" if size == 5_000 else ""),
+    )
     memory.close()
 
 
@@ -240,7 +271,9 @@ def process_cpu(folder: Path, *arguments: str) -> float:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "graphmem", *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "graphmem", *arguments], cwd=folder, env=environment, check=True, capture_output=True
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -254,7 +287,11 @@ def test_processes_on_a_store_of_5000(tmp_path: Path) -> None:
     time.sleep(2.5)  # until then the files are hashed again, for they have only just changed
     for what, bound, arguments in (
         ("process: graphmem related X", "at most 0.35 s", ("related", "failure/record-24")),
-        ("process: graphmem query, cold, model included", "at most 0.5 s", ("query", "token7 error in the auth3 queue")),
+        (
+            "process: graphmem query, cold, model included",
+            "at most 0.5 s",
+            ("query", "token7 error in the auth3 queue"),
+        ),
         ("process: graphmem get X", "–", ("get", "failure/record-24")),
         ("process: graphmem cypher, child included", "–", ("cypher", "MATCH (f:Failure) RETURN count(f)")),
     ):

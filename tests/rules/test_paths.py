@@ -90,9 +90,7 @@ def test_the_answer_is_that_of_brute_force(
 ) -> None:
     graph = Graph(edges, types, direction)
     expected = brute_force(graph, 0, max_hops, cut)
-    reach = strongest_paths(
-        0, graph.edges_of, names, max_hops=max_hops, min_strength=cut, max_weight=2.0, limit=limit
-    )
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=max_hops, min_strength=cut, max_weight=2.0, limit=limit)
     assert reach.is_exhaustive
     ordered = sorted(expected.values(), key=lambda p: (-round(p.strength, 8), p.hops, names([p.record])[p.record]))
     assert [p.record for p in reach.paths] == [p.record for p in ordered[:limit]]

@@ -1,0 +1,345 @@
+"""
+Taking in: what changed in the files becomes rows of the catalog, with the ends of edges resolved.
+
+Records come first, so that edges find their ends; an edge whose end is missing waits, and is looked at again when a
+record comes, goes or is called something else.
+"""
+
+import contextlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from graphmem.catalog.catalog import Catalog, chunks, kind_of, marks
+from graphmem.catalog.entry import Entry, text_hash
+from graphmem.model import Failure, Feedback, Record, Task
+from graphmem.model.record import Row
+from graphmem.names import edge_key, mark, row_id
+from graphmem.rules.expression import needed_literals
+
+BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
+NO_END = (None, None)  # of an edge: the record that is not there
+
+
+@dataclass(slots=True)
+class Batch:
+    """What changed in one file: rows that are gone, rows that are new or have another line."""
+
+    file: str
+    gone: Collection[int] = ()
+    entries: Sequence[Entry] = ()
+
+
+@dataclass(slots=True)
+class Touched:
+    """What one change of the catalog touches, gathered while it is applied."""
+
+    records: set[int] = field(default_factory=set)
+    moved: set[int] = field(default_factory=set)  # records that were there and mean something else now
+    handles: set[str] = field(default_factory=set)  # references that may now mean another record, or one at all
+    names: set[tuple[str, str]] = field(default_factory=set)
+    nodes: set[str] = field(default_factory=set)  # references by key
+    edges: set[tuple[str, str, str]] = field(default_factory=set)  # type and ends, by key
+    rows: int = 0
+
+
+class Intake:
+    """Takes what changed in the files into a catalog, inside the transaction that the caller opened."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.connection = catalog.connection
+
+    def apply(self, batches: Sequence[Batch]) -> None:
+        """Take in what changed in the files: records first, so that the edges find their ends."""
+        touched = Touched(rows=sum(len(b.gone) + len(b.entries) for b in batches))
+        with self.indexed_later(touched.rows):
+            self.apply_batches(batches, touched)
+        self.tell_names_apart(touched)
+        self.resolve_again(touched)
+        self.note_changes(touched)
+
+    @contextlib.contextmanager
+    def indexed_later(self, rows: int) -> Iterator[None]:
+        """Make the indexes of edges anew after very many rows, which is cheaper than to keep them up row by row."""
+        (there,) = self.connection.execute("SELECT count(*) FROM relation").fetchone()
+        if rows <= BULK or rows < there:
+            yield
+            return
+        sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name IN ('relation_src', 'relation_dst')"
+        indexes = self.connection.execute(sql).fetchall()
+        for name, _ in indexes:
+            self.connection.execute(f"DROP INDEX {name}")
+        yield
+        for _, statement in indexes:
+            self.connection.execute(statement)
+
+    def apply_batches(self, batches: Sequence[Batch], touched: Touched) -> None:
+        """Put the rows of each file into their tables."""
+        ordered = sorted(batches, key=lambda batch: kind_of(batch.file) in ("relation", "feedback"))
+        for batch in ordered:
+            match kind_of(batch.file):
+                case "relation":
+                    self.remove_relations(batch.gone, touched)
+                    self.add_relations(batch.file, batch.entries, touched)
+                case "feedback":
+                    self.remove_reports(batch.gone, touched)
+                    self.add_reports(batch.file, batch.entries, touched)
+                case _:
+                    self.remove_records(batch.gone, touched)
+                    self.add_records(batch.file, batch.entries, touched)
+
+    def remove_records(self, gone: Collection[int], touched: Touched) -> None:
+        """Take records out, with what their fields made."""
+        for part in chunks(gone):
+            for number, (_, handles) in self.touch(part, touched).items():
+                touched.moved.add(number)
+                touched.handles |= handles
+            for table, column in (
+                ("record", "id"),
+                ("alias", "record"),
+                ("expression", "record"),
+                ("relation", "owner"),
+            ):
+                self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
+
+    def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, set[str]]]:
+        """Note what changes with records that are there; return whether each was live, and what it was called."""
+        sql = f"SELECT id, scope, key, name, is_live FROM record WHERE id IN ({marks(ids)})"
+        found: dict[int, tuple[bool, set[str]]] = {}
+        for number, scope, key, name, is_live in self.connection.execute(sql, ids):
+            touched.records.add(number)
+            touched.nodes.add(f"{scope}/{key}")
+            touched.names.add((scope, name))
+            found[number] = bool(is_live), {f"{scope}/{key}", f"{scope}/{name}"}
+        present = list(found)
+        self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", [(number,) for number in present])
+        sql = f"SELECT record, scope || '/' || name FROM alias WHERE record IN ({marks(present)})"
+        for number, handle in self.connection.execute(sql, present):
+            found[number][1].add(handle)
+        return found
+
+    def add_records(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
+        """Put records in, or in the place of what they were."""
+        vectors: dict[int, tuple[bytes | None, int | None]] = {}
+        before: dict[int, tuple[bool, set[str]]] = {}
+        for part in chunks([entry.id for entry in entries]):
+            before |= self.touch(part, touched)
+            sql = f"SELECT id, text_hash, vector FROM record WHERE id IN ({marks(part)})"
+            vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
+            if vectors:
+                for table, column in (("alias", "record"), ("expression", "record"), ("relation", "owner")):
+                    self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
+        rows, aliases, stale, owned, expressions = [], [], [], [], []
+        for entry in sorted(entries, key=lambda entry: entry.id):
+            record = entry.record
+            assert isinstance(record, Record)
+            digest = text_hash(record) if self.is_searched(record.scope) else None
+            old_digest, place = vectors.get(entry.id, (None, None))
+            rows.append((
+                entry.id, file, record.scope, record.key, record.name, record.name, not record.is_archived,
+                digest, place if digest == old_digest else None, entry.line,
+            ))  # fmt: skip
+            if digest:
+                stale.append((entry.id,))
+            aliases += [(alias, record.scope, entry.id) for alias in record.aliases]
+            if isinstance(record, Failure) and record.match:
+                expressions += [(entry.id, literal, record.match) for literal in needed_literals(record.match)]
+            if isinstance(record, Task):
+                owned.append((entry.id, record))
+            touched.records.add(entry.id)
+            touched.nodes.add(record.key_ref)
+            if vectors or record.name != record.key:
+                touched.names.add((record.scope, record.name))
+            handles = {f"{record.scope}/{handle}" for handle in (record.key, record.name, *record.aliases)}
+            was = before.get(entry.id)
+            if was != (not record.is_archived, handles):
+                touched.handles |= handles | (was[1] if was else set())
+                touched.moved |= {entry.id} if was else set()
+        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
+        self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
+        self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)
+        for number, task in owned:
+            self.add_owned(number, task)
+            touched.handles |= {task.campaign, *task.depends}
+
+    def is_searched(self, scope: str) -> bool:
+        """Tell whether records of this scope are found by `query`."""
+        made = self.catalog.vocabulary.entities.get(scope)
+        return made.search if made else True
+
+    def add_owned(self, owner: int, task: Task) -> None:
+        """Add the edges that are fields of a task; they are resolved with the rest."""
+        edges = [("part_of", task.campaign), *(("depends_on", ref) for ref in task.depends)]
+        for kind, target in edges:
+            number = row_id(edge_key(task.key_ref, kind, target, symmetric=False))
+            line = orjson.dumps({"created_at": task.to_row()["created_at"]})
+            self.connection.execute(
+                "INSERT OR REPLACE INTO relation VALUES (?, NULL, ?, ?, ?, ?, NULL, NULL, NULL, 1.0, 0, ?, NULL)",
+                (number, owner, kind, task.key_ref, target, line),
+            )
+
+    def remove_relations(self, gone: Collection[int], touched: Touched) -> None:
+        """Take edges out; another row that stood behind one of them speaks for it again."""
+        for part in chunks(gone):
+            self.note_edges(part, touched)
+            self.connection.execute(f"DELETE FROM relation WHERE id IN ({marks(part)})", part)
+
+    def add_relations(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
+        """Put edges in, or in the place of what they were, with their ends as far as they are there."""
+        for part in chunks([entry.id for entry in entries]):
+            if touched.rows <= BULK:
+                self.note_edges(part, touched)
+        ends = self.catalog.live({str(entry.row[end]) for entry in entries for end in ("from", "to")})
+        weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
+        is_bulk = touched.rows > BULK
+        rows = []
+        for number, _, line, row, _ in sorted(entries, key=lambda entry: entry.id):
+            kind, source, target = str(row["type"]), str(row["from"]), str(row["to"])
+            src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
+            is_plain = src[1] == source and dst[1] == target
+            weight = row.get("weight") or weights[kind]
+            edge = number if is_plain else None
+            rows.append((number, file, None, kind, source, target, src[0], dst[0], edge, weight, is_plain, line, None))
+            if not (is_plain and is_bulk):
+                touched.handles |= {source, target}
+        self.connection.executemany("INSERT OR REPLACE INTO relation VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows)
+        if touched.rows <= BULK:
+            for part in chunks([entry.id for entry in entries]):
+                self.note_edges(part, touched)
+
+    def note_edges(self, ids: Sequence[int], touched: Touched) -> None:
+        """Note edges that the graph will have to look at again."""
+        sql = (
+            "SELECT r.type, a.scope || '/' || a.key, b.scope || '/' || b.key FROM relation r"
+            f" JOIN record a ON a.id = r.src JOIN record b ON b.id = r.dst WHERE r.id IN ({marks(ids)})"
+        )
+        touched.edges.update(self.connection.execute(sql, ids))
+
+    def remove_reports(self, gone: Collection[int], touched: Touched) -> None:
+        """Take reports out."""
+        for part in chunks(gone):
+            self.touch_reported(part, touched)
+            self.connection.execute(f"DELETE FROM report WHERE id IN ({marks(part)})", part)
+
+    def add_reports(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
+        """Put reports in; each finds its record now or when that appears."""
+        reports = [(entry, entry.record) for entry in entries if isinstance(entry.record, Feedback)]
+        targets = self.catalog.known({report.ref for _, report in reports})
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO report VALUES (?,?,?,?,?,?,?)",
+            [
+                (entry.id, file, report.ref, targets.get(report.ref), report.helped, report.to_row()["at"], entry.line)
+                for entry, report in reports
+            ],
+        )
+        for part in chunks([entry.id for entry in entries]):
+            self.touch_reported(part, touched)
+
+    def touch_reported(self, ids: Sequence[int], touched: Touched) -> None:
+        """Note the records whose counts change with these reports."""
+        sql = (
+            "SELECT DISTINCT a.scope || '/' || a.key FROM report JOIN record a ON a.id = record"
+            f" WHERE report.id IN ({marks(ids)})"
+        )
+        touched.nodes |= {ref for (ref,) in self.connection.execute(sql, ids)}
+
+    # --- what follows from a change -----------------------------------------------------------------------------
+
+    def tell_names_apart(self, touched: Touched) -> None:
+        """Show a name that two records of a scope hold with a mark, but for the one whose key sorts first."""
+        if len(touched.records) > BULK:
+            clashes = self.connection.execute("SELECT scope, name FROM record GROUP BY scope, name HAVING count(*) > 1")
+            touched.names |= set(clashes.fetchall())
+        for scope, name in sorted(touched.names):
+            sql = "SELECT id, key, shown FROM record WHERE name = ? AND scope = ? ORDER BY key"
+            for place, (number, key, shown) in enumerate(self.connection.execute(sql, (name, scope)).fetchall()):
+                right = name if place == 0 else f"{name}~{mark(key)}"
+                if shown != right:
+                    self.connection.execute("UPDATE record SET shown = ? WHERE id = ?", (right, number))
+                    touched.nodes.add(f"{scope}/{key}")
+
+    def resolve_again(self, touched: Touched) -> None:
+        """Look up again the ends of every edge, and the record of every report, that a change may have moved."""
+        affected: set[int] = set()
+        for part in chunks(touched.moved):
+            for column in ("src", "dst"):
+                sql = f"SELECT id FROM relation WHERE {column} IN ({marks(part)}) AND is_live"
+                affected.update(number for (number,) in self.connection.execute(sql, part))
+        # A row that does not name its ends by key speaks for its edge only while no other row does: all are looked at.
+        loose = self.connection.execute(
+            "SELECT id, source, target, edge FROM relation WHERE edge IS NULL OR edge <> id"
+        )
+        for number, source, target, edge in loose.fetchall():
+            if edge is not None:
+                affected |= {number, edge}
+            elif source in touched.handles or target in touched.handles:
+                affected.add(number)
+        for part in chunks(affected):
+            self.resolve_edges(part, touched)
+        for handles in chunks(touched.handles):
+            sql = f"SELECT DISTINCT ref FROM report WHERE ref IN ({marks(handles)})"
+            for (ref,) in self.connection.execute(sql, handles).fetchall():
+                record = self.catalog.known({ref}).get(ref)
+                self.connection.execute("UPDATE report SET record = ? WHERE ref = ?", (record, ref))
+
+    def resolve_edges(self, ids: Sequence[int], touched: Touched) -> None:
+        """Set the ends of these rows of relations, and which of them speak for their edges."""
+        rows = self.connection.execute(
+            f"SELECT id, type, source, target FROM relation WHERE id IN ({marks(ids)})", ids
+        ).fetchall()
+        self.note_edges(ids, touched)
+        ends = self.catalog.live({ref for row in rows for ref in row[2:]})
+        for number, kind, source, target in rows:
+            src, dst = ends.get(source), ends.get(target)
+            edge = None
+            if src and dst and src[0] != dst[0]:
+                is_symmetric = self.catalog.vocabulary.relations[kind].symmetric
+                edge = row_id(edge_key(src[1], kind, dst[1], symmetric=is_symmetric))
+            self.connection.execute(
+                "UPDATE relation SET src = ?, dst = ?, edge = ?, is_live = ?, merged = NULL WHERE id = ?",
+                (src and src[0], dst and dst[0], edge, edge == number, number),
+            )
+        strays = f"SELECT DISTINCT edge FROM relation WHERE id IN ({marks(ids)}) AND edge IS NOT NULL AND edge <> id"
+        for (edge,) in self.connection.execute(strays, ids).fetchall():
+            self.unite(edge)
+        self.note_edges(ids, touched)
+
+    def unite(self, edge: int) -> None:
+        """Make one edge of the several rows that resolve to it: the later value of each field."""
+        sql = "SELECT id, line, type FROM relation WHERE edge = ? OR (id = ? AND edge = id) ORDER BY id <> edge, id"
+        rows = self.connection.execute(sql, (edge, edge)).fetchall()
+        self.connection.execute(
+            f"UPDATE relation SET is_live = 0 WHERE id IN ({marks(rows)})", [row[0] for row in rows]
+        )
+        parsed = [orjson.loads(line) for _, line, _ in rows]
+        merged = later_fields(parsed)
+        weight = merged.get("weight") or self.catalog.vocabulary.relations[rows[0][2]].weight
+        self.connection.execute(
+            "UPDATE relation SET is_live = 1, weight = ?, merged = ? WHERE id = ?",
+            (weight, orjson.dumps(merged, option=orjson.OPT_SORT_KEYS), rows[0][0]),
+        )
+
+    def note_changes(self, touched: Touched) -> None:
+        """List what the graph has to take in, or have it made anew where that is cheaper."""
+        if touched.rows > BULK:
+            self.catalog.next_epoch()
+            return
+        rows = [(None, ref, None) for ref in sorted(touched.nodes)] + sorted(touched.edges)
+        self.connection.executemany("INSERT INTO change (type, source, target) VALUES (?, ?, ?)", rows)
+
+
+def later_fields(rows: Sequence[Row]) -> Row:
+    """Return one row of several for the same edge: of each field the value that was set last, then the greater one."""
+
+    def rank(row: Row, name: str) -> tuple[str, bytes]:
+        edited = row.get("edited")
+        time = edited.get(name) if isinstance(edited, dict) else None
+        return str(time or row.get("created_at")), orjson.dumps(row.get(name), option=orjson.OPT_SORT_KEYS)
+
+    names = {name for row in rows for name in row} - {"kind", "from", "to", "type", "created_at"}
+    merged = {name: max(rows, key=lambda row: rank(row, name)).get(name) for name in names}
+    first = min(rows, key=lambda row: str(row.get("created_at")))
+    return {**first, **{name: value for name, value in merged.items() if value is not None}}
