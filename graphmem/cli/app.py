@@ -14,13 +14,13 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from graphmem import __version__
-from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser
+from graphmem.cli.help import help_of
+from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.session import Session
 from graphmem.errors import GraphmemError, Usage
-from graphmem.rules.suggest import did_you_mean
 
 # Each verb: the module that has it, its name there, and its line in the help.
 VERBS: dict[str, tuple[str, str, str]] = {
@@ -80,6 +80,7 @@ LockTimeout = typer.Option(
     None,
     "--lock-timeout",
     metavar="SECONDS",
+    min=0,
     callback=keeps("lock_timeout_s"),
     expose_value=False,
     help="How long to wait for another writer [default: 30].",
@@ -117,7 +118,7 @@ class Noun(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
-            hint = did_you_mean(name, self.list_commands(ctx)) or f"see: {ctx.command_path} --help"
+            hint = meant(name, self.list_commands(ctx)) or f"see: {ctx.command_path} --help"
             raise Usage(f"no command {name!r} in {ctx.command_path}", hint=hint)
         return super().resolve_command(ctx, args)
 
@@ -137,10 +138,10 @@ class Root(Noun):
             self.commands[cmd_name] = as_command(cmd_name, found, line)
         return self.commands[cmd_name]
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the verbs without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, _, line) in VERBS.items()])
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """The verbs with their lines in the help, without loading them."""
+        return [(name, line) for name, (_, _, line) in VERBS.items()]
 
 
 def as_command(name: str, found: Any, line: str) -> Any:
@@ -157,19 +158,19 @@ def as_command(name: str, found: Any, line: str) -> Any:
     return command
 
 
-def dress(command: TyperCommand | TyperGroup) -> None:
-    """Give a command and those below it the common options, a line in lists, and an example at the end of its help."""
+def dress(command: Any) -> None:
+    """Give a command and those below it the common options, graphmem's own form of help, and an example at its end."""
     command.params.extend(common_options())
+    command.get_help = lambda ctx: help_of(command, ctx.command_path)
     text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
     command.help = text.strip()
     command.short_help = " ".join(command.help.split("\n\n")[0].split())
     example = example.strip() or (command.epilog or "").removeprefix("Example: ")
     if example:
         lines = "\n".join(f"  {line}" for line in example.splitlines())
-        command.epilog = f"\b\nExample:\n{lines}"  # \b: not to be wrapped
-    for found in command.commands.values() if isinstance(command, TyperGroup) else ():
-        if isinstance(found, TyperCommand | TyperGroup):
-            dress(found)
+        command.epilog = f"Example:\n{lines}"
+    for found in getattr(command, "commands", {}).values():
+        dress(found)
 
 
 app = typer.Typer(
@@ -202,8 +203,9 @@ def root(
 
 def command_line() -> Any:
     """Return the whole command line, its verbs not loaded yet."""
-    command = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
     command.params[1:1] = common_options()
+    command.get_help = lambda ctx: help_of(command, ctx.command_path)
     return command
 
 

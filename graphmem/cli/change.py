@@ -112,7 +112,7 @@ def restore(ctx: typer.Context, ref: Ref) -> None:
 
 def feedback(
     ctx: typer.Context,
-    ref: Annotated[str | None, typer.Argument(metavar="[REF]", autocompletion=complete_ref, help="The memory.")] = None,
+    ref: Annotated[str | None, typer.Argument(metavar="REF", autocompletion=complete_ref, help="The memory.")] = None,
     helped: Annotated[bool | None, typer.Option("--helped/--failed", help="What came of it.")] = None,
     task: Annotated[
         str | None, typer.Option("--task", metavar="T", help="For which task; reporting again replaces the report.")

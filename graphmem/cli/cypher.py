@@ -28,7 +28,7 @@ def complete_query(incomplete: str) -> list[str]:
 
 def cypher(
     ctx: typer.Context,
-    query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="One reading statement.")] = None,
+    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="One reading statement.")] = None,
     param: Annotated[
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=TEXT|NAME:=JSON", help="A parameter; may be repeated."),
@@ -66,7 +66,7 @@ def cypher(
         raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")
     if form not in FORMATS:
         raise Usage(f"format {form!r} is none", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
-    if timeout is not None and timeout <= 0:
+    if timeout is not None and not 0 < timeout < float("inf"):
         raise Usage(f"timeout {timeout:g} is no time", hint="seconds above 0")
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:

@@ -73,9 +73,7 @@ class Show:
 
 def demo(
     ctx: typer.Context,
-    folder: Annotated[
-        str | None, typer.Argument(metavar="[FOLDER]", help="An empty folder; here if not given.")
-    ] = None,
+    folder: Annotated[str | None, typer.Argument(metavar="FOLDER", help="An empty folder; here if not given.")] = None,
 ) -> None:
     """
     Make a store from real data in an empty folder, and show what graphmem does with it.

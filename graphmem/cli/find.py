@@ -28,7 +28,7 @@ def list_records(
     ctx: typer.Context,
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND|TYPE]", autocompletion=complete_kind, help="A kind, or an entity type."),
+        typer.Argument(metavar="KIND|TYPE", autocompletion=complete_kind, help="A kind, or an entity type."),
     ] = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; may be repeated.")
@@ -85,15 +85,15 @@ def hits(answer: Found, explain: bool) -> str:
     for hit in answer.results:
         exact = "exact " if hit.factors.exact else ""
         lines.append(f"{hit.ref}  [{exact}{hit.tier} {hit.relevance:.2f}]{text.worth(hit.record)}")
-        lines.append(f"    {text.gist(hit.record)}")
+        lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         if explain:
-            found = hit.factors
+            factors = hit.factors
             lines.append(
-                f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {found.cost:.3f}"
-                f" × help_ratio {found.help_ratio:.3f} × age_decay {found.age_decay:.3f}"
+                f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
+                f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
             )
             lines.append(
-                f"    relevance from semantic {found.semantic:.3f}, lexical {found.lexical:.3f}, exact {found.exact:g},"
-                f" graph {found.graph:.3f}"
+                f"    relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
+                f" exact {factors.exact:g}, graph {factors.graph:.3f}"
             )
     return "\n".join(lines)

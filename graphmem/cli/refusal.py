@@ -1,10 +1,10 @@
 """What the parser refuses, in graphmem's words: what was wrong, which value, what would be right."""
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import ValidationError
-
-from graphmem.rules.suggest import did_you_mean
 
 
 def is_of_parser(error: Exception) -> bool:
@@ -30,14 +30,15 @@ def in_words(error: Exception) -> tuple[str, str | None]:
     message = text.strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
     if message.startswith("got unexpected extra argument"):
-        return message, f"a text of several words needs quotes; {see}"
+        extra = message.partition("(s) (" if "(s) (" in message else " (")[2].removesuffix(")")
+        return f"unexpected argument: {extra}", f"a text of several words needs quotes; {see}"
     return message, see
 
 
 def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str | None]:
     """Say that an option is unknown, and which was meant; a text may also begin like an option."""
     known = [opt for param in context.command.get_params(context) for opt in (*param.opts, *param.secondary_opts)]
-    near = did_you_mean(name, [opt for opt in known if opt.startswith("--")]) if name.startswith("--") else None
+    near = meant(name, [opt for opt in known if opt.startswith("--")]) if name.startswith("--") else None
     return f"no such option: {name}", near or f"a text that begins with - stands after a -- of its own; {see}"
 
 
@@ -46,4 +47,11 @@ def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None
     first = cause.errors()[0]
     param = getattr(error, "param", None)
     name = max(param.opts, key=len) if param is not None else "value"
-    return f"{name} is {first['input']!r}", first["msg"][:1].lower() + first["msg"][1:]
+    expected = {"int_parsing": "a whole number", "float_parsing": "a number"}.get(first["type"])
+    return f"{name} is {first['input']!r}", expected or first["msg"][:1].lower() + first["msg"][1:]
+
+
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """Return a hint with the nearest of the known words, or None where none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else None

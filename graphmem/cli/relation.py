@@ -86,6 +86,8 @@ def related(
 
     Example: graphmem related failure/auth-timeout --max-hops 3 --type causes --type solves
     """
+    if min_strength is not None and not min_strength > 0:
+        raise Usage(f"min-strength {min_strength:g} is no strength", hint="a number above 0")
     session = session_of(ctx)
     answer = session.memory.related(
         ref, max_hops=max_hops, types=types, kinds=kind, direction=direction_of(direction),

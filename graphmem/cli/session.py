@@ -70,7 +70,10 @@ class Session:
         if self.is_json:
             notes = {"notes": self.notes} if self.notes else {}
             error = {"code": code, "message": message, "hint": hint, "details": {**details, **notes}}
-            print(inert(json.dumps({"error": error}, default=str, ensure_ascii=False, separators=(",", ":"))), file=sys.stderr)
+            print(
+                inert(json.dumps({"error": error}, default=str, ensure_ascii=False, separators=(",", ":"))),
+                file=sys.stderr,
+            )
             self.notes = []
             return
         print(visible(f"error: {message}"), file=sys.stderr)

@@ -15,7 +15,7 @@ from graphmem.model.result import Checked
 
 def init(
     ctx: typer.Context,
-    folder: Annotated[str | None, typer.Argument(metavar="[FOLDER]", help="The project; here if not given.")] = None,
+    folder: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
 ) -> None:
     """
     Prepare a project: make .graphmem, or complete it; run again it changes nothing.

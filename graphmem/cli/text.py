@@ -58,7 +58,7 @@ def fields(record: Record) -> str:
     """Return every field of a record that has a value, one a line."""
     lines = [record.ref]
     for name, value in record.model_dump(by_alias=True).items():
-        if name in ("kind", "name", "ref") or value in (None, [], (), {}, "", False):
+        if name in ("kind", "name", "ref", "edited") or value in (None, [], (), {}, "", False):
             continue
         if name in ("helped", "failed") and not value:
             continue

@@ -11,7 +11,7 @@ from graphmem.graph.engine import Connection
 from graphmem.graph.rebuild import define, edge_properties, properties
 from graphmem.graph.writes import put_edge, put_node, remove_edge, remove_node
 from graphmem.model.field import parse_time
-from graphmem.names import row_id, split_ref
+from graphmem.names import edge_key, row_id, split_ref
 
 
 def take_in(connection: Connection, catalog: Catalog, changes: Sequence[tuple[str | None, str, str | None]]) -> None:
@@ -42,15 +42,27 @@ def follow_node(connection: Connection, catalog: Catalog, ref: str) -> None:
 
 
 def follow_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
-    """Make an edge what its row says, or take it out."""
+    """Make an edge what its row says, or take it out; a symmetric one stands once, as its row has it."""
     found = catalog.edge(source, kind, target)
     ends = split_ref(source), split_ref(target)
+    if catalog.vocabulary.relations[kind].symmetric:
+        remove_edge(connection, kind, *reversed(ends))
+        if found is not None and not leads_from(catalog, source, kind, target):
+            remove_edge(connection, kind, *ends)
+            ends = ends[1], ends[0]
     if found is None:
         remove_edge(connection, kind, *ends)
         return
     weight, row = found
     made = edge_properties(row, weight)
     put_edge(connection, kind, *ends, {name: typed(made[name], column) for name, column in EDGE_COLUMNS.items()})
+
+
+def leads_from(catalog: Catalog, source: str, kind: str, target: str) -> bool:
+    """Tell whether the row of a live symmetric edge has ``source`` as its first end."""
+    number = row_id(edge_key(source, kind, target, symmetric=True))
+    sql = "SELECT 1 FROM relation WHERE is_live AND src = ? AND edge = ?"
+    return catalog.connection.execute(sql, (row_id(source), number)).fetchone() is not None
 
 
 def typed(value: Any, kind: str) -> Any:

@@ -109,7 +109,11 @@ class Ledger:
     def present_files(self) -> list[str]:
         """Return every file that this version reads, as paths below the store."""
         types = [path.relative_to(self.layout.store).as_posix() for path in type_files(self.layout)]
-        return types + [file for file in self.layout.data_files() if holds(file)[0] in MODELS]
+        return types + self.data_files()
+
+    def data_files(self) -> list[str]:
+        """Return the data files of the kinds that this version knows; it leaves the others alone."""
+        return [file for file in self.layout.data_files() if holds(file)[0] in MODELS]
 
     def changed_files(self) -> list[str]:
         """Return the files that may differ from what was last read."""

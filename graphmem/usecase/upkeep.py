@@ -83,7 +83,7 @@ def export(store: Store, *, to: Path | None) -> Exported:
         refuse_findings(store)
         files: dict[str, ExportedFile] = {}
         writes: dict[Path, bytes] = {}
-        for file in store.layout.data_files():
+        for file in store.ledger.data_files():
             data = canonical(store, file)
             is_changed = (store.layout.store / file).read_bytes() != data
             digest = hashlib.sha256(data).hexdigest()
@@ -97,16 +97,18 @@ def export(store: Store, *, to: Path | None) -> Exported:
         else:
             writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
             writes |= {
-                to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store.layout)
+                to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store)
             }
         store.ledger.replace(writes)
         store.ledger.sync_locked()
     return Exported(files=files)
 
 
-def other_files(layout: Layout) -> list[Path]:
-    """Return the committed files that are not data and not derived."""
-    return [path for path in (layout.config, *sorted(layout.types.glob("*/*.md"))) if path.is_file()]
+def other_files(store: Store) -> list[Path]:
+    """Return the committed files that are not derived, but for the data that this version knows."""
+    layout, known = store.layout, set(store.ledger.data_files())
+    unknown = [layout.store / file for file in layout.data_files() if file not in known]
+    return [path for path in (layout.config, *sorted(layout.types.glob("*/*.md")), *unknown) if path.is_file()]
 
 
 def refuse_findings(store: Store) -> None:
@@ -125,7 +127,7 @@ def export_check(store: Store) -> Checked:
     with store.reading():
         findings = store.ledger.findings()
         unwell = {finding.file for finding in findings}
-        for file in store.layout.data_files():
+        for file in store.ledger.data_files():
             if file not in unwell:
                 findings += uncanonical(file, (store.layout.store / file).read_bytes(), canonical(store, file))
         findings += stale_vocabulary(store)
@@ -385,7 +387,7 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
             )
         names["relation"] = relation_label(kind)
     given = {key: value for key, value in parameters.items() if key in query.parameters}
-    for key in ("ref", "end"):
+    for key in ("ref", "target"):
         if key in given:
             number = store.resolve(str(given[key]))
             given[key] = store.catalog.refs([number])[number]

@@ -1,8 +1,8 @@
 // The fewest edges of one type that lead from one record to another.
 //
 // param  ref  STRING  reference of the record to start at
-// param  end  STRING  reference of the record to end at
+// param  target STRING  reference of the record to end at
 // column hops INT64
 MATCH (a:{label} {ref: $ref})-[e:{relation}* SHORTEST 1..30]->(b)
-WHERE b.ref = $end
+WHERE b.ref = $target
 RETURN length(e) AS hops;

@@ -71,6 +71,16 @@ class History:
         self.memory = open_memory(folder)
         self.memory.types.add_entity("part")
         self.memory.types.add_relation("uses", sources=["part"], targets=["any"])
+        for scope, name in (ref.split("/", 1) for ref in KEYED):
+            if scope == "failure":
+                self.memory.failures.add(f"{name} went wrong", name=name)
+            elif scope == "pattern":
+                self.memory.patterns.add(f"when {name}", "do it", name=name)
+            else:
+                self.memory.entities.add(scope, name)
+        self.memory.campaigns.create("to do alpha", name="alpha")
+        self.add_tasks("alpha", True)
+        self.look()
         self.kept: dict[str, bytes] | None = None
         self.do: dict[str, Callable[..., object]] = {
             "failure": lambda name, fix, tags: self.memory.failures.add(
@@ -203,7 +213,7 @@ def state(memory: Memory) -> dict[str, Any]:
         "ready": {
             ref: memory.campaigns.ready(ref).model_dump(mode="json") for ref in live if ref.startswith("campaign/")
         },
-        "query": [(hit.ref, hit.relevance) for hit in memory.query("went wrong with alpha, pin it", limit=50).results],
+        "query": sorted((hit.ref, hit.relevance) for hit in memory.query("alpha went wrong, pin it", limit=50).results),
         "stats": memory.stats().model_dump(),
         "validate": memory.validate().model_dump(),
         "graph": graph(memory),

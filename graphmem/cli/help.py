@@ -1,0 +1,69 @@
+"""The help of a command: plain text, the same on every terminal; the reference page is made of it."""
+
+import textwrap
+from typing import Any
+
+WIDTH = 80  # characters of a line
+COLUMN = 26  # characters of a name at most, before its meaning moves to a line of its own
+
+
+def help_of(command: Any, path: str) -> str:
+    """Return the help of a command that is called as ``path``."""
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    options = [param for param in command.params if param.param_type_name == "option"]
+    commands = getattr(command, "lines", None) or [
+        (name, found.short_help) for name, found in getattr(command, "commands", {}).items()
+    ]
+    words = [path, *map(in_usage, arguments), "[OPTIONS]", *(["COMMAND …"] if commands else [])]
+    parts = ["Usage: " + " ".join(words), *described(command.help or "")]
+    parts += section("Arguments", [(param.metavar or param.name, meaning(param)) for param in arguments])
+    parts += section("Options", [*map(option, options), ("-h, --help", "Show this and end.")])
+    parts += section("Commands", commands)
+    if command.epilog:
+        parts.append(command.epilog if "\n" in command.epilog else textwrap.fill(command.epilog, WIDTH))
+    return "\n\n".join(parts)
+
+
+def described(text: str) -> list[str]:
+    """Return the paragraphs of a description, each on lines of its own."""
+    return [textwrap.fill(" ".join(part.split()), WIDTH, initial_indent="  ", subsequent_indent="  ")
+            for part in text.split("\n\n") if part.strip()]  # fmt: skip
+
+
+def in_usage(argument: Any) -> str:
+    """Return an argument as it stands in the line of use."""
+    name = argument.metavar or argument.name
+    return str(name) if argument.required else f"[{name}]"
+
+
+def option(param: Any) -> tuple[str, str]:
+    """Return the names of an option with its value, and what it means."""
+    names = ", ".join(sorted(param.opts, key=len))
+    if param.secondary_opts:
+        names += " / " + ", ".join(param.secondary_opts)
+    value = "" if param.is_flag else f" {param.metavar or 'TEXT'}"
+    return names + value, meaning(param)
+
+
+def meaning(param: Any) -> str:
+    """Return what an argument or option is for, with its default."""
+    default = f"{param.default:g}" if isinstance(param.default, float) else param.default
+    is_told = default not in (None, False, "", (), []) and not callable(default)
+    more = " [required]" if param.required and param.param_type_name == "option" else ""
+    return f"{param.help or ''}{more}{f' [default: {default}]' if is_told else ''}".strip()
+
+
+def section(title: str, rows: list[tuple[str, str]]) -> list[str]:
+    """Return a list of names and what they mean, in two columns, or nothing where there is nothing to list."""
+    if not rows:
+        return []
+    width = min(COLUMN, max(len(name) for name, _ in rows))
+    lines = [f"{title}:"]
+    for name, text in rows:
+        told = [" " * (width + 4) + line for line in textwrap.wrap(text, WIDTH - width - 4)]
+        if len(name) <= width and told:
+            told[0] = f"  {name.ljust(width)}  {told[0].lstrip()}"
+        else:
+            lines.append(f"  {name}")
+        lines += told
+    return ["\n".join(lines)]
