@@ -25,7 +25,7 @@ TOP_LEVEL = {"format"}
 class Section(BaseModel):
     """A group of settings: a value, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Embedding(Section):
@@ -67,10 +67,10 @@ class Settings(Section):
     """All settings of a store."""
 
     format: int = constants.FORMAT
-    embedding: Embedding = Embedding()
-    retrieval: Retrieval = Retrieval()
-    store: Store = Store()
-    cypher: Cypher = Cypher()
+    embedding: Embedding = Field(default_factory=Embedding)
+    retrieval: Retrieval = Field(default_factory=Retrieval)
+    store: Store = Field(default_factory=Store)
+    cypher: Cypher = Field(default_factory=Cypher)
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
 

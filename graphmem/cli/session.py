@@ -129,7 +129,7 @@ def new_bar() -> "Bar":
     from rich.console import Console  # noqa: PLC0415 - rich costs 40 ms, and most commands are done before that
     from rich.progress import Progress  # noqa: PLC0415
 
-    return Progress(console=Console(stderr=True), transient=True)
+    return Progress(console=Console(stderr=True), transient=True, refresh_per_second=4)
 
 
 def session_of(ctx: typer.Context) -> Session:

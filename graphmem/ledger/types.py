@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import yaml
 from pydantic import ValidationError
 
 from graphmem.ledger.codec import complaint
@@ -48,7 +47,7 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
                 entities[made.type] = made
             elif isinstance(made, RelationType):
                 relations[made.type] = made
-        except (ValueError, yaml.YAMLError, OSError) as error:
+        except (ValueError, OSError) as error:
             findings.append(fault(file, error))
     vocabulary = Vocabulary(entities=entities, project_relations=relations)
     return vocabulary, findings + unknown_ends(vocabulary)
@@ -74,13 +73,18 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
 
     Raises:
         ValueError: no front matter, or the model refuses it.
-        yaml.YAMLError: the front matter is no YAML.
+        BadFrontMatter: the front matter is no YAML.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
         raise ValueError("no front matter between two lines of ---")
     end = [line.strip() for line in lines[1:]].index("---") + 1
-    front = yaml.safe_load("\n".join(lines[1:end]))
+    import yaml  # noqa: PLC0415 - 25 ms that only a changed vocabulary pays
+
+    try:
+        front = yaml.safe_load("\n".join(lines[1:end]))
+    except yaml.YAMLError as error:
+        raise BadFrontMatter(error) from None
     if not isinstance(front, dict):
         raise ValueError("the front matter is no list of `name: value` lines")
     try:
@@ -90,11 +94,19 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
         raise ValueError(f"{message}: {expected}") from None
 
 
+class BadFrontMatter(ValueError):
+    """Front matter that is no YAML, and where it stops being it."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(getattr(error, "problem", None) or error))
+        mark = getattr(error, "problem_mark", None)
+        self.line, self.column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
+
+
 def fault(file: str, error: Exception) -> Finding:
     """Say what is wrong with a type's file, at the line the parser names."""
-    mark = getattr(error, "problem_mark", None)
-    line, column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
-    message = getattr(error, "problem", None) or str(error)
+    line, column = (error.line, error.column) if isinstance(error, BadFrontMatter) else (1, 1)
+    message = str(error)
     return Finding(
         file=file, line=line, column=column, code="bad_type", severity="error", message=message,
         expected="front matter as in docs/concepts/vocabulary.md", fix=None,
@@ -128,6 +140,8 @@ def write_type(layout: Layout, made: EntityType | RelationType) -> Path:
     else:
         fields |= {} if made.search else {"search": False}
         folder = layout.types / "entities"
+    import yaml  # noqa: PLC0415 - as above
+
     front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=None)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{made.type}.md"

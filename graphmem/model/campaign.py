@@ -14,7 +14,7 @@ FINISHED: tuple[CampaignStatus, ...] = ("complete", "partial")
 class Fingerprint(BaseModel):
     """What `similar` compares of a finished campaign (retrieval.md, section 11)."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     delta: StringSet = ()  # files its tasks changed
     tasks: Count = 0

@@ -16,7 +16,9 @@ Action = Literal["created", "merged", "updated", "unchanged", "archived", "resto
 class Answer(BaseModel):
     """Base of all answers: a value."""
 
-    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        defer_build=True, frozen=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+    )
 
 
 class Finding(Answer):

@@ -15,7 +15,7 @@ TaskStatus = Literal["pending", "active", "complete", "blocked", "unreachable"]
 class Idioms(BaseModel):
     """What a task's code must and must not use."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     required: StringSet = ()
     forbidden: StringSet = ()

@@ -17,7 +17,7 @@ KINDS = ("failure", "pattern", "campaign", "task")  # what can be an end beside 
 class TypeName(BaseModel):
     """What entity types and relation types share."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     type: Item
     description: Item = ""
@@ -103,7 +103,7 @@ OWNED_RELATIONS: Mapping[str, RelationType] = {
 class Vocabulary(BaseModel):
     """All types that a store knows: graphmem's own and the project's."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     entities: Annotated[dict[str, EntityType], Field(default_factory=dict)]
     project_relations: Annotated[dict[str, RelationType], Field(default_factory=dict)]

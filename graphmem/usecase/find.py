@@ -4,8 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import regex
-
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS
 from graphmem.errors import BadInput, Usage
 from graphmem.model import Failure, Memory, Pattern, Record
@@ -176,6 +174,8 @@ def gather_exact(store: Store, asked: Asked) -> None:
     named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
     numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
     for number, expression in catalog.expressions(asked.text):
+        import regex  # noqa: PLC0415 - 40 ms that only a query which an expression may find pays
+
         try:
             if regex.search(expression, asked.text, flags=regex.MULTILINE, timeout=EXPRESSION_TIMEOUT_S):
                 numbers.add(number)

@@ -10,11 +10,8 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from graphmem.constants import FORMAT
-from graphmem.errors import BadInput, NotFound, Refused, Usage
+from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.graph import reads
-from graphmem.graph.cypher import check
-from graphmem.graph.query import all_stored, refuse_parameters, stored
-from graphmem.graph.sandbox import run
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.ledger.row import canonical_line
@@ -22,15 +19,12 @@ from graphmem.ledger.types import claim, taken_labels, vocabulary_json, write_ty
 from graphmem.model.result import (
     Checked,
     Connectivity,
-    CypherRows,
     Exported,
     ExportedFile,
     Finding,
     Initialised,
-    QueryList,
     Rebuilt,
     Stats,
-    StoredQuery,
     TypeList,
 )
 from graphmem.model.vocabulary import ANY, EntityType, RelationType
@@ -96,9 +90,7 @@ def export(store: Store, *, to: Path | None) -> Exported:
             store.ledger.renew_vocabulary_file()
         else:
             writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
-            writes |= {
-                to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store)
-            }
+            writes |= {to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store)}
         store.ledger.replace(writes)
         store.ledger.sync_locked()
     return Exported(files=files)
@@ -354,83 +346,3 @@ def known_end(scopes: tuple[str, ...], end: str) -> None:
     """Say that an end of a relation type is no kind and no entity type."""
     hint = did_you_mean(end, (*scopes, ANY)) or f"declare it with: graphmem type add entity {end}"
     raise Refused(f"{end!r} is no kind and no entity type", hint=hint)
-
-
-# --- Cypher --------------------------------------------------------------------------------------------------------
-
-
-def cypher(
-    store: Store, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None
-) -> CypherRows:
-    """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
-    checked = check(query)
-    refuse_parameters("the query", checked.parameters, parameters)
-    return run_checked(store, query, parameters, timeout_s, limit)
-
-
-def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, timeout_s: float | None,
-                 limit: int | None) -> CypherRows:  # fmt: skip
-    """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
-    query = stored(name)
-    if query.is_write:
-        raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
-    extra = {"relation"} & query.placeholders
-    refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
-    store.sync()
-    names = {}
-    if "relation" in extra:
-        kind = str(parameters["relation"])
-        known = store.catalog.vocabulary.relations
-        if kind.lower() not in known:
-            raise Usage(
-                f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
-            )
-        names["relation"] = relation_label(kind)
-    given = {key: value for key, value in parameters.items() if key in query.parameters}
-    for key in ("ref", "target"):
-        if key in given:
-            number = store.resolve(str(given[key]))
-            given[key] = store.catalog.refs([number])[number]
-    if "label" in query.placeholders:
-        names["label"] = label(split_ref(str(given["ref"]))[0])
-    return run_checked(store, query.filled(names), given, timeout_s, limit)
-
-
-def run_checked(store: Store, query: str, parameters: Mapping[str, object], timeout_s: float | None,
-                limit: int | None) -> CypherRows:  # fmt: skip
-    """Run a checked query on the graph as the files are now."""
-    settings = store.settings.cypher
-    store.sync()
-    with store.graph.held():
-        try:
-            answer = run(store.graph.path, query, parameters, timeout_s=timeout_s or settings.timeout,
-                         limit=limit or settings.limit)  # fmt: skip
-        except BadInput as error:
-            raise BadInput(
-                error.message, hint=error.hint or meant(store, error.message), details=error.details
-            ) from None
-    return CypherRows.model_validate(
-        {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
-    )
-
-
-def meant(store: Store, message: str) -> str | None:
-    """Return the label or relation type that was meant, where the engine says that there is none."""
-    words = message.split()
-    if "Table" not in words:
-        return None
-    name = words[words.index("Table") + 1]
-    vocabulary = store.catalog.vocabulary
-    known = [*map(label, vocabulary.scopes), *map(relation_label, vocabulary.relations)]
-    return did_you_mean(name, known) or f"known: {', '.join(known)}"
-
-
-def query_list() -> QueryList:
-    """Return the stored queries that read."""
-    return QueryList(results=[
-        StoredQuery(
-            name=query.name, sentence=query.sentence, columns=list(query.columns),
-            parameters={**query.parameters, **({"relation": "NAME"} if "relation" in query.placeholders else {})},
-        )
-        for query in all_stored().values() if not query.is_write
-    ])  # fmt: skip

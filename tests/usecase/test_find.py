@@ -1,0 +1,243 @@
+"""List and query: filters, bands, factors, exact hits, what the graph adds; retrieval.md, sections 2, 3, 5."""
+
+import math
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from graphmem import BadInput, Memory, Usage
+from graphmem.embed.model import Embedder
+from tests.sample import START, Clock, data, failure, open_memory, write
+
+
+def refs(found: object) -> list[str]:
+    return [hit.ref for hit in found.results]  # type: ignore[attr-defined]  # any answer with results
+
+
+# --- list ----------------------------------------------------------------------------------------------------------
+
+
+def test_list_filters_sorts_and_counts(memory: Memory) -> None:
+    memory.types.add_entity("part")
+    memory.entities.add("part", "wheel")
+    memory.failures.add("one", name="a", cost=3, tags=["x", "y"])
+    memory.failures.add("two", name="b", cost=9, tags=["x"])
+    memory.failures.add("three", name="c")
+    memory.patterns.add("t", "i", name="p", tags=["x"])
+    assert refs(memory.list()) == ["failure/a", "failure/b", "failure/c", "part/wheel", "pattern/p"]
+    assert refs(memory.list("entity")) == ["part/wheel"]
+    assert refs(memory.list(tags=["x"])) == ["failure/a", "failure/b", "pattern/p"]
+    assert refs(memory.list(tags=["x", "y"])) == ["failure/a"]
+    assert refs(memory.list("failure", sort="cost")) == ["failure/a", "failure/b", "failure/c"]
+    assert refs(memory.list("failure", sort="-cost")) == ["failure/b", "failure/a", "failure/c"]  # without a value: last
+    assert refs(memory.list("failure", sort="-created_at")) == ["failure/c", "failure/b", "failure/a"]
+    limited = memory.list("failure", limit=2)
+    assert (refs(limited), limited.total) == (["failure/a", "failure/b"], 3)
+    assert memory.list("failure", tags=["x"], limit=1).total == 2
+    for mistake in ({"kind": "failur"}, {"sort": "costs"}):
+        with pytest.raises(Usage) as error:
+            memory.list(**mistake)  # type: ignore[arg-type]
+        assert "did you mean" in str(error.value.hint)
+
+
+def test_a_list_shows_what_was_reported(memory: Memory) -> None:
+    memory.failures.add("one", name="a")
+    memory.feedback("a", helped=True)
+    memory.feedback("a", helped=False)
+    (found,) = memory.list("failure").results
+    assert (found.record.helped, found.record.failed) == (1, 1)  # type: ignore[attr-defined]  # a failure
+    assert refs(memory.list(sort="-helped")) == ["failure/a"]
+
+
+# --- query ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_model_search_is_lexical_and_finds_tokens_whole_and_by_part(memory: Memory) -> None:
+    memory.failures.add("psycopg2.errors.UniqueViolation: duplicate key value", name="unique")
+    memory.failures.add("ImportError: fasthtml.core not found in src/auth/token.py", name="fasthtml")
+    memory.failures.add("the moon is made of cheese", name="moon")
+    for text, name in (
+        ("psycopg2.errors.UniqueViolation", "unique"),
+        ("UniqueViolation", "unique"),
+        ("violation", "unique"),
+        ("errors.uniqueviolation", "unique"),
+        ("fasthtml.core", "fasthtml"),
+        ("src/auth/token.py", "fasthtml"),
+        ("token.py", "fasthtml"),
+        ("auth", "fasthtml"),
+        ("importerror", "fasthtml"),
+    ):
+        answer = memory.query(text)
+        assert answer.search == "lexical"
+        assert answer.results[0].ref == f"failure/{name}", text
+        hit = answer.results[0]
+        assert hit.similarity == hit.relevance
+        assert (hit.factors.semantic, hit.factors.graph) == (0, 0)
+        assert 0 < hit.factors.lexical <= 1
+
+
+def test_a_query_of_which_nothing_is_known_finds_nothing(memory: Memory) -> None:
+    memory.failures.add("the moon is made of cheese", name="moon")
+    assert memory.query("zebra").results == []
+    for empty in ("", "  \n"):
+        with pytest.raises(BadInput):
+            memory.query(empty)
+    with pytest.raises(Usage):
+        memory.query("moon", limit=0)
+    for odd in ('"', "AND OR NOT", "a* NEAR(b)", "{}()[]^:-+", "\x00", "'; DROP TABLE lexical; --", "🙂", "of the"):
+        memory.query(odd)
+
+
+def test_a_score_is_the_product_of_its_factors(tmp_path: Path) -> None:
+    clock = Clock(step=timedelta(0))
+    with open_memory(tmp_path, clock=clock) as memory:
+        memory.failures.add("the moon is made of cheese", name="moon", cost=7)
+        memory.feedback("moon", helped=True)
+        memory.feedback("moon", helped=True)
+        memory.feedback("moon", helped=False)
+        clock.time = START + timedelta(days=60)
+        (hit,) = memory.query("cheese moon").results
+        factors = hit.factors
+        assert factors.cost == pytest.approx(math.log2(8))
+        assert factors.help_ratio == pytest.approx(3 / 5)
+        assert factors.age_decay == pytest.approx(0.25)
+        assert hit.score == pytest.approx(hit.relevance * 3 * 0.6 * 0.25)
+        memory.feedback("moon", helped=False)  # a report that it did not help makes it no younger
+        assert memory.query("cheese moon").results[0].factors.age_decay == pytest.approx(0.25)
+        memory.feedback("moon", helped=True)
+        assert memory.query("cheese moon").results[0].factors.age_decay == pytest.approx(1.0)
+        clock.time = START - timedelta(days=60)  # a clock that went back
+        assert memory.query("cheese moon").results[0].factors.age_decay == 1.0
+
+
+def test_an_old_error_that_matches_exactly_is_never_below_something_fresh(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_memory(tmp_path, clock=clock) as memory:
+        memory.failures.add("E4711 while linking", name="old", match=r"E47\d\d")
+        clock.time += timedelta(days=3650)
+        memory.failures.add("error while linking the program", name="fresh", cost=500)
+        answer = memory.query("error E4799 while linking the program")
+        assert refs(answer) == ["failure/old", "failure/fresh"]
+        assert answer.results[0].factors.exact == 1.0
+        assert answer.results[0].score < answer.results[1].score
+
+
+def test_a_name_a_reference_and_an_alias_are_exact(memory: Memory) -> None:
+    memory.failures.add("the moon is made of cheese", name="zz-9")
+    memory.failures.add("zz 9 plural z alpha", name="other")
+    memory.rename("zz-9", "yy-8")
+    for text in ("zz-9", "yy-8", "failure/yy-8", "failure/zz-9", " yy-8 "):
+        hit = memory.query(text).results[0]
+        assert (hit.ref, hit.factors.exact) == ("failure/yy-8", 1.0), text
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "is_hit"),
+    [
+        ("boom", "a boom here", True),
+        ("(?i)BOOM", "a boom here", True),
+        ("a|b", "xxx", False),
+        ("ab?c", "ac", True),
+        ("(foo|bar)baz", "barbaz", True),
+        (r"^line \d+$", "first\nline 7\nlast", True),
+        (r"x{0}y", "y", True),
+        ("[a-c]z", "bz", True),
+        ("(?:no)?module", "module", True),
+        ("İ", "İ", True),
+        ("ſ", "ſ", True),
+        ("(?i)ß", "ẞ", True),
+    ],
+)
+def test_a_match_expression_finds_what_pythons_own_would(memory: Memory, expression: str, text: str, is_hit: bool) -> None:
+    memory.failures.add("unrelated words", name="it", match=expression)
+    found = [hit.ref for hit in memory.query(text).results if hit.factors.exact]
+    assert found == (["failure/it"] if is_hit else [])
+
+
+def test_a_pathological_expression_does_not_hang_the_query(tmp_path: Path) -> None:
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as memory:
+        memory.failures.add("unrelated words", name="it", match=r"(a|aa)+(?<!x)$")
+        memory.query("a" * 2000 + "!")
+
+
+def test_a_pattern_that_solves_a_hit_is_let_in_by_the_graph(memory: Memory) -> None:
+    memory.failures.add("the moon is made of cheese", name="moon")
+    memory.patterns.add("astronomy", "look again", name="look")
+    memory.patterns.add("geology", "dig", name="dig")
+    memory.relations.link("look", "solves", "moon")
+    memory.relations.link("dig", "solves", "moon", weight=0.5)
+    answer = memory.query("moon made of cheese")
+    hits = {hit.ref: hit for hit in answer.results}
+    assert hits["pattern/look"].relevance == hits["failure/moon"].relevance  # never more than the hit's own
+    assert hits["pattern/dig"].relevance == pytest.approx(hits["failure/moon"].relevance * 0.5)
+    assert hits["pattern/look"].factors.graph == hits["failure/moon"].relevance
+    assert refs(memory.query("moon made of cheese", kinds=["pattern"])) == ["pattern/look", "pattern/dig"]
+    assert refs(memory.query("moon made of cheese", kinds=["failure"])) == ["failure/moon"]
+
+
+def test_with_the_model_meaning_is_found_without_a_shared_word(memory_with_model: Memory) -> None:
+    memory_with_model.failures.add("The connection pool has run dry under load", name="pool")
+    memory_with_model.failures.add("The typeface of the heading is wrong", name="typeface")
+    answer = memory_with_model.query("too many database clients at once")
+    assert answer.search == "semantic+lexical"
+    assert answer.results[0].ref == "failure/pool"
+    assert answer.results[0].factors.lexical == 0
+    assert answer.results[0].similarity == answer.results[0].factors.semantic > 0.2
+    similar = memory_with_model.query("The connection pool has run dry under load").results[0]
+    assert similar.similarity == pytest.approx(1.0, abs=1e-5)
+    assert similar.tier == "critical"
+    assert refs(memory_with_model.query("database clients", min_similarity=0.99)) == []
+
+
+def test_results_come_by_band_then_by_score(memory_with_model: Memory) -> None:
+    for number, text in enumerate(
+        ("the build fails on windows", "the build is slow", "windows are open", "a build of the house", "fails again")
+    ):
+        memory_with_model.failures.add(text, name=f"n{number}", cost=10**number, dedup=False)
+    hits = memory_with_model.query("the build fails on windows", limit=20).results
+
+    def band(hit: object) -> int:
+        relevance = hit.relevance  # type: ignore[attr-defined]
+        return 4 if hit.factors.exact else sum(relevance >= bound for bound in (0.6, 0.4, 0.25))  # type: ignore[attr-defined]
+
+    order = [(-band(hit), -hit.score) for hit in hits]
+    assert order == sorted(order)
+    assert len({band for band, _ in order}) > 1
+    for hit in hits:
+        bounds = (("critical", 0.6), ("productive", 0.4), ("exploration", 0.25), ("archive", -1.0))
+        assert hit.tier == next(name for name, bound in bounds if hit.similarity >= bound)
+
+
+def test_a_filter_by_kind_that_does_not_exist_is_a_mistake(memory: Memory) -> None:
+    memory.types.add_entity("part")
+    memory.entities.add("part", "wheel")
+    with pytest.raises(Usage):
+        memory.query("wheel", kinds=["prt"])
+    assert refs(memory.query("wheel", kinds=["entity"])) == ["part/wheel"]
+    assert refs(memory.query("wheel", kinds=["part", "failure"])) == ["part/wheel"]
+
+
+def test_nothing_is_embedded_twice_also_across_a_rebuild(
+    tmp_path: Path, embedder: Embedder, memory_with_model: Memory
+) -> None:
+    write(data(tmp_path, "failure"), failure("a", "one text"), failure("b", "one text"), failure("c", "another text"))
+    assert memory_with_model.rebuild().embedded == 2  # one text, one vector
+    assert memory_with_model.rebuild().embedded == 0
+    before = data(tmp_path, "failure").read_bytes()
+    write(data(tmp_path, "failure"))
+    memory_with_model.query("one text")
+    data(tmp_path, "failure").write_bytes(before)  # back on the other branch
+    assert memory_with_model.rebuild().embedded == 0
+    with open_memory(tmp_path, embedder=embedder) as again:
+        assert again.rebuild().embedded == 0
+        assert again.query("one text").results[0].similarity == pytest.approx(1, abs=1e-5)
+
+
+def test_a_vector_file_that_is_cut_short_is_made_again(tmp_path: Path, memory_with_model: Memory) -> None:
+    memory_with_model.failures.add("one text", name="a")
+    memory_with_model.query("one text")
+    (path,) = (tmp_path / ".graphmem/local/vectors").glob("*.f32")
+    path.write_bytes(path.read_bytes()[:100])
+    assert memory_with_model.query("one text").results[0].similarity == pytest.approx(1, abs=1e-5)
