@@ -17,12 +17,14 @@ CREATE TABLE record (
   shown TEXT,                   -- the name that answers show; differs from name where two records hold one name
   is_live INTEGER,              -- not archived
   text_hash BLOB,               -- SHA-256 of the search text, NULL where it is not searched
+  signature INTEGER,            -- of a failure's or pattern's trigger, without what changes from run to run
   vector INTEGER,               -- its row in the vector file, NULL where it has none yet
   line BLOB
 );
 CREATE INDEX record_name ON record (name);
 CREATE INDEX record_shown ON record (shown) WHERE shown <> name;
 CREATE INDEX record_scope ON record (scope, is_live);
+CREATE INDEX record_signature ON record (signature) WHERE signature IS NOT NULL;
 CREATE INDEX record_vector ON record (scope, vector) WHERE is_live AND text_hash IS NOT NULL;
 
 CREATE TABLE alias (name TEXT, scope TEXT, record INTEGER, PRIMARY KEY (name, scope, record)) WITHOUT ROWID;

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import graphmem
 from graphmem.cli.app import run
 
 FENCE = re.compile(r"^```(\w*)$")
@@ -85,7 +86,7 @@ def printed(command: str, folder: Path) -> str:
         shim.parent.mkdir(exist_ok=True)
         shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m graphmem "$@"\n', encoding="utf-8")
         shim.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{shim.parent}:{os.environ['PATH']}", "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PATH": f"{shim.parent}:{os.environ['PATH']}", "PYTHONPATH": str(Path(graphmem.__file__).parents[1])}
     done = subprocess.run(
         ["/bin/sh", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
@@ -149,9 +150,19 @@ def filled(page: Path, folder: Path) -> str:
             continue
         for command, shown in commands(block):
             output = printed(command, folder)
-            typed = next(line for line in ["$ " + command])
-            made += [typed, *(shown if is_as_shown(output, shown) and shown else output.rstrip("\n").split("\n") if output else [])]
+            fresh = steady(output, folder).rstrip("\n").split("\n") if output else []
+            made += [f"$ {command}", *(shown if shown and is_as_shown(output, shown) else fresh)]
     return "\n".join([*made, *lines[end:]])
+
+
+def steady(output: str, folder: Path) -> str:
+    """Return output with what is new every time left out."""
+    output = output.replace(str(folder), "…")
+    output = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "…", output)
+    output = re.sub(r"(rows?  )[0-9a-f]{12}", r"\1…", output)
+    output = re.sub(r"(built it from the files, ).*", r"\1…", output)
+    assert "operational" not in output.lower() and "fault of graphmem" not in output, output
+    return re.sub(r"in [\d.]+ s \([\d,]+ rows/s\)", "in … s (… rows/s)", output)
 
 
 if __name__ == "__main__":

@@ -16,12 +16,13 @@ from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Memory, Record, Relation
 from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
+from graphmem.catalog.entry import signature_of
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.paths import Step
 
 T = TypeVar("T")
 
-VERSION = 1  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 2  # of the catalog's own tables; another one is thrown away and made again
 NO_END = (None, None)  # of an edge: the record that is not there
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 CHUNK = 500  # values in one IN list
@@ -192,6 +193,12 @@ class Catalog:
             for number, shown, line in self.connection.execute(sql, part):
                 found[number] = shown_as(parse_record(line), shown, *counts.get(number, (0, 0, None))[:2])
         return found
+
+    def repeating(self, record: Memory) -> list[Memory]:
+        """Return the live memories of its kind whose trigger is that of a record but for what is volatile."""
+        sql = "SELECT line FROM record WHERE signature = ? AND is_live ORDER BY id"
+        found = [parse_record(line) for (line,) in self.connection.execute(sql, (signature_of(record),))]
+        return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:
         """Tell whether there is a record with this number."""

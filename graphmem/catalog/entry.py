@@ -3,8 +3,10 @@
 import hashlib
 from typing import NamedTuple
 
-from graphmem.model import Frozen, Record
+from graphmem.model import Frozen, Memory, Record
 from graphmem.model.record import Row
+from graphmem.names import row_id
+from graphmem.rules.dedup import signature
 
 
 class Entry(NamedTuple):
@@ -24,4 +26,14 @@ class Entry(NamedTuple):
 def text_hash(record: Frozen | None) -> bytes | None:
     """Return the hash under which the vector of a record is kept; None where it has no search text."""
     text = record.search_text if isinstance(record, Record) else ""
-    return hashlib.sha256(text.encode()).digest()[:16] if text.strip() else None
+    return hash_of(text) if text.strip() else None
+
+
+def signature_of(record: Frozen | None) -> int | None:
+    """Return the number that stands for the signature of a memory's trigger; None for what is no memory."""
+    return row_id(f"{record.kind}\n{signature(record.trigger)}") if isinstance(record, Memory) else None
+
+
+def hash_of(text: str) -> bytes:
+    """Return the hash of a search text: 16 bytes of its SHA-256."""
+    return hashlib.sha256(text.encode()).digest()[:16]

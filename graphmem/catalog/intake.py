@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from graphmem.catalog.catalog import Catalog, chunks, kind_of, marks
-from graphmem.catalog.entry import Entry, text_hash
+from graphmem.catalog.entry import Entry, signature_of, text_hash
 from graphmem.model import Failure, Feedback, Record, Task
 from graphmem.model.record import Row
 from graphmem.names import edge_key, mark, row_id
@@ -63,8 +63,8 @@ class Intake:
     @contextlib.contextmanager
     def indexed_later(self, rows: int) -> Iterator[None]:
         """Make the indexes of edges anew after very many rows, which is cheaper than to keep them up row by row."""
-        (there,) = self.connection.execute("SELECT count(*) FROM relation").fetchone()
-        if rows <= BULK or rows < there:
+        is_bulk = rows > BULK and rows >= self.connection.execute("SELECT count(*) FROM relation").fetchone()[0]
+        if not is_bulk:
             yield
             return
         sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name IN ('relation_src', 'relation_dst')"
@@ -139,7 +139,7 @@ class Intake:
             old_digest, place = vectors.get(entry.id, (None, None))
             rows.append((
                 entry.id, file, record.scope, record.key, record.name, record.name, not record.is_archived,
-                digest, place if digest == old_digest else None, entry.line,
+                digest, signature_of(record), place if digest == old_digest else None, entry.line,
             ))  # fmt: skip
             if digest:
                 stale.append((entry.id,))
@@ -157,7 +157,7 @@ class Intake:
             if was != (not record.is_archived, handles):
                 touched.handles |= handles | (was[1] if was else set())
                 touched.moved |= {entry.id} if was else set()
-        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)

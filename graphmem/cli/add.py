@@ -52,7 +52,7 @@ def add(
     with lines_of(ndjson) as lines:
         answer = session.memory.add_rows(lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
     found = [f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
-             f"{answer.unchanged:,} unchanged, {answer.relations:,} relations"]  # fmt: skip
+             f"{answer.unchanged:,} unchanged, {text.count(answer.relations, 'relation')}"]  # fmt: skip
     session.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *found]))
 
 
@@ -87,7 +87,7 @@ def failure(
     answer = session.memory.failures.add(
         trigger, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
-    session.answer(answer, text.changed(answer))
+    session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 @app.command(
@@ -115,7 +115,7 @@ def pattern(
     answer = session.memory.patterns.add(
         trigger, insight, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
-    session.answer(answer, text.changed(answer))
+    session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 @app.command(epilog='Example: graphmem add entity class pkg.store.Store --value "Owns the files."')
@@ -134,4 +134,4 @@ def entity(
     """Add an entity of a declared type, or change its value."""
     session = session_of(ctx)
     answer = session.memory.entities.add(type_name, name, value=value, dry_run=dry_run, **given(sources=source))
-    session.answer(answer, text.changed(answer))
+    session.answer(answer, text.changed(answer, is_dry=dry_run))

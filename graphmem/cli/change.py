@@ -66,7 +66,7 @@ def edit(
         raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
     session = session_of(ctx)
     answer = session.memory.edit(ref, fields, tag=tag or (), untag=untag or (), unset=unset or (), dry_run=dry_run)
-    session.answer(answer, text.changed(answer))
+    session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 def rename(

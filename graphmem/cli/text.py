@@ -44,12 +44,13 @@ def gist(record: Record) -> str:
     return ""
 
 
-def changed(answer: Changed) -> str:
-    """Return what a command did to a record."""
-    lines = [f"{answer.action} {answer.ref}"]
+def changed(answer: Changed, *, is_dry: bool = False) -> str:
+    """Return what a command did to a record, or what it would do."""
+    would = "would be " if is_dry else ""
+    lines = [f"{would}{answer.action} {answer.ref}"]
     if answer.merged_into:
         how = f" (similarity {answer.similarity:.3f})" if answer.similarity is not None else " (the same text)"
-        lines = [f"merged into {answer.ref}{how}; the newer texts are kept as alternates"]
+        lines = [f"{would}merged into {answer.ref}{how}"]
     lines += [f"    variant of {variant.ref} (similarity {variant.similarity:.3f})" for variant in answer.variants]
     return "\n".join(lines)
 

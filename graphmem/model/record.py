@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
 
@@ -191,9 +191,10 @@ class Memory(Record):
 
 def limits(model: type[Frozen]) -> dict[str, Limit]:
     """Return the limit of each field of ``model`` that has one, by its name in a row."""
-    return {
-        field.alias or name: found
-        for name, field in model.model_fields.items()
-        for found in field.metadata
-        if isinstance(found, Limit)
-    }
+    found: dict[str, Limit] = {}
+    for name, field in model.model_fields.items():
+        optional = [getattr(part, "__metadata__", ()) for part in get_args(field.annotation)]  # of ``Text | None``
+        for item in (*field.metadata, *(item for metadata in optional for item in metadata)):
+            if isinstance(item, Limit):
+                found.setdefault(field.alias or name, item)
+    return found

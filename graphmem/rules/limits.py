@@ -1,5 +1,6 @@
 """The limits of what a command takes in; files and merges may hold more (docs/reference/records.md)."""
 
+from collections.abc import Container
 from functools import cache
 
 from graphmem.errors import BadInput
@@ -7,14 +8,18 @@ from graphmem.model.field import Limit
 from graphmem.model.record import Frozen, limits, row_fields
 
 
-def refuse_oversize(record: Frozen) -> None:
+def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None:
     """
     Raise ``BadInput`` for the first field over its limit.
+
+    Args:
+        record: what would be stored.
+        given: fields that somebody gave, by their names in a row; None for all. What a file holds is not looked at.
 
     The error names the field, its size and the limit; nothing is ever cut.
     """
     for name, alias, limit in limited(type(record)):
-        if name not in record.model_fields_set:
+        if name not in record.model_fields_set or (given is not None and alias not in given):
             continue
         value = getattr(record, name)
         if isinstance(value, str):

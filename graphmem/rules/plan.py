@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pydantic import ValidationError
+
 from graphmem.errors import BadInput, Refused
 from graphmem.model.task import Task
 from graphmem.names import slug
@@ -99,7 +101,17 @@ def make_task(campaign: str, name: str, row: Mapping[str, Any], depends: list[st
     if "objective" not in fields and "title" in row:
         fields["objective"] = row["title"]
     given = {"kind": "task", "name": name, "campaign": f"campaign/{campaign}", "depends": depends, "created_at": now}
-    return Task.model_validate({**fields, **given})
+    try:
+        return Task.model_validate({**fields, **given})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        text = first["msg"].removeprefix("Value error, ")
+        raise BadInput(
+            f"task {name} of the plan{f', field {field!r}' if field else ''}: {text}",
+            hint="see docs/reference/records.md",
+            details={"field": field},
+        ) from None
 
 
 def ready_tasks(tasks: Sequence[Task]) -> list[Task]:

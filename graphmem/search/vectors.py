@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem.catalog.catalog import chunks, marks, parse_record
+from graphmem.catalog.entry import hash_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +42,7 @@ class VectorStore:
         self.encoder = encoder
         self.path = folder / f"{encoder.fingerprint}.f32"
         self.row_bytes = 4 * encoder.dimensions
+        self.is_checked = False  # whether the file holds what the catalog says it does
 
     def catch_up(self, progress: Callable[[int, int], None] | None = None) -> int:
         """
@@ -49,14 +51,13 @@ class VectorStore:
         Args:
             progress: called with how many texts are done and how many there are.
         """
-        self.switch()
+        if not (self.is_checked and self.path.exists()):
+            self.switch()
+            self.is_checked = True
         unset = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
         if not self.connection.execute(f"SELECT 1 FROM record WHERE {unset} LIMIT 1").fetchone():
             return 0
-        known = "SELECT place FROM vector WHERE model = ? AND vector.text_hash = record.text_hash"
-        self.connection.execute(
-            f"UPDATE record SET vector = ({known}) WHERE {unset} AND EXISTS ({known})", (self.encoder.fingerprint,) * 2
-        )
+        self.place_known(unset)
         missing = self.connection.execute(
             f"SELECT text_hash, min(id) FROM record WHERE {unset} GROUP BY text_hash"
         ).fetchall()
@@ -64,9 +65,18 @@ class VectorStore:
             if progress:
                 progress(done, len(missing))
             self.embed(missing[done : done + STEP])
-        if progress and missing:
-            progress(len(missing), len(missing))
+        if missing:
+            self.place_known(unset)
+            if progress:
+                progress(len(missing), len(missing))
         return len(missing)
+
+    def place_known(self, unset: str) -> None:
+        """Give records the vectors of texts that were embedded before."""
+        known = "SELECT place FROM vector WHERE model = ? AND vector.text_hash = record.text_hash"
+        self.connection.execute(
+            f"UPDATE record SET vector = ({known}) WHERE {unset} AND EXISTS ({known})", (self.encoder.fingerprint,) * 2
+        )
 
     def switch(self) -> None:
         """Forget the places in the file of another model, or in a file that is gone or shorter than was noted."""
@@ -105,13 +115,24 @@ class VectorStore:
                 os.fsync(file.fileno())
             rows = [(self.encoder.fingerprint, digest, place + n) for n, digest in enumerate(digests)]
             self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?)", rows)
-            self.connection.executemany(
-                "UPDATE record SET vector = ? WHERE text_hash = ?", [(place, digest) for _, digest, place in rows]
-            )
         except BaseException:
             self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
+
+    def vector_of(self, text: str) -> "Vector":
+        """Return the vector of a text that a record has or is about to have; it is kept, so it is made once."""
+        import numpy as np  # noqa: PLC0415 - as below
+
+        digest = hash_of(text)
+        sql = "SELECT place FROM vector WHERE model = ? AND text_hash = ?"
+        row = self.connection.execute(sql, (self.encoder.fingerprint, digest)).fetchone()
+        if row is not None:
+            rows = np.memmap(self.path, dtype="<f4", mode="r").reshape(-1, self.encoder.dimensions)
+            return np.array(rows[row[0]])
+        vectors = self.encoder.encode_documents([text])
+        self.append([digest], vectors)
+        return vectors[0]
 
     def search(self, query: "Vector", scopes: Collection[str] | None) -> "tuple[NDArray[np.int64], Vector]":
         """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphmem.catalog.entry import Entry
+from graphmem.catalog.entry import Entry, signature_of
 from graphmem.constants import MAX_FINDINGS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.ledger.codec import BadLine, checked, decode, too_large
@@ -17,7 +17,6 @@ from graphmem.model.record import Row
 from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
 from graphmem.model.vocabulary import RelationType
 from graphmem.names import row_id
-from graphmem.rules.dedup import signature
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
@@ -370,14 +369,14 @@ class Pool:
     """The failures or patterns that a new one may repeat: those of the store and those of the input so far."""
 
     records: dict[int, Memory] = field(default_factory=dict)
-    signatures: dict[str, list[int]] = field(default_factory=dict)
+    signatures: dict[int | None, list[int]] = field(default_factory=dict)
     ids: list[int] = field(default_factory=list)
     rows: list[Any] = field(default_factory=list)  # unit vectors, in the order of ids
 
     def add(self, number: int, record: Memory, vector: Any) -> None:
         """Let later rows repeat this one."""
         self.records[number] = record
-        self.signatures.setdefault(signature(record.trigger), []).append(number)
+        self.signatures.setdefault(signature_of(record), []).append(number)
         if vector is not None:
             self.ids.append(number)
             self.rows.append(vector)
@@ -433,7 +432,7 @@ def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mappin
     if intake.store.catalog.has(number):
         add_record(intake, given)
         return
-    repeats = [pool.records[found] for found in pool.signatures.get(signature(made.trigger), ())]
+    repeats = [pool.records[found] for found in pool.signatures.get(signature_of(made), ())]
     likeness = judge(intake.store, made, pool.cosines(vector), repeats, lambda found: pool.records[found])
     if likeness.same is None:
         add_record(intake, given)

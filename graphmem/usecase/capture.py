@@ -9,7 +9,7 @@ from graphmem.ledger.row import entry
 from graphmem.model import Entity, Memory, Pattern, Record, Relation, Task
 from graphmem.model.result import Action, Changed, Variant
 from graphmem.names import row_id
-from graphmem.rules.dedup import same_memory, signature
+from graphmem.rules.dedup import same_memory
 from graphmem.store import Store
 from graphmem.usecase.intake import (
     build,
@@ -24,7 +24,6 @@ from graphmem.usecase.intake import (
 
 TEXTS = ("trigger", "fix", "insight")  # what a merge sets aside where two records differ
 MOST_VARIANTS = 3  # variants linked to a new record
-LOOK_ALIKES = 20  # records whose signature is compared with a new one's
 
 
 @dataclass(frozen=True)
@@ -91,14 +90,11 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
 
 def find_alike(store: Store, made: Memory) -> Likeness:
     """Look for the record that a new one repeats, and for those that are only similar."""
-    store.lexical.catch_up()
-    mine = signature(made.trigger)
-    near = [store.catalog.stored(number) for number in store.lexical.search(made.trigger, [made.kind], LOOK_ALIKES)]
-    repeats = [other for other in near if isinstance(other, Memory) and signature(other.trigger) == mine]
+    repeats = store.catalog.repeating(made)
     if store.vectors is None or store.embedder is None:
         return judge(store, made, {}, repeats, store.catalog.stored)
     store.embed_missing()
-    ids, cosines = store.vectors.search(store.embedder.encode_documents([made.search_text])[0], [made.kind])
+    ids, cosines = store.vectors.search(store.vectors.vector_of(made.search_text), [made.kind])
     bound = store.settings.retrieval.variant_similarity
     kept = {row_id(other.key_ref) for other in repeats}
     similar = {n: c for n, c in zip(ids.tolist(), cosines.tolist(), strict=True) if c >= bound or n in kept}
@@ -119,8 +115,10 @@ def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Seq
     clipped = {number: max(0.0, min(1.0, cosine)) for number, cosine in cosines.items()}
     near = sorted(clipped, key=lambda number: (-clipped[number], number))
     for number in near:
+        if clipped[number] < settings.merge_similarity:
+            break
         other = record_of(number)
-        if clipped[number] >= settings.merge_similarity and isinstance(other, Memory) and is_same(made, other):
+        if isinstance(other, Memory) and is_same(made, other):
             return Likeness(number, clipped[number])
     same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
     if same:

@@ -163,7 +163,7 @@ def gather(store: Store, asked: Asked) -> None:
     for number in sorted(fused, key=lambda found: -fused[found])[: settings.candidates]:
         evidence = asked.of(number)
         evidence.semantic = min(1.0, max(0.0, cosines.get(number, 0.0)))
-        evidence.lexical = lexical.get(number, 0.0) * top
+        evidence.lexical = min(1.0, lexical.get(number, 0.0) * top)
 
 
 def gather_exact(store: Store, asked: Asked) -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
-from graphmem.ledger.codec import complaint
+from graphmem.ledger.codec import BadLine, complaint, decode, encode, too_large
 from graphmem.model import MODELS, Entity, Frozen, Record
 from graphmem.model.record import row_fields
 from graphmem.names import SLUG, mark, slug, split_ref
@@ -35,7 +35,19 @@ def build(kind: str, fields: Mapping[str, Any], now: datetime) -> Frozen:
         message, expected = complaint(error)
         raise BadInput(f"{kind}: {message}", hint=expected, details={"field": first_field(error)}) from None
     refuse_oversize(made)
+    refuse_unreadable(made)
     return made
+
+
+def refuse_unreadable(record: Frozen) -> None:
+    """Raise ``BadInput`` for a record whose row is too large or nested too deep, or could not be read back."""
+    line = encode(record.to_row())
+    try:
+        decode(line)
+        if bad := too_large(line):
+            raise bad
+    except BadLine as bad:
+        raise BadInput(f"{record.kind}: {bad.message}", hint=bad.expected) from None
 
 
 def first_field(error: ValidationError) -> str:
@@ -109,8 +121,10 @@ def changed(record: Kept, changes: Mapping[str, Any], now: datetime) -> Kept:
             edited[alias] = max(now, edited.get(alias, record.created_at) + TICK)
     if edited == record.edited:
         return record
-    refuse_oversize(candidate)
-    return rebuilt(candidate, {"edited": edited})
+    refuse_oversize(candidate, {alias for alias in edited if edited[alias] != record.edited.get(alias)})
+    after = rebuilt(candidate, {"edited": edited})
+    refuse_unreadable(after)
+    return after
 
 
 def rebuilt(record: Kept, changes: Mapping[str, Any]) -> Kept:

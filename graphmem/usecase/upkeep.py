@@ -322,7 +322,7 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
         vocabulary = catalog.vocabulary
         existing = {**vocabulary.entities, **vocabulary.project_relations}.get(made.type)
         if existing is not None:
-            if existing == made:
+            if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
                 return existing
             raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
         labels = taken_labels()

@@ -5,5 +5,6 @@
 // column weight DOUBLE
 // column is_out BOOL
 MATCH (a:{label} {ref: $ref})-[r:{relation}]-(b)
-RETURN b.ref AS ref, r.weight AS weight, id(start_node(r)) = id(a) AS is_out
+WITH b, r, EXISTS { MATCH (a)-[q:{relation}]->(b) WHERE id(q) = id(r) } AS is_out
+RETURN b.ref AS ref, r.weight AS weight, is_out
 ORDER BY ref, is_out DESC;

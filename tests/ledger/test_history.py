@@ -199,10 +199,10 @@ class History:
 def state(memory: Memory) -> dict[str, Any]:
     """Return everything that a store answers."""
     listed = [*memory.list().results, *memory.list(archived=True).results]
-    live = [found.ref for found in memory.list().results]
+    live = [found.record.key_ref for found in memory.list().results]
     answers: dict[str, Any] = {
         "list": [found.model_dump(mode="json") for found in listed],
-        "get": {found.ref: memory.get(found.ref).model_dump(mode="json") for found in listed},
+        "get": {key: memory.get(key).model_dump(mode="json") for key in (found.record.key_ref for found in listed)},
         "related": {
             ref: memory.related(ref, max_hops=3, min_strength=0.1).model_dump(mode="json", exclude={"results": {"record"}})
             for ref in live

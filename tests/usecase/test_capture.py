@@ -142,6 +142,27 @@ def test_a_value_over_its_limit_is_refused_with_field_size_and_limit(memory: Mem
     assert "16,384" in refused.value.message
 
 
+def test_limits_bind_what_a_command_takes_in_and_not_what_a_file_holds(memory: Memory, tmp_path: Path) -> None:
+    write(data(tmp_path, "failure"), failure("big", fix="x" * 20_000))
+    assert memory.validate().findings == []
+    assert memory.edit("big", {"cost": 1}).action == "updated"
+    with pytest.raises(BadInput) as refused:
+        memory.edit("big", {"fix": "y" * 20_000})
+    assert refused.value.details["field"] == "fix"
+
+
+def test_a_row_that_is_too_large_or_nested_too_deep_is_refused(memory: Memory, tmp_path: Path) -> None:
+    deep: object = 1
+    for _ in range(40):
+        deep = [deep]
+    for fields in ({"sources": [f"{n:0250}" for n in range(2000)]}, {"later": deep}, {"later": 2**60}):
+        with pytest.raises(BadInput):
+            memory.failures.add("boom", name="boom", **fields)
+        with pytest.raises(BadInput):
+            memory.add_rows([orjson.dumps({"kind": "failure", "trigger": "boom", **fields})])
+    assert not data(tmp_path, "failure").exists()
+
+
 # --- near-duplicates -----------------------------------------------------------------------------------------------
 
 

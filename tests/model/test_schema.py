@@ -1,0 +1,47 @@
+"""What is generated from the models and the queries is what stands in the files."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graphmem.files import shipped
+from graphmem.model import MODELS
+from graphmem.model.record import limits, row_fields
+from graphmem.model.schema import records_schema
+from tests.generate import generated
+
+FILES = generated()
+DOCUMENT: dict[str, Any] = json.loads(records_schema())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_generated_file_is_what_the_code_makes(name: str) -> None:
+    folder, *parts = name.split("/")
+    found = shipped(folder).joinpath(*parts).read_bytes().replace(b"\r\n", b"\n")
+    assert found == FILES[name], "run: python -m tests.generate"
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_schema_has_every_field_its_default_and_its_limit(kind: str) -> None:
+    entry = DOCUMENT["$defs"][kind]
+    model = MODELS[kind]
+    fields = {alias: default for _, alias, default in row_fields(model)}
+    if kind == "feedback":
+        del fields["created_at"]
+    assert entry["properties"].keys() == fields.keys()
+    assert set(entry["required"]) == {alias for alias, default in fields.items() if default is ...}
+    assert entry["properties"]["kind"]["const"] == kind
+    assert {name for name, found in entry["properties"].items() if "x-limit" in found} == limits(model).keys()
+    assert entry["additionalProperties"] is True
+
+
+def test_every_reference_of_the_schema_leads_somewhere() -> None:
+    text = json.dumps(DOCUMENT)
+    for part in text.split('"$ref": "#/$defs/')[1:]:
+        assert part.split('"')[0] in DOCUMENT["$defs"]
+    assert [part["$ref"] for part in DOCUMENT["oneOf"]] == [f"#/$defs/{kind}" for kind in MODELS]
+
+
+def test_the_schema_is_sorted_and_ends_with_a_line_end() -> None:
+    assert records_schema() == (json.dumps(DOCUMENT, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,218 @@
+"""Plans, what can start, what came of it, what resembles it: campaigns.md, section 1; retrieval.md, section 11."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from graphmem import BadInput, Memory, NotFound, Refused
+from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
+from graphmem.embed.model import Embedder
+from graphmem.model import Campaign, Task
+from tests.sample import contents, data
+
+
+def task(seq: object, depends: object = "none", **fields: object) -> dict[str, object]:
+    return {"seq": seq, "slug": f"s{seq}", "objective": f"step {seq}", "depends": depends, **fields}
+
+
+@pytest.fixture
+def campaign(memory: Memory) -> Memory:
+    memory.campaigns.create("Add a login page", name="auth", framework="flask")
+    return memory
+
+
+def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path) -> None:
+    answer = campaign.campaigns.add_tasks("auth", {"tasks": [task(2, 1, delta=["b", "a"]), task("001"), task(3, ["001", 2])]})
+    assert [found.ref for found in answer.tasks] == ["task/auth/001-s001", "task/auth/002-s2", "task/auth/003-s3"]
+    third = answer.tasks[2]
+    assert isinstance(third, Task)
+    assert (third.seq, third.slug, third.depends) == ("003", "s3", ("task/auth/001-s001", "task/auth/002-s2"))
+    assert campaign.cypher(
+        "MATCH (t:Task)-[:PART_OF]->(c:Campaign {name: 'auth'}) RETURN t.seq, t.slug ORDER BY t.seq"
+    ).rows == [["001", "s001"], ["002", "s2"], ["003", "s3"]]
+    assert campaign.cypher("MATCH (t:Task)-[:DEPENDS_ON]->(u:Task) RETURN t.seq, u.seq ORDER BY t.seq, u.seq").rows == [
+        ["002", "001"], ["003", "001"], ["003", "002"],
+    ]  # fmt: skip
+    rows = [orjson.loads(line) for line in data(tmp_path, "task").read_bytes().splitlines()]
+    assert {tuple(row.get("delta", ())) for row in rows} == {(), ("a", "b")}
+    assert campaign.validate().findings == []
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ([], "a plan is a list"),
+        ({"tasks": {}}, "a plan is a list"),
+        ("nonsense", "a plan is a list"),
+        ([1], "task 1 of the plan"),
+        ([task(1), task(1)], "seq 001 stands twice"),
+        ([task(1), task("1")], "seq 001 stands twice"),
+        ([task(1, 2)], "depends on 002, and no task has that seq"),
+        ([task(1, "x")], "seq 'x'"),
+        ([task(1000)], "seq 1000"),
+        ([task(-1)], "seq -1"),
+        ([task(True)], "seq True"),
+        ([task(1.5)], "seq 1.5"),
+        ([{"objective": "no seq"}], "seq None"),
+        ([task(1, 1)], "001 → 001"),
+        ([task(1, 2), task(2, 1)], "001 → 002 → 001"),
+        ([task(3, 5), task(4, 3), task(5, 4), task(1)], "003 → 005 → 004 → 003"),
+        ([task(1, 2), task(2, 3), task(3, 2)], "002 → 003 → 002"),
+        ([task(1), task(2, type="nonsense")], "type"),
+        ([task(1), {"seq": 2, "slug": "Not A Slug", "objective": "x"}], "name"),
+        ([task(1), {"seq": 2}], "objective"),
+        ([task(1), task(2, budget=-1)], "budget"),
+        ([task(1), task(2, framework_confidence=1.5)], "framework_confidence"),
+        ([task(1), task(2, objective="x" * 16_385)], "16,385"),
+    ],
+)
+def test_a_plan_that_does_not_check_out_stores_nothing(campaign: Memory, tmp_path: Path, plan: Any, message: str) -> None:
+    before = contents(tmp_path)
+    with pytest.raises((BadInput, Refused)) as refused:
+        campaign.campaigns.add_tasks("auth", plan)
+    assert message in refused.value.message
+    assert contents(tmp_path) == before
+
+
+def test_a_later_plan_may_need_earlier_tasks_and_not_repeat_their_numbers(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1)])
+    answer = campaign.campaigns.add_tasks("auth", [task(2, 1)])
+    assert len(answer.tasks) == 2
+    with pytest.raises(Refused):
+        campaign.campaigns.add_tasks("auth", [task(2)])
+    with pytest.raises(NotFound):
+        campaign.campaigns.add_tasks("other", [task(1)])
+
+
+def test_the_tasks_of_a_renamed_campaign_are_found(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1)])
+    campaign.rename("auth", "login")
+    assert [found.ref for found in campaign.campaigns.ready("login").ready] == ["task/auth/001-s1"]
+    assert len(campaign.campaigns.add_tasks("login", [task(2, 1)]).tasks) == 2
+    assert campaign.validate().findings == []
+
+
+def test_ready_are_the_pending_tasks_whose_parents_are_all_complete(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1), task(2), task(3, [1, 2]), task(4, 3)])
+
+    def ready() -> list[str]:
+        found = campaign.campaigns.ready("campaign/auth")
+        assert found.campaign == "campaign/auth"
+        named = campaign.cypher_named("task/ready", {"ref": "auth"}).rows
+        assert [row[0] for row in named] == [task.ref for task in found.ready]
+        return [task.ref.removeprefix("task/auth/") for task in found.ready]
+
+    assert ready() == ["001-s1", "002-s2"]
+    campaign.edit("auth/001-s1", {"status": "complete", "delivered": "done"})
+    assert ready() == ["002-s2"]
+    campaign.edit("task/auth/002-s2", {"status": "active"})
+    assert ready() == []
+    campaign.edit("task/auth/002-s2", {"status": "complete"})
+    assert ready() == ["003-s3"]
+    campaign.edit("task/auth/003-s3", {"status": "blocked"})
+    assert ready() == []
+
+
+def test_a_finished_campaign_keeps_its_fingerprint(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1, delta=["a.py", "b.py"], type="impl"), task(2, delta=["b.py"], type="test")])
+    campaign.edit("auth/001-s1", {"status": "complete"})
+    done = campaign.campaigns.complete("auth", outcome="half of it")
+    record = done.record
+    assert isinstance(record, Campaign)
+    assert (record.status, record.outcome) == ("partial", "half of it")
+    assert record.completed_at is not None
+    assert record.fingerprint is not None
+    assert record.fingerprint.model_dump() == {
+        "delta": ("a.py", "b.py"), "tasks": 2, "framework": "flask", "task_types": {"impl": 1, "test": 1},
+    }  # fmt: skip
+    with pytest.raises(Refused):
+        campaign.campaigns.complete("auth")
+    with pytest.raises(Refused):
+        campaign.campaigns.add_tasks("auth", [task(3)])
+
+
+def test_a_campaign_whose_tasks_are_all_complete_is_complete(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1)])
+    campaign.edit("auth/001-s1", {"status": "complete"})
+    assert campaign.campaigns.complete("auth").record.status == "complete"  # type: ignore[attr-defined]  # a campaign
+
+
+def test_completing_links_the_failures_that_blocked_its_tasks_pairwise(campaign: Memory) -> None:
+    for name in ("a", "b", "c"):
+        campaign.failures.add(f"{name} went wrong", name=name)
+    campaign.relations.link("a", "co_occurs", "b", weight=1.5)
+    campaign.campaigns.add_tasks(
+        "auth", [task(1, blocked_by=["failure/a"]), task(2, blocked_by=["failure/c", "failure/b", "task/auth/001-s1"])]
+    )
+    campaign.campaigns.complete("auth")
+    rows = campaign.cypher("MATCH (x)-[r:CO_OCCURS]->(y) RETURN x.name, y.name, r.weight ORDER BY x.name, y.name").rows
+    assert rows == [["a", "b", 1.5], ["a", "c", 0.8], ["b", "c", 0.8]]
+
+
+# --- similar -------------------------------------------------------------------------------------------------------
+
+
+def finished(memory: Memory, name: str, objective: str, files: list[str], tasks: int, **fields: object) -> None:
+    memory.campaigns.create(objective, name=name)
+    if tasks:
+        plan = [task(number, delta=files if number == 1 else [], **fields) for number in range(1, tasks + 1)]
+        memory.campaigns.add_tasks(name, plan)
+    memory.campaigns.complete(name, outcome=f"outcome of {name}")
+
+
+def test_similarity_is_that_of_objective_files_and_size(memory_with_model: Memory, embedder: Embedder) -> None:
+    memory = memory_with_model
+    memory.failures.add("it was blocked", name="block")
+    memory.patterns.add("when blocked", "do it", name="way")
+    finished(memory, "old", "Add a login page with sessions", ["a", "b", "c"], 4, blocked_by=["failure/block"],
+             utilized=["pattern/way"])  # fmt: skip
+    finished(memory, "far", "Bake bread with rye flour", ["z"], 1)
+    memory.campaigns.create("Add a login form", name="new")
+    memory.campaigns.add_tasks("new", [task(1, delta=["b"]), task(2, delta=["c", "d"])])
+    answer = memory.similar("campaign/new")
+    first, second = embedder.encode_documents(["Add a login form", "Add a login page with sessions"])
+    cosine = float(first @ second)
+    (found,) = answer.results
+    assert (found.ref, found.outcome, found.blocked_by, found.solved_by) == (
+        "campaign/old", "outcome of old", ["failure/block"], ["pattern/way"],
+    )  # fmt: skip
+    assert found.parts.objective == pytest.approx(cosine, abs=1e-5)
+    assert found.parts.files == pytest.approx(2 / 4)
+    assert found.parts.size == pytest.approx(1 - 2 / 4)
+    assert found.similarity == pytest.approx(0.6 * cosine + 0.3 * 0.5 + 0.1 * 0.5, abs=1e-5)
+    assert (OBJECTIVE_SHARE, FILES_SHARE, SIZE_SHARE) == (0.6, 0.3, 0.1)
+    assert {found.ref for found in memory.similar("new", threshold=0.0).results} == {"campaign/old", "campaign/far"}
+
+
+def test_for_a_bare_objective_the_cosine_alone_counts(memory_with_model: Memory) -> None:
+    finished(memory_with_model, "old", "Add a login page", ["a"], 3)
+    (found,) = memory_with_model.similar("Add a login page").results
+    assert found.similarity == found.parts.objective == pytest.approx(1, abs=1e-5)
+    assert (found.parts.files, found.parts.size) == (0, 0)
+    with pytest.raises(NotFound):
+        memory_with_model.similar("campaign/nothing")
+    with pytest.raises(BadInput):
+        memory_with_model.similar(" ")
+
+
+def test_two_campaigns_without_tasks_are_equally_large(memory: Memory) -> None:
+    finished(memory, "old", "Add a login page", [], 0)
+    memory.campaigns.create("Add a login page", name="new")
+    (found,) = memory.similar("campaign/new").results
+    assert (found.parts.objective, found.parts.files, found.parts.size) == (pytest.approx(1.0), 0.0, 1.0)
+    assert found.similarity == pytest.approx(0.7)
+
+
+def test_similar_shows_three_above_the_threshold_and_never_an_active_or_failed_one(memory: Memory) -> None:
+    for number in range(5):
+        finished(memory, f"old-{number}", f"Add a login page {number}", [], 0)
+    memory.campaigns.create("Add a login page", name="active")
+    memory.campaigns.create("Add a login page", name="failed")
+    memory.campaigns.complete("failed", status="failed")
+    assert [found.ref for found in memory.similar("Add a login page").results] == [
+        "campaign/old-0", "campaign/old-1", "campaign/old-2",
+    ]  # fmt: skip
+    assert len(memory.similar("Add a login page", limit=10).results) == 5
+    assert memory.similar("Add a login page", threshold=1.0).results == []
