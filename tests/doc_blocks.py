@@ -86,9 +86,18 @@ def printed(command: str, folder: Path) -> str:
         shim.parent.mkdir(exist_ok=True)
         shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m graphmem "$@"\n', encoding="utf-8")
         shim.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{shim.parent}:{os.environ['PATH']}", "PYTHONPATH": str(Path(graphmem.__file__).parents[1])}
+    environment = {
+        **os.environ,
+        "PATH": f"{shim.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(graphmem.__file__).parents[1]),
+    }
     done = subprocess.run(
-        ["/bin/sh", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
     )
     return done.stdout.decode()
 

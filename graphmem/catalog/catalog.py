@@ -39,6 +39,7 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA cache_size = -65536")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         connection.execute("BEGIN IMMEDIATE")

@@ -56,6 +56,8 @@ class Intake:
     puts: dict[int, Entry] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
     relations: int = 0
+    there: frozenset[int] = frozenset()  # numbers of the input's records that the store has already
+    scopes: frozenset[str] = frozenset()  # kinds and types that the store has records of
     pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and scopes, checked
     is_verbose: bool = False
     results: list[Changed] = field(default_factory=list)
@@ -112,6 +114,9 @@ def bulk_add(
         intake = Intake(store, name, store.ledger.symmetric, is_verbose=verbose)
         rows = read_lines(intake, lines)
         records = [given for given in rows if isinstance(given.record, Record)]
+        numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
+        intake.there = frozenset(store.catalog.files_of(numbers))
+        intake.scopes = frozenset(store.catalog.scopes())
         if dedup:
             add_without_repeats(intake, records)
         else:
@@ -207,14 +212,15 @@ def add_record(intake: Intake, given: Given) -> None:
         if intake.handles.setdefault(handle, record.key_ref) != record.key_ref:
             raise Refused(f"the name {handle} is given twice", hint="each name once")
     intake.handles[record.key_ref] = record.key_ref
-    if catalog.has(number):
+    if number in intake.there:
         before = catalog.stored(number)
         if before.is_archived and not record.is_archived:
             raise Refused(f"{before.ref} is archived", hint=f"bring it back with: graphmem restore {before.ref}")
         record = changed(before, united(before, given.row), intake.store.now())
         action: Action = "unchanged" if record is before else "updated"
     else:
-        refuse_taken(catalog, record.scope, record.name)
+        if record.scope in intake.scopes:
+            refuse_taken(catalog, record.scope, record.name)
         action = "created"
     intake.records[record.key_ref] = record
     if action != "unchanged":

@@ -1,0 +1,200 @@
+"""What commands print, exactly: standard output, standard error and exit status."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from graphmem.cli.app import run
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+Graphmem = Callable[..., Done]
+
+
+@pytest.fixture
+def graphmem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Graphmem:
+    """The command line in a folder with a new store, without a model."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+
+    def call(*arguments: str) -> Done:
+        status = run(arguments)
+        out, err = capsys.readouterr()
+        return Done(status, out, err)
+
+    assert call("init").status == 0
+    return call
+
+
+@pytest.fixture
+def known(graphmem: Graphmem) -> Graphmem:
+    """The same with two failures and a pattern, linked."""
+    graphmem(
+        "add",
+        "failure",
+        "--name",
+        "no-yaml",
+        "--trigger",
+        "ImportError: yaml",
+        "--fix",
+        "pip install pyyaml",
+        "--cost",
+        "3",
+    )
+    graphmem("add", "failure", "--name", "app-down", "--trigger", "The application does not start")
+    graphmem("add", "pattern", "--name", "lock", "--trigger", "A dependency vanished", "--insight", "Lock it")
+    graphmem("link", "lock", "solves", "no-yaml", "--note", "since May")
+    graphmem("link", "no-yaml", "causes", "app-down")
+    return graphmem
+
+
+def test_add_says_what_it_did(graphmem: Graphmem) -> None:
+    assert graphmem("add", "failure", "--trigger", "It hangs") == Done(0, "created failure/it-hangs\n", "")
+    assert (
+        graphmem("add", "failure", "--trigger", "It  hangs", "--name", "again").out
+        == "merged into failure/it-hangs (the same text)\n"
+    )
+    assert (
+        graphmem("add", "failure", "--trigger", "Out of memory", "--dry-run").out
+        == "would be created failure/out-of-memory\n"
+    )
+    assert graphmem("list").out == "failure/it-hangs  It hangs\n"
+
+
+def test_get_shows_fields_with_a_value_and_edges(known: Graphmem) -> None:
+    done = known("get", "no-yaml")
+    lines = [line for line in done.out.splitlines() if "_at:" not in line]
+    assert lines == [
+        "failure/no-yaml",
+        "  trigger:        ImportError: yaml",
+        "  fix:            pip install pyyaml",
+        "  cost:           3",
+        "  failure/no-yaml -causes 1-> failure/app-down",
+        "  pattern/lock -solves 1.5-> failure/no-yaml  # since May",
+    ]
+
+
+def test_related_is_a_tree_with_the_products_of_the_weights(known: Graphmem) -> None:
+    assert known("related", "app-down").out == (
+        "failure/app-down\n"
+        "└── <-causes 1- failure/no-yaml  = 1  ImportError: yaml\n"
+        "    └── <-solves 1.5- pattern/lock  = 1.5  A dependency vanished\n"
+    )
+    assert known("related", "app-down", "--direction", "out") == Done(
+        0, "failure/app-down\n", "graphmem: nothing is within reach\n"
+    )
+
+
+def test_solutions_name_the_way_they_came_by(known: Graphmem) -> None:
+    assert known("solutions", "no-yaml").out == "pattern/lock  [0.750]\n    A dependency vanished\n    do: Lock it\n"
+    assert (
+        known("solutions", "app-down").out.splitlines()[0]
+        == "pattern/lock  [0.750]  by way of failure/no-yaml (causes)"
+    )
+
+
+def test_path_ends_with_status_1_where_there_is_none(known: Graphmem) -> None:
+    assert known("path", "app-down", "lock").out == (
+        "strength 1.5, 2 hops\n"
+        "  failure/no-yaml -causes 1-> failure/app-down\n"
+        "  pattern/lock -solves 1.5-> failure/no-yaml  # since May\n"
+    )
+    known("add", "failure", "--name", "alone", "--trigger", "Nothing to do with it")
+    done = known("path", "app-down", "alone")
+    assert done == Done(1, "", "graphmem: failure/app-down and failure/alone are not connected within 6 hops\n")
+    assert json.loads(known("path", "app-down", "alone", "--json").out)["strength"] == 0
+
+
+def test_an_empty_answer_is_no_output_and_no_error(graphmem: Graphmem) -> None:
+    assert graphmem("list") == Done(0, "", "graphmem: no records yet\n")
+    assert graphmem("query", "anything") == Done(0, "", "graphmem: nothing found\n")
+    assert json.loads(graphmem("list", "--json").out) == {"results": [], "total": 0}
+
+
+def test_rows_of_cypher_come_clean_for_other_programs(known: Graphmem) -> None:
+    query = "MATCH (f:Failure) RETURN f.name AS name, f.cost AS cost ORDER BY name"
+    assert known("cypher", query, "--format", "csv") == Done(0, "name,cost\napp-down,\nno-yaml,3.0\n", "")
+    assert known("cypher", query, "--format", "ndjson", "--limit", "1") == Done(
+        0, '{"name":"app-down","cost":null}\n', "graphmem: more rows than 1; raise --limit\n"
+    )
+    assert known("cypher", query).out == "name      cost\napp-down\nno-yaml   3.0\n"
+    assert json.loads(known("cypher", query, "--format", "json").out)["rows"] == [["app-down", None], ["no-yaml", 3.0]]
+
+
+def test_control_characters_are_escaped_for_people_and_for_programs(graphmem: Graphmem) -> None:
+    graphmem("add", "failure", "--name", "loud", "--trigger", "\x1b[31mred\x07 \u202e \x9b1m")
+    assert graphmem("list").out == "failure/loud  \\x1b[31mred\\x07 \\u202e \\x9b1m\n"
+    printed = graphmem("get", "loud", "--json").out
+    assert not set(printed) & set("\x1b\x07\u202e\x9b")
+    assert json.loads(printed)["record"]["trigger"] == "\x1b[31mred\x07 \u202e \x9b1m"
+    assert "\\x1b" in graphmem("get", "\x1b[2J").err
+
+
+def test_options_of_all_stand_before_or_after_the_verb(
+    known: Graphmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")
+    there = str(tmp_path)
+    before, after = known("--dir", there, "--json", "list"), known("list", "--json", "--dir", there)
+    assert before.out == after.out != ""
+    assert known("--json", "--dir", there, "add", "failure", "--trigger", "x").status == 0
+    assert json.loads(known("add", "--dir", there, "failure", "--trigger", "y", "--json").out)["action"] == "created"
+
+
+def test_a_plan_is_read_from_a_file_and_a_cycle_is_told(graphmem: Graphmem, tmp_path: Path) -> None:
+    graphmem("campaign", "create", "Add SSO", "--name", "sso")
+    plan = tmp_path / "plan.json"
+    plan.write_text('[{"seq": 1, "objective": "A", "depends": [2]}, {"seq": 2, "objective": "B", "depends": [1]}]')
+    done = graphmem("campaign", "add-tasks", "sso", "plan.json")
+    assert (done.status, done.out) == (3, "")
+    assert "001 → 002 → 001" in done.err
+    plan.write_text('{"tasks": [{"seq": 1, "objective": "A"}, {"seq": 2, "objective": "B", "depends": [1]}]}')
+    assert (
+        graphmem("campaign", "add-tasks", "sso", "plan.json").out
+        == "task/sso/001-a  [pending] A\ntask/sso/002-b  [pending] B\n"
+    )
+    assert graphmem("campaign", "ready", "sso").out == "task/sso/001-a  [pending] A\n"
+
+
+def test_types_are_listed_and_shown(graphmem: Graphmem) -> None:
+    graphmem("type", "add", "entity", "service", "--description", "A thing we run.")
+    graphmem("type", "add", "relation", "calls", "--from", "service", "--to", "service", "--symmetric")
+    done = graphmem("type", "list")
+    assert (done.status, done.err) == (0, "")
+    assert "entity service  A thing we run.\n" in done.out
+    assert "relation calls  service -- service  weight 1\n" in done.out
+    assert "relation solves  pattern -> failure  weight 1.5" in done.out
+    assert graphmem("type", "show", "calls").out.startswith("relation calls  service -- service  weight 1\n")
+    assert len(json.loads(graphmem("type", "list", "--json").out)["relations"]) == 8
+
+
+def test_every_stored_query_can_be_run_by_name_with_the_parameters_it_lists(known: Graphmem) -> None:
+    given = {"ref": "no-yaml", "relation": "causes", "target": "app-down", "end": "app-down", "label": "Failure"}
+    for query in json.loads(known("cypher", "--list", "--json").out)["results"]:
+        parameters = [part for name in query["parameters"] for part in ("-p", f"{name}={given[name]}")]
+        done = known("cypher", "--named", query["name"], *parameters)
+        assert done.status == 0, (query["name"], done.err)
+
+
+def test_validate_and_export_check_end_with_status_1_where_they_find_an_error(known: Graphmem, tmp_path: Path) -> None:
+    assert known("validate") == Done(0, "all files are well\n", "")
+    assert known("export", "--check") == Done(0, "all files are canonical\n", "")
+    file = tmp_path / ".graphmem" / "data" / "failure.ndjson"
+    file.write_bytes(file.read_bytes() + b'{"kind":"fail\n')
+    done = known("validate", "--json")
+    assert done.status == 1
+    found = json.loads(done.out)
+    assert (found["ok"], found["findings"][0]["line"]) == (False, 3)
+    assert known("export", "--check").status == 1
+    assert known("export").status == 3

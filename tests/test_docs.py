@@ -1,0 +1,79 @@
+"""The docs are true: every code block runs, generated pages are as generated, links lead somewhere."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import generate_docs
+from tests.doc_blocks import any_text, blocks, check, is_as_shown
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def name_of(page: Path) -> str:
+    """Return a page's path below the checkout."""
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=name_of)
+def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        check(block, folder, names)
+
+
+@pytest.mark.parametrize("name", sorted(generate_docs.pages()))
+def test_a_generated_page_is_as_its_generator_writes_it(name: str) -> None:
+    """Mend: python -m tests.generate_docs."""
+    assert (DOCS / "reference" / name).read_text(encoding="utf-8") == generate_docs.pages()[name]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        if link.startswith(("https://", "http://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as forges make them."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_every_page_is_found_from_the_index() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        path = page.relative_to(DOCS).as_posix()
+        assert path in ("index.md", "benchmarks.md") or path.startswith("decisions/") or f"({path})" in index, path
+
+
+def test_every_setting_has_a_meaning() -> None:
+    assert "| – |" not in generate_docs.config()
+
+
+def test_the_first_screen_of_the_readme_shows_a_session_and_two_commands_do_everything() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").split("\n")
+    assert "```console" in lines[:12]
+    (together,) = [block.lines for block in blocks(ROOT / "README.md") if "./.bin/demo" in block.lines]
+    assert together == ("./.bin/demo", "./.bin/test")
+    assert all((ROOT / command).is_file() for command in together)
+
+
+def test_an_ellipsis_stands_for_text_in_a_line_and_for_lines_alone() -> None:
+    assert is_as_shown("a 1 b\nc\nd\n", ["a … b", "…", "d"])
+    assert is_as_shown("d\n", ["…", "d"])
+    assert not is_as_shown("a 1 b\nd\n", ["a … c", "d"])
+    assert any_text("a.b…") == r"a\.b.*?"

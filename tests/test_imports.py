@@ -1,0 +1,61 @@
+"""What is heavy is loaded by what needs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from tests.sample import open_memory
+
+HEAVY = ("kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "tokenizers")
+
+
+def loaded(code: str, folder: Path) -> set[str]:
+    """Run code in a fresh interpreter and return which heavy packages it loaded."""
+    show = f"\nimport sys\nprint('LOADED', *[name for name in {HEAVY} if name in sys.modules])"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code + show], capture_output=True, text=True, cwd=folder, env=environment, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def command(line: str) -> str:
+    return f"from graphmem.cli.app import run\nassert run({line.split()!r}) == 0"
+
+
+@pytest.mark.parametrize("code", ["import graphmem", "from graphmem import Memory", command("--help"), command("--version")])
+def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) -> None:
+    assert loaded(code, tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [
+        ("get boom", set()),
+        ("list", set()),
+        ("edit boom --fix x", set()),
+        ("rename boom bang", set()),
+        ("forget boom", set()),
+        ("link failure/boom causes failure/bong", set()),
+        ("related boom", set()),
+        ("feedback boom --helped", set()),
+        ("export", set()),
+        ("add failure --trigger again --no-dedup", set()),
+        ("solutions boom", {"kuzu", "pyarrow", "numpy"}),
+        ("query boom", {"numpy", "tokenizers"}),
+    ],
+)
+def test_a_command_that_needs_no_vector_loads_no_model(line: str, allowed: set[str], tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        prepare(memory)
+    assert loaded(command(line), tmp_path) <= allowed
+
+
+def prepare(memory: Memory) -> None:
+    memory.failures.add("boom", name="boom")
+    memory.failures.add("bong", name="bong")
