@@ -300,7 +300,8 @@ def error_page() -> str:
     return "\n\n".join([
         "# Errors",
         "Every error that graphmem raises on purpose is a `GraphmemError`.\n"
-        "Its class says what the caller can do, `code` says it to a program, and the command line ends with `exit_status`.\n"
+        "Its class says what the caller can do, and `code` says it to a program.\n"
+        "The command line ends with its `exit_status`.\n"
         "`message` says what was refused and which value, `hint` what would be right, `details` holds the facts.",
         table(["class", "code", "exit status", "meaning"], rows),
         "## Exit status",

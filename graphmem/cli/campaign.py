@@ -51,8 +51,9 @@ def add_tasks(
     try:
         parsed = json.loads(data)
     except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise BadInput(
-            f"{plan!r} is no JSON: {error}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
+            f"{plan!r} is no JSON: {why}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
         ) from None
     answer = session.memory.campaigns.add_tasks(name, parsed)
     session.answer(answer, "\n".join(f"{task.ref}  {text.gist(task)}" for task in answer.tasks))

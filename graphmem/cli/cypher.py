@@ -56,24 +56,34 @@ def cypher(
     """
     session = session_of(ctx)
     if listing:
-        queries = Memory.queries()
-        lines = [
-            f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results
-        ]
-        session.answer(queries, "\n".join(lines))
+        show_queries(session)
         return
-    if (query is None) == (named is None):
-        raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")
-    if form not in FORMATS:
-        raise Usage(f"format {form!r} is none", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
-    if timeout is not None and not 0 < timeout < float("inf"):
-        raise Usage(f"timeout {timeout:g} is no time", hint="seconds above 0")
+    refuse_options(query, named, form, timeout)
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:
         answer = session.memory.cypher_named(named, parameters, timeout_s=timeout, limit=limit)
     else:
         answer = session.memory.cypher(query or "", parameters, timeout_s=timeout, limit=limit)
     show(session, answer, form)
+
+
+def show_queries(session: Session) -> None:
+    """Print the stored queries with what they take and give."""
+    queries = Memory.queries()
+    lines = [
+        f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results
+    ]
+    session.answer(queries, "\n".join(lines))
+
+
+def refuse_options(query: str | None, named: str | None, form: str, timeout: float | None) -> None:
+    """Raise ``Usage`` where the options do not say what to ask and how to show it."""
+    if (query is None) == (named is None):
+        raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")
+    if form not in FORMATS:
+        raise Usage(f"format {form!r} is none", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
+    if timeout is not None and not 0 < timeout < float("inf"):
+        raise Usage(f"timeout {timeout:g} is no time", hint="seconds above 0")
 
 
 def parameter(given: str) -> tuple[str, object]:

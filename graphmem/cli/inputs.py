@@ -5,13 +5,15 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from graphmem.errors import NotFound, Unavailable
+from graphmem.errors import NotFound, Unavailable, Usage
 
 
 @contextlib.contextmanager
 def lines_of(source: str) -> Iterator[BinaryIO]:
     """Yield a file, or standard input for ``-``, as lines of bytes."""
     if source == "-":
+        if sys.stdin is None:
+            raise Usage("standard input is closed", hint="give a file, or pipe something in")
         yield sys.stdin.buffer
         return
     try:

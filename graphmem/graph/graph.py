@@ -74,7 +74,8 @@ class Graph:
 
     def stands_for(self, left: Left) -> bool:
         """Tell whether the graph lacks nothing."""
-        return (left.epoch, left.seq) == self.catalog.position and left.vocabulary == self.vocabulary()
+        is_same = (left.epoch, left.seq) == self.catalog.position and left.vocabulary == self.vocabulary()
+        return is_same and left.schema == schema_version()
 
     def left(self) -> Left | None:
         """Return what we noted at our last close; None where nothing usable is noted."""

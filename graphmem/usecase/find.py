@@ -159,7 +159,9 @@ def gather(store: Store, asked: Asked) -> None:
     for ranking in (list(lexical), nearest):
         for place, number in enumerate(ranking, 1):
             fused[number] = fused.get(number, 0.0) + 1 / (settings.rrf_k + place)
-    top = store.lexical.strength(asked.text, lexical)
+    # Beside the cosine the best BM25 counts 1, which ranks best; alone it has to say how near it is as well.
+    is_alone = store.vectors is None
+    top = store.lexical.strength(asked.text, lexical) if is_alone else 1 / max(lexical.values(), default=1.0)
     for number in sorted(fused, key=lambda found: -fused[found])[: settings.candidates]:
         evidence = asked.of(number)
         evidence.semantic = min(1.0, max(0.0, cosines.get(number, 0.0)))

@@ -73,7 +73,7 @@ def made_name(catalog: Catalog, kind: str, source: str, search_text: str) -> str
         number = catalog.lookup(kind, made)
         if number is None or catalog.stored(number).search_text == search_text:
             return made
-    return f"{made}-{mark(search_text)}".lstrip("-")
+    return f"{made}-{mark(search_text)}"
 
 
 def refuse_taken(catalog: Catalog, scope: str, name: str, *, but: int | None = None) -> None:

@@ -150,6 +150,26 @@ def graphmem(*arguments: str, **environment: str) -> subprocess.CompletedProcess
     )
 
 
+def test_a_closed_standard_input_is_an_error_in_words() -> None:
+    line = f'"{sys.executable}" -m graphmem add --ndjson - <&-'
+    given = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["sh", "-c", line], env=given, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "error: standard input is closed")
+
+
+def test_a_read_only_store_is_read(tmp_path: Path) -> None:
+    """Root may write anywhere, so for root there is nothing to see."""
+    if os.geteuid() == 0:
+        pytest.skip("root writes anywhere")
+    assert run(["add", "failure", "--trigger", "x"]) == 0
+    (tmp_path / ".graphmem").chmod(0o555)
+    try:
+        assert run(["list"]) == 0
+        assert run(["add", "failure", "--trigger", "y"]) == 4
+    finally:
+        (tmp_path / ".graphmem").chmod(0o755)
+
+
 def test_help_is_the_same_on_every_terminal() -> None:
     narrow, wide = graphmem("--help", COLUMNS="80"), graphmem("--help", COLUMNS="200")
     assert narrow.stdout == wide.stdout != ""

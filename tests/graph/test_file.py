@@ -1,0 +1,126 @@
+"""The graph file is opened only as we left it; in every other case it is made anew from the files."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from graphmem import Memory
+from graphmem.graph.graph import Graph
+from tests.sample import open_memory
+
+
+def file(folder: Path) -> Path:
+    return folder / ".graphmem/local/graph.kuzu"
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def overwrite(path: Path) -> None:
+    """Change a page and nothing that shows but the time."""
+    with open(path, "r+b") as opened:
+        opened.seek(4096)
+        opened.write(os.urandom(4096))
+
+
+def replace(path: Path) -> None:
+    """Put a copy in its place: other inode, same content, size and time."""
+    found = os.stat(path)
+    copy = path.with_name("copy")
+    shutil.copyfile(path, copy)
+    os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
+    os.replace(copy, path)
+
+
+def touch(path: Path) -> None:
+    os.utime(path, ns=(1, 1))
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def forget_note(path: Path) -> None:
+    path.with_name("graph.json").unlink()
+
+
+def spoil_note(path: Path) -> None:
+    path.with_name("graph.json").write_bytes(b'{"schema": 1')
+
+
+def add_log(path: Path) -> None:
+    path.with_name("graph.kuzu.wal").write_bytes(b"nonsense")
+
+
+def other_schema(path: Path) -> None:
+    note = path.with_name("graph.json")
+    note.write_bytes(orjson.dumps({**orjson.loads(note.read_bytes()), "schema": "of another version"}))
+
+
+@pytest.mark.parametrize(
+    "change", [Path.unlink, truncate, overwrite, replace, touch, empty, forget_note, spoil_note, add_log, other_schema]
+)
+def test_a_file_that_is_not_as_we_left_it_is_made_anew_and_never_opened(
+    memory: Memory, tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    memory.failures.add("boom", name="a")
+    memory.patterns.add("t", "i", name="p")
+    memory.relations.link("p", "solves", "a")
+    assert len(memory.solutions("a").results) == 1
+    before = file(tmp_path).stat().st_ino
+    assert len(memory.solutions("a").results) == 1
+    assert file(tmp_path).stat().st_ino == before  # as we left it: kept
+    change(file(tmp_path))
+    if change is other_schema:
+        memory.failures.add("bang", name="b")  # is looked at when the graph has to follow
+    assert [found.ref for found in memory.solutions("a").results] == ["pattern/p"]
+    assert memory.validate().findings == []
+    if change is not Path.unlink:
+        assert file(tmp_path).stat().st_ino != before
+
+
+def test_a_change_is_followed_without_a_rebuild(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("boom", name="a")
+    memory.cypher("MATCH (n) RETURN n.ref")
+    before = file(tmp_path).stat().st_ino
+    memory.failures.add("bang", name="b")
+    memory.rename("a", "c")
+    memory.forget("b")
+    assert memory.cypher("MATCH (n) RETURN n.ref").rows == [["failure/c"]]
+    assert file(tmp_path).stat().st_ino == before
+
+
+def test_a_graph_of_another_version_of_the_schema_is_made_anew_at_once(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("boom", name="a")
+    memory.cypher("MATCH (n) RETURN n.ref")
+    before = file(tmp_path).stat().st_ino
+    other_schema(file(tmp_path))
+    assert memory.cypher("MATCH (n) RETURN n.ref").rows == [["failure/a"]]
+    assert file(tmp_path).stat().st_ino != before
+
+
+def test_after_a_death_while_writing_the_graph_is_whole(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("boom", name="a")
+    memory.cypher("MATCH (n) RETURN n.ref")
+    graph: Graph = memory.store.graph
+    left = graph.left()
+    assert left is not None
+    note = file(tmp_path).with_name("graph.json")
+    note.write_bytes(orjson.dumps({**orjson.loads(note.read_bytes()), "is_writing": True}))
+    memory.failures.add("bang", name="b")
+    assert memory.cypher("MATCH (n) RETURN n.ref ORDER BY n.ref").rows == [["failure/a"], ["failure/b"]]
+    assert memory.validate().findings == []
+
+
+def test_two_processes_with_one_store_see_each_others_changes(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("boom", name="a")
+    with open_memory(tmp_path) as other:
+        for number in range(3):
+            (memory if number % 2 else other).failures.add(f"number {number}", name=f"n{number}")
+            for either in (memory, other):
+                assert len(either.cypher("MATCH (n:Failure) RETURN n.ref").rows) == number + 2

@@ -1,0 +1,287 @@
+"""The stored queries: each is declared as it is used, runs on an empty graph, and answers rightly on a small one."""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import kuzu
+import pytest
+
+import graphmem
+from graphmem import Memory, NotFound, Refused, Usage
+from graphmem.graph.cypher import check
+from graphmem.graph.graph import opened
+from graphmem.graph.query import Stored, all_stored
+from graphmem.graph.rebuild import define
+from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary
+
+QUERIES = list(all_stored().values())
+READS = [query for query in QUERIES if not query.is_write]
+VOCABULARY = Vocabulary(
+    entities={"order": EntityType(type="order"), "work_item": EntityType(type="work_item")},
+    project_relations={
+        "contains": RelationType(type="contains", sources=("order",), targets=("order", "work_item")),
+        "part_like": RelationType(type="part_like", sources=("any",), targets=("any",), symmetric=True),
+    },
+)
+NAMES = (
+    {"label": "Failure", "from": "Failure", "to": "Failure", "relation": "CAUSES"},
+    {"label": "Order", "from": "Order", "to": "Order", "relation": "CONTAINS"},
+)
+TYPES = {"BOOL": "BOOL", "STRING": "STRING", "INT64": "INT64", "DOUBLE": "DOUBLE"}
+
+
+def named(query: Stored) -> str:
+    return query.name
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kuzu.Connection]:
+    """An empty graph with a project's types, some of them reserved words."""
+    with opened(tmp_path_factory.mktemp("empty") / "graph.kuzu", read_only=False) as connection:
+        define(connection, VOCABULARY)
+        yield connection
+
+
+def variants(query: Stored) -> list[str]:
+    """Return the statement, or where names vary, that of a built-in and of a sample type."""
+    names = [{"label": "WorkItem"}, {"label": "Order"}] if query.name == "entity/put" else NAMES
+    return [query.filled(found) for found in names] if query.placeholders else [query.text]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=named)
+def test_a_query_says_in_a_sentence_what_it_does(query: Stored) -> None:
+    assert query.sentence[0].isupper()
+    assert query.sentence.endswith(".")
+    assert "\n" not in query.sentence
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=named)
+def test_a_query_uses_the_parameters_that_it_declares(query: Stored) -> None:
+    assert set(re.findall(r"\$(\w+)", query.text)) == set(query.parameters)
+    assert set(query.parameters.values()) <= {"STRING", "INT64", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING[]"}
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=named)
+def test_a_query_fits_the_schema(query: Stored, empty: kuzu.Connection) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # there is no other way to check without running
+        for text in variants(query):
+            prepared = empty.prepare(text)
+            assert prepared.is_success(), prepared.get_error_message()
+
+
+@pytest.mark.parametrize("query", READS, ids=named)
+def test_a_query_gives_exactly_its_columns_also_where_nothing_is(query: Stored, empty: kuzu.Connection) -> None:
+    for text in variants(query):
+        result = empty.execute(text, dict.fromkeys(query.parameters, "nothing"))
+        assert isinstance(result, kuzu.QueryResult)
+        found = dict(zip(result.get_column_names(), result.get_column_data_types(), strict=True))
+        assert list(found.items()) == list(query.columns.items())
+        assert [row for row in result.get_all() if row != [0]] == []
+
+
+@pytest.mark.parametrize("query", READS, ids=named)
+def test_a_query_that_reads_is_one_that_a_user_may_run(query: Stored) -> None:
+    for text in variants(query):
+        assert check(text).parameters == frozenset(query.parameters)
+
+
+@pytest.mark.parametrize("query", [query for query in QUERIES if query.is_write], ids=named)
+def test_a_query_that_writes_is_refused_to_a_user(query: Stored, memory: Memory) -> None:
+    with pytest.raises(Refused):
+        memory.cypher_named(query.name)
+    for text in variants(query):
+        with pytest.raises(Refused):
+            check(text)
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=named)
+def test_a_query_is_used_in_at_most_one_place(query: Stored) -> None:
+    places = [
+        f"{path.name}:{node.lineno}"
+        for path in sorted((Path(graphmem.__file__).parent / "graph").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value == query.name
+    ]
+    assert len(places) == 1 or (places == [] and not query.is_write), places
+    assert all(place.startswith("writes.py" if query.is_write else "reads.py") for place in places)
+
+
+def test_no_query_stands_outside_of_the_folder() -> None:
+    for path in sorted(Path(graphmem.__file__).parent.rglob("*.py")):
+        if path.name == "columns.py" or path.parent.name == "cli" or path.name == "demo.py":
+            continue  # the first makes put queries of queries/, the others show what a user would write
+        tree = ast.parse(path.read_text("utf-8"))
+        talk = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in talk:
+                assert not re.search(r"\b(MATCH|MERGE)\s*\(", node.value), f"{path}:{node.lineno}"
+
+
+# --- what each answers ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def graph(memory: Memory) -> Memory:
+    """A chain of causes a → b → c → d with a way back, patterns for b and c, a variant, and two campaigns."""
+    memory.types.add_entity("order")
+    memory.types.add_relation("contains", sources=["order"], targets=["order", "failure"])
+    for name in ("a", "b", "c", "d", "e"):
+        memory.failures.add(f"{name} went wrong", name=name)
+    for name in ("p", "q"):
+        memory.patterns.add(f"when {name}", f"do {name}", name=name)
+    for source, target, weight in (("a", "b", 0.9), ("b", "c", 0.8), ("c", "d", 0.7), ("c", "a", 0.6)):
+        memory.relations.link(f"failure/{source}", "causes", f"failure/{target}", weight=weight)
+    memory.relations.link("p", "solves", "b", note="by hand")
+    memory.relations.link("q", "solves", "b", weight=1.6)
+    memory.relations.link("q", "solves", "c")
+    memory.relations.link("e", "variant", "c", note="alike")
+    for name in ("x", "y"):
+        memory.entities.add("order", name)
+    memory.relations.link("x", "contains", "y")
+    memory.relations.link("order/x", "contains", "failure/a")
+    return memory
+
+
+def rows(memory: Memory, name: str, **parameters: object) -> list[list[object]]:
+    return list(map(list, memory.cypher_named(name, parameters).rows))
+
+
+def test_failure_solutions(graph: Memory) -> None:
+    assert rows(graph, "failure/solutions", ref="b") == [
+        ["pattern/q", 1.6, None], ["pattern/p", 1.5, "by hand"],
+    ]  # fmt: skip
+    assert rows(graph, "failure/solutions", ref="failure/a") == []
+
+
+def test_failure_solutions_nearby(graph: Memory) -> None:
+    assert rows(graph, "failure/solutions_nearby", ref="c") == [
+        ["failure/b", "CAUSES", 0.8, None, False, "pattern/p", 1.5, "by hand"],
+        ["failure/b", "CAUSES", 0.8, None, False, "pattern/q", 1.6, None],
+    ]
+    assert rows(graph, "failure/solutions_nearby", ref="e") == [
+        ["failure/c", "VARIANT", 0.7, "alike", False, "pattern/q", 1.5, None],
+    ]
+    assert rows(graph, "failure/solutions_nearby", ref="a") == [
+        ["failure/c", "CAUSES", 0.6, None, False, "pattern/q", 1.5, None],
+    ]
+
+
+def test_failure_unsolved(graph: Memory) -> None:
+    assert rows(graph, "failure/unsolved") == [["failure/a"], ["failure/d"], ["failure/e"]]
+    graph.edit("d", {"fix": "mend it"})
+    graph.forget("e")
+    assert rows(graph, "failure/unsolved") == [["failure/a"]]
+
+
+def test_graph_nodes_and_edges(graph: Memory) -> None:
+    stats = graph.stats()
+    assert (stats.records["failure"], stats.entities, stats.relations["causes"]) == (5, {"order": 2}, 4)
+    with graph.store.reading(), graph.store.graph.reading() as connection:
+        for name, names, number in (
+            ("graph/nodes", {"label": "Failure"}, 5),
+            ("graph/nodes", {"label": "Order"}, 2),
+            ("graph/edges", {"relation": "CAUSES"}, 4),
+            ("graph/edges", {"relation": "CONTAINS"}, 2),
+        ):
+            result = connection.execute(all_stored()[name].filled(names))
+            assert isinstance(result, kuzu.QueryResult)
+            assert result.get_all() == [[number]]
+
+
+def test_relation_neighbours(graph: Memory) -> None:
+    assert rows(graph, "relation/neighbours", ref="c", relation="causes") == [
+        ["failure/a", 0.6, True], ["failure/b", 0.8, False], ["failure/d", 0.7, True],
+    ]  # fmt: skip
+    assert rows(graph, "relation/neighbours", ref="order/x", relation="contains") == [
+        ["failure/a", 1.0, True], ["order/y", 1.0, True],
+    ]  # fmt: skip
+    assert rows(graph, "relation/neighbours", ref="c", relation="co_occurs") == []
+
+
+def test_relation_reached_and_reaching(graph: Memory) -> None:
+    assert rows(graph, "relation/reached", ref="a", relation="causes") == [["failure/b"], ["failure/c"], ["failure/d"]]
+    assert rows(graph, "relation/reached", ref="d", relation="causes") == []
+    assert rows(graph, "relation/reaching", ref="d", relation="causes") == [["failure/a"], ["failure/b"], ["failure/c"]]
+    assert rows(graph, "relation/reaching", ref="b", relation="causes") == [["failure/a"], ["failure/c"]]
+
+
+def test_relation_distance(graph: Memory) -> None:
+    assert rows(graph, "relation/distance", ref="a", target="d", relation="causes") == [[3]]
+    assert rows(graph, "relation/distance", ref="d", target="a", relation="causes") == []
+
+
+def test_task_ready(graph: Memory) -> None:
+    for name in ("one", "two"):
+        graph.campaigns.create(f"to do {name}", name=name)
+        graph.campaigns.add_tasks(
+            name, [{"seq": n, "slug": f"s{n}", "objective": "o", "depends": d} for n, d in ((3, 1), (2, "none"), (1, "none"))]
+        )
+    assert rows(graph, "task/ready", ref="one") == [["task/one/001-s1", "001"], ["task/one/002-s2", "002"]]
+    graph.edit("task/one/001-s1", {"status": "complete"})
+    assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]
+
+
+def test_parameters_are_exactly_those_declared(graph: Memory) -> None:
+    for name, parameters in (
+        ("failure/solutions", {}),
+        ("failure/solutions", {"ref": "a", "other": 1}),
+        ("relation/reached", {"ref": "a"}),
+        ("failure/unsolved", {"ref": "a"}),
+    ):
+        with pytest.raises(Usage):
+            graph.cypher_named(name, parameters)
+    with pytest.raises(Usage) as error:
+        graph.cypher_named("relation/reached", {"ref": "a", "relation": "cause"})
+    assert "did you mean causes" in str(error.value.hint)
+    with pytest.raises(NotFound) as found:
+        graph.cypher_named("failure/solution", {"ref": "a"})
+    assert "failure/solutions" in str(found.value.hint)
+
+
+def test_the_list_of_queries_has_those_that_read(graph: Memory) -> None:
+    listed = {query.name: query for query in graph.queries().results}
+    assert set(listed) == {query.name for query in READS}
+    assert listed["relation/reached"].parameters == {"ref": "STRING", "relation": "NAME"}
+    assert listed["failure/solutions"].columns == ["pattern", "weight", "note"]
+
+
+# --- tables and pairs ----------------------------------------------------------------------------------------------
+
+
+def test_a_known_label_relation_or_pair_without_rows_gives_no_rows(memory: Memory) -> None:
+    memory.types.add_entity("order")
+    memory.types.add_relation("contains", sources=["order"], targets=["any"])
+    for query in (
+        "MATCH (n:Failure) RETURN n.name",
+        "MATCH (n:`Order`) RETURN n.name",
+        "MATCH (t:Task)-[:PART_OF]->(c:Campaign) RETURN t.name",
+        "MATCH (a:Pattern)-[r:CAUSES]->(b:Campaign) RETURN r.weight",
+        "MATCH (a:`Order`)-[r:`CONTAINS`]->(b:Failure) RETURN r.weight",
+        "MATCH (a)-[r:VARIANT]-(b) RETURN r.weight",
+    ):
+        assert memory.cypher(query).rows == [], query
+
+
+def test_a_pair_of_ends_is_declared_when_it_is_first_used(memory: Memory) -> None:
+    memory.failures.add("a thing", name="a")
+    memory.patterns.add("t", "i", name="p")
+    memory.campaigns.create("to do", name="c")
+    memory.cypher("MATCH (n) RETURN n.name")  # the graph is there, without the pair
+    memory.relations.link("p", "causes", "c", weight=0.5)
+    query = "MATCH (:Pattern)-[r:CAUSES]->(:Campaign) RETURN r.weight"
+    assert memory.cypher(query).rows == [[0.5]]
+    memory.rebuild(embed=False)
+    assert memory.cypher(query).rows == [[0.5]]
+    memory.relations.unlink("p", "causes", "c")
+    assert memory.cypher(query).rows == []
+
+
+def test_a_label_is_there_as_soon_as_its_type_is(memory: Memory) -> None:
+    memory.cypher("MATCH (n) RETURN n.name")
+    memory.types.add_entity("work_item")
+    memory.types.add_relation("contains", sources=["work_item"], targets=["work_item"])
+    assert memory.cypher("MATCH (n:WorkItem)-[:`CONTAINS`]->(m) RETURN n.name").rows == []

@@ -1,0 +1,133 @@
+"""Export, validate, stats, rebuild: the store against itself."""
+
+from pathlib import Path
+
+import pytest
+
+from graphmem import BadInput, Memory
+from tests.sample import contents, data, edge, failure, open_memory, write
+
+
+def test_stats_count_live_records_and_how_they_hang_together(memory: Memory) -> None:
+    memory.types.add_entity("part")
+    memory.types.add_entity("order")
+    for name in ("a", "b", "c", "d"):
+        memory.failures.add(f"{name} broke", name=name, fix="x" if name == "d" else None, dedup=False)
+    memory.patterns.add("t", "i", name="p")
+    memory.entities.add("part", "x")
+    memory.relations.link("p", "solves", "a")
+    memory.relations.link("a", "causes", "b")
+    memory.relations.link("b", "co_occurs", "a")
+    memory.feedback("a", helped=True)
+    memory.forget("c")
+    found = memory.stats()
+    assert found.records == {"failure": 3, "pattern": 1, "campaign": 0, "task": 0, "entity": 1, "feedback": 1}
+    assert found.entities == {"order": 0, "part": 1}
+    assert (found.archived, found.relations["solves"], found.relations["causes"], found.relations["variant"]) == (1, 1, 1, 0)
+    assert found.connectivity.model_dump() == {
+        "edges_per_node": 3 / 5, "isolated_share": 2 / 5, "components": 3, "largest_component": 3, "unsolved_failures": 1,
+    }  # fmt: skip
+
+
+def test_stats_of_an_empty_store_divide_by_nothing(memory: Memory) -> None:
+    assert memory.stats().connectivity.model_dump() == {
+        "edges_per_node": 0.0, "isolated_share": 0.0, "components": 0, "largest_component": 0, "unsolved_failures": 0,
+    }  # fmt: skip
+
+
+def test_export_to_another_folder_makes_a_store_with_the_same_answers(memory: Memory, tmp_path: Path) -> None:
+    memory.types.add_entity("part", description="a part")
+    memory.entities.add("part", "x", value="v")
+    memory.failures.add("boom", name="a")
+    memory.relations.link("x", "causes", "a")
+    before = contents(tmp_path)
+    answer = memory.export(to=tmp_path / "copy/.graphmem")
+    assert {name for name in answer.files} == {
+        "data/entities/part.ndjson", "data/failure.ndjson", "data/relations/causes.ndjson",
+    }  # fmt: skip
+    assert {k: v for k, v in contents(tmp_path).items() if not k.startswith("copy")} == before
+    with open_memory(tmp_path / "copy") as other:
+        assert [found.ref for found in other.related("x").results] == ["failure/a"]
+        assert other.export_check().ok
+    copied = contents(tmp_path / "copy")
+    assert all(copied[name] == found for name, found in before.items() if name.startswith(("data/", "types/")))
+
+
+def test_export_check_names_the_first_line_that_is_not_canonical(memory: Memory, tmp_path: Path) -> None:
+    write(data(tmp_path, "failure"), *sorted([failure("a"), failure("b")], key=len), failure("c", flaky=False))
+    before = contents(tmp_path)
+    checked = memory.export_check()
+    assert not checked.ok
+    assert {finding.code for finding in checked.findings} == {"not_canonical"}
+    assert checked.findings[0].fix == "graphmem export"
+    assert contents(tmp_path) == before
+
+
+def test_a_stale_schema_json_is_said_and_renewed(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / ".graphmem/types/entities/part.md").write_text("---\ntype: part\n---\nP.\n")
+    assert [finding.code for finding in memory.export_check().findings] == ["stale_schema"]
+    validated = memory.validate()
+    assert validated.ok
+    assert [finding.code for finding in validated.findings] == ["stale_schema"]
+    memory.export()
+    assert memory.export_check().ok
+    assert b'"part"' in (tmp_path / ".graphmem/schema.json").read_bytes()
+
+
+def test_validate_sees_a_graph_that_differs(memory: Memory) -> None:
+    memory.failures.add("boom", name="a")
+    memory.validate()
+    memory.store.catalog.connection.execute("UPDATE record SET is_live = 0")  # behind everybody's back
+    checked = memory.validate()
+    assert not checked.ok
+    assert [finding.code for finding in checked.findings] == ["graph_differs"]
+    memory.rebuild(embed=False)
+    assert memory.validate().ok
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("format = 1\n[retrieval]\nhalf_life = 3\n", "half_life"),
+        ("format = 1\n[retreival]\nhalf_life_days = 3\n", "retreival"),
+        ("format = 1\n[retrieval]\nhalf_life_days = -3\n", "half_life_days"),
+        ("format = \n", "TOML"),
+        ("format = 'x'\n", "format"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+    Memory.init(tmp_path)
+    (tmp_path / ".graphmem/config.toml").write_text(text)
+    with pytest.raises(BadInput) as refused:
+        Memory(tmp_path)
+    assert message in refused.value.message
+
+
+def test_later_settings_win_over_earlier_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Memory.init(tmp_path)
+    (tmp_path / "user/graphmem").mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    (tmp_path / "user/graphmem/config.toml").write_text("[retrieval]\nmin_strength = 0.1\n[cypher]\nlimit = 7\n")
+    (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[retrieval]\nmin_strength = 0.2\n")
+    with Memory(tmp_path) as memory:
+        assert (memory.store.settings.retrieval.min_strength, memory.store.settings.cypher.limit) == (0.2, 7)
+    monkeypatch.setenv("GRAPHMEM_RETRIEVAL_MIN_STRENGTH", "0.3")
+    with Memory(tmp_path, lock_timeout_s=1.5) as memory:
+        assert (memory.store.settings.retrieval.min_strength, memory.store.settings.store.lock_timeout) == (0.3, 1.5)
+
+
+def test_a_model_that_a_branch_names_is_not_loaded(tmp_path: Path) -> None:
+    Memory.init(tmp_path)
+    (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[embedding]\nmodel = '/tmp/evil'\n")
+    said: list[str] = []
+    with Memory(tmp_path, say=said.append) as memory:
+        assert memory.store.settings.embedding.model != "/tmp/evil"
+    assert any("/tmp/evil" in text for text in said)
+
+
+def test_an_edge_that_a_pull_made_between_ends_that_are_one_is_left_out(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("boom", name="a")
+    memory.rename("a", "b")
+    write(data(tmp_path, "relations/causes"), edge("failure/a", "causes", "failure/b"))
+    assert memory.related("a").results == []
+    assert [finding.code for finding in memory.validate().findings] == ["dangling"]
