@@ -81,7 +81,7 @@ class Store:
         """Say, once, what was read anew and which lines are bad."""
         if rows_read_first:
             records, edges = self.graph.rebuild()
-            self.say_once(f"local/ was missing: built it from the files, {records:,} records and {edges:,} relations")
+            self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
         for finding in findings[:MAX_FINDINGS]:
             self.say_once(f"{finding.severity}: {finding}")
@@ -184,6 +184,11 @@ class Store:
         ):
             return f"{scope!r} is no kind or type; {near}"
         return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 record, 2 records."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def open_store(

@@ -28,7 +28,9 @@ def command(line: str) -> str:
     return f"from graphmem.cli.app import run\nassert run({line.split()!r}) == 0"
 
 
-@pytest.mark.parametrize("code", ["import graphmem", "from graphmem import Memory", command("--help"), command("--version")])
+@pytest.mark.parametrize(
+    "code", ["import graphmem", "from graphmem import Memory", command("--help"), command("--version")]
+)
 def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) -> None:
     assert loaded(code, tmp_path) == set()
 

@@ -56,7 +56,7 @@ def test_every_row_is_there(imported: Any) -> None:
     name, memory, refs = imported
     stats = memory.stats()
     assert sum(stats.records[kind] for kind in ("failure", "pattern", "entity")) == len(refs)
-    edges = Counter()
+    edges: Counter[str] = Counter()
     for key in {relation_key(row, refs) for row in read(DATA / name, "relations")}:
         edges[key[0]] += 1
     assert {kind: number for kind, number in stats.relations.items() if number} == dict(edges)
@@ -95,16 +95,14 @@ def test_graph_questions_are_answered_exactly(imported: Any) -> None:
             ids = {ref: number for number, ref in refs.items()}
             digest = hashlib.sha256("\n".join(sorted(ids[ref] for ref in found)).encode()).hexdigest()
             assert (len(found), digest) == (question["count"], question["sha256"]), question["id"]
-    assert asked or name == "diagnostics" or name == "swefix"
+    assert asked or name in {"diagnostics", "swefix"}
 
 
 def walked(memory: Memory, ref: str, step: Mapping[str, Any]) -> set[str]:
     """Answer one step of a question: `related` up to six hops, a stored query for a closure of any depth."""
     kind = UNITED.get(step["type"], step["type"])
     if 0 < step["depth"] <= 2:
-        answer = memory.related(
-            ref, max_hops=step["depth"], types=[kind], direction=step["dir"], min_strength=0.01
-        )
+        answer = memory.related(ref, max_hops=step["depth"], types=[kind], direction=step["dir"], min_strength=0.01)
         assert answer.exhaustive
         return {found.ref for found in answer.results}
     query = stored("relation/reached" if step["dir"] == "out" else "relation/reaching")

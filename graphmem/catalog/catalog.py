@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 import orjson
 
+from graphmem.catalog.entry import signature_of
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Memory, Record, Relation
 from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.catalog.entry import signature_of
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.paths import Step
 

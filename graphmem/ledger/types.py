@@ -61,6 +61,8 @@ def taken_labels() -> dict[str, str]:
 
 def claim(labels: dict[str, str], made: EntityType | RelationType | TypeName) -> None:
     """Note the label of a new type, or raise ``ValueError`` where another type has it, in any case."""
+    if made.type in RESERVED_KINDS or made.type in RESERVED_RELATIONS:
+        raise ValueError(f"type {made.type!r} is a name of graphmem's own; take another")
     name = relation_label(made.type) if isinstance(made, RelationType) else label(made.type)
     if name.casefold() in labels:
         raise ValueError(f"type {made.type!r} would have the label {name!r}, which {labels[name.casefold()]!r} has")
@@ -100,7 +102,8 @@ class BadFrontMatter(ValueError):
     def __init__(self, error: Exception) -> None:
         super().__init__(str(getattr(error, "problem", None) or error))
         mark = getattr(error, "problem_mark", None)
-        self.line, self.column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
+        self.line: int = mark.line + 2 if mark else 1
+        self.column: int = mark.column + 1 if mark else 1
 
 
 def fault(file: str, error: Exception) -> Finding:
@@ -142,7 +145,7 @@ def write_type(layout: Layout, made: EntityType | RelationType) -> Path:
         folder = layout.types / "entities"
     import yaml  # noqa: PLC0415 - as above
 
-    front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{made.type}.md"
     prose = made.prose or made.description or "Say here what belongs in it."

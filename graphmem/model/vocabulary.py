@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphmem.model.field import Flag, Item
 from graphmem.model.relation import Weight
-from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, TYPE_NAME, label, relation_label
+from graphmem.names import TYPE_NAME, label, relation_label
 
 ANY = "any"
 KINDS = ("failure", "pattern", "campaign", "task")  # what can be an end beside the entity types
@@ -28,8 +28,6 @@ class TypeName(BaseModel):
         """Refuse a name that neither a file nor the graph could carry."""
         if not TYPE_NAME.fullmatch(self.type):
             raise ValueError(f"type {self.type!r} is not a lower-case letter, then up to 63 of a-z 0-9 _")
-        if self.type in RESERVED_KINDS or self.type in RESERVED_RELATIONS:
-            raise ValueError(f"type {self.type!r} is a name of graphmem's own; take another")
         return self
 
 

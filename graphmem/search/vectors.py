@@ -132,7 +132,8 @@ class VectorStore:
             return np.array(rows[row[0]])
         vectors = self.encoder.encode_documents([text])
         self.append([digest], vectors)
-        return vectors[0]
+        vector: Vector = vectors[0]
+        return vector
 
     def search(self, query: "Vector", scopes: Collection[str] | None) -> "tuple[NDArray[np.int64], Vector]":
         """

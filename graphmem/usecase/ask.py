@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from graphmem.errors import BadInput, Refused, Usage
 from graphmem.graph.cypher import check
-from graphmem.graph.query import all_stored, refuse_parameters, stored
+from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
 from graphmem.graph.sandbox import run
 from graphmem.model.result import CypherRows, QueryList, StoredQuery
 from graphmem.names import label, relation_label, split_ref
@@ -27,7 +27,7 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
     query = stored(name)
     if query.is_write:
         raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
-    extra = {"relation"} & query.placeholders
+    extra = names_asked(query)
     refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
     store.sync()
     names = {}
@@ -44,7 +44,14 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
         if key in given:
             number = store.resolve(str(given[key]))
             given[key] = store.catalog.refs([number])[number]
-    if "label" in query.placeholders:
+    if "label" in extra:
+        scope = str(parameters["label"])
+        if scope not in store.catalog.vocabulary.scopes:
+            raise Usage(
+                f"{scope!r} is no kind or entity type", hint=did_you_mean(scope, store.catalog.vocabulary.scopes)
+            )
+        names["label"] = label(scope)
+    elif "label" in query.placeholders:
         names["label"] = label(split_ref(str(given["ref"]))[0])
     return run_checked(store, query.filled(names), given, timeout_s, limit)
 
@@ -78,12 +85,18 @@ def meant(store: Store, message: str) -> str | None:
     return did_you_mean(name, known) or f"known: {', '.join(known)}"
 
 
+def names_asked(query: Stored) -> set[str]:
+    """Return what a user has to name for a stored query: a relation type; a kind or type, where no ``ref`` tells it."""
+    asked = {"relation"} & query.placeholders
+    return asked | {"label"} if "label" in query.placeholders and "ref" not in query.parameters else asked
+
+
 def query_list() -> QueryList:
     """Return the stored queries that read."""
     return QueryList(results=[
         StoredQuery(
             name=query.name, sentence=query.sentence, columns=list(query.columns),
-            parameters={**query.parameters, **({"relation": "NAME"} if "relation" in query.placeholders else {})},
+            parameters={**query.parameters, **dict.fromkeys(sorted(names_asked(query)), "NAME")},
         )
         for query in all_stored().values() if not query.is_write
     ])  # fmt: skip

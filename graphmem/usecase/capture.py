@@ -220,7 +220,7 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
         return update(store, number, changes, dry_run=dry_run)
 
 
-FIXED = ("kind", "key", "name", "type", "created_at", "edited", "aliases", "campaign", "depends", "archived_at",
+FIXED = ("helped", "failed", "kind", "key", "name", "type", "created_at", "edited", "aliases", "campaign", "depends", "archived_at",
          "archive_reason", "superseded_by", "alternates")  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def refuse_no_slug(kind: str, name: str) -> None:
     if not SLUG.fullmatch(name):
         raise BadInput(
             f"{kind} name {name!r} is no slug (a-z 0-9 - _ . up to 120 characters)",
-            hint=f"take --name {slug(name)}" if slug(name) else "take letters, digits, - _ .",
+            hint=f"{slug(name)!r} would be" if slug(name) else "take letters, digits, - _ .",
             details={"field": "name", "slug": slug(name)},
         )
 

@@ -38,7 +38,9 @@ def test_a_row_is_read_the_same_however_it_is_spaced_escaped_and_ordered(row: di
 
 
 def test_keys_are_sorted_without_spaces_and_text_is_not_escaped() -> None:
-    assert encode({"b": 1, "a": "é🙂/", "B": [1, 0.5, None, True]}) == '{"B":[1,0.5,null,true],"a":"é🙂/","b":1}'.encode()
+    assert (
+        encode({"b": 1, "a": "é🙂/", "B": [1, 0.5, None, True]}) == '{"B":[1,0.5,null,true],"a":"é🙂/","b":1}'.encode()
+    )
 
 
 CREATED = '"created_at":"2026-11-01T09:30:00.000Z"'
@@ -76,7 +78,9 @@ def test_a_row_has_one_canonical_form(given: str, canonical: str) -> None:
 
 
 def test_the_canonical_form_of_a_plain_edge_has_a_canonical_time() -> None:
-    line = b'{"to":"failure/b","type":"causes","kind":"relation","from":"failure/a","created_at":"2026-11-01T10:30+01:00"}'
+    line = (
+        b'{"to":"failure/b","type":"causes","kind":"relation","from":"failure/a","created_at":"2026-11-01T10:30+01:00"}'
+    )
     assert canonical_line(line + b"\r", frozenset()) == (
         b'{"created_at":"2026-11-01T09:30:00.000Z","from":"failure/a","kind":"relation","to":"failure/b","type":"causes"}'
     )
@@ -147,9 +151,18 @@ def test_no_integer_beyond_2_to_the_53_is_read(number: int) -> None:
         ({"kind": "failure", "name": "b", "key": "a", "trigger": "t"}, "failure/a"),
         ({"kind": "failure", "name": "b", "trigger": "t"}, "failure/b"),
         ({"kind": "entity", "type": "part", "name": "A b"}, "part/A b"),
-        ({"kind": "relation", "from": "failure/b", "type": "causes", "to": "failure/a"}, "failure/b\tcauses\tfailure/a"),
-        ({"kind": "relation", "from": "failure/b", "type": "variant", "to": "failure/a"}, "failure/a\tvariant\tfailure/b"),
-        ({"kind": "feedback", "ref": "failure/a", "helped": True, "at": "2026-11-01T09:30:00Z", "task": "t"}, "t\tfailure/a"),
+        (
+            {"kind": "relation", "from": "failure/b", "type": "causes", "to": "failure/a"},
+            "failure/b\tcauses\tfailure/a",
+        ),
+        (
+            {"kind": "relation", "from": "failure/b", "type": "variant", "to": "failure/a"},
+            "failure/a\tvariant\tfailure/b",
+        ),
+        (
+            {"kind": "feedback", "ref": "failure/a", "helped": True, "at": "2026-11-01T09:30:00Z", "task": "t"},
+            "t\tfailure/a",
+        ),
         ({"kind": "feedback", "ref": "failure/a", "helped": True, "at": "2026-11-01T09:30:00Z", "id": "i"}, "i"),
     ],
 )
@@ -203,5 +216,5 @@ def test_the_column_of_a_bad_field_is_where_its_name_stands() -> None:
 
 def test_no_number_that_is_none_is_ever_written() -> None:
     for value in (math.nan, math.inf):
-        with pytest.raises(Exception):  # noqa: B017, PT011 - whichever of the model or the encoder says no
+        with pytest.raises(Exception):  # noqa: B017 - whichever of the model or the encoder says no
             read_entry(encode({"kind": "failure", "name": "n", "trigger": "t", "created_at": "x", "cost": value}), ())

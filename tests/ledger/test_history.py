@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError, Memory
@@ -118,7 +118,9 @@ class History:
                 event(f"{name}: done")
 
     def edit(self, ref: str, text: str | None, is_unset: bool) -> None:
-        field = {"failure": "fix", "pattern": "framework", "part": "value", "campaign": "outcome"}.get(ref.split("/")[0])
+        field = {"failure": "fix", "pattern": "framework", "part": "value", "campaign": "outcome"}.get(
+            ref.split("/", maxsplit=1)[0]
+        )
         if field:
             self.memory.edit(ref, {field: text}, unset=[field] if is_unset and text is None else [])
         else:
@@ -140,7 +142,7 @@ class History:
 
     def pull_edge(self, ends: tuple[str, str, str], weight: float | None, is_later: bool) -> None:
         """An edge appears; its ends may be missing, archived or given by another name than the key."""
-        fields = {} if weight is None else {"weight": weight}
+        fields: dict[str, Any] = {} if weight is None else {"weight": weight}
         if is_later and weight is not None:
             fields["edited"] = {"weight": "2026-11-02T00:00:00.000Z"}
         if ends[0] != ends[2] and ends[1] != "touches":
@@ -204,12 +206,12 @@ def state(memory: Memory) -> dict[str, Any]:
         "list": [found.model_dump(mode="json") for found in listed],
         "get": {key: memory.get(key).model_dump(mode="json") for key in (found.record.key_ref for found in listed)},
         "related": {
-            ref: memory.related(ref, max_hops=3, min_strength=0.1).model_dump(mode="json", exclude={"results": {"record"}})
+            ref: memory.related(ref, max_hops=3, min_strength=0.1).model_dump(
+                mode="json", exclude={"results": {"record"}}
+            )
             for ref in live
         },
-        "solutions": {
-            ref: memory.solutions(ref).model_dump(mode="json") for ref in live if ref.startswith("failure/")
-        },
+        "solutions": {ref: memory.solutions(ref).model_dump(mode="json") for ref in live if ref.startswith("failure/")},
         "ready": {
             ref: memory.campaigns.ready(ref).model_dump(mode="json") for ref in live if ref.startswith("campaign/")
         },
@@ -234,7 +236,7 @@ def graph(memory: Memory) -> dict[str, list[str]]:
             ("nodes", "MATCH (n) RETURN n"),
             ("edges", "MATCH (a)-[r]->(b) RETURN a.ref, r, b.ref"),
         ):
-            rows = connection.execute(query).get_all()  # type: ignore[union-attr]
+            rows = connection.execute(query).get_all()
             plain = [[strip(value) for value in row] for row in rows]
             found[name] = sorted(repr(row) for row in plain)
     return found
@@ -247,7 +249,7 @@ def strip(value: object) -> object:
     return value
 
 
-@settings(max_examples=10, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(steps, min_size=5, max_size=40))
 def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
@@ -255,8 +257,7 @@ def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[
         lived.run([*history[: len(history) // 2], ("look", ()), *history[len(history) // 2 :]])
         shutil.copytree(lived.folder / ".graphmem", Path(second) / ".graphmem", ignore=shutil.ignore_patterns("local"))
         fresh = open_memory(Path(second))
-        kept = {part: found for part, found in state(lived.memory).items()}
-        made = {part: found for part, found in state(fresh).items()}
+        kept, made = state(lived.memory), state(fresh)
         for part, found in made.items():
             assert kept[part] == found, part
         assert all(finding["severity"] == "warning" for finding in made["validate"]["findings"])

@@ -40,7 +40,9 @@ def ordered(*lines: bytes) -> list[bytes]:
     def key(line: bytes) -> str:
         row = orjson.loads(line)
         scope = row["type"] if row["kind"] == "entity" else row["kind"]
-        text = f"{row['from']}\t{row['type']}\t{row['to']}" if "from" in row else f"{scope}/{row.get('key', row['name'])}"
+        text = (
+            f"{row['from']}\t{row['type']}\t{row['to']}" if "from" in row else f"{scope}/{row.get('key', row['name'])}"
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     return sorted(lines, key=key)
@@ -100,7 +102,9 @@ def test_an_edit_of_a_file_out_of_order_keeps_every_row(store: Memory, tmp_path:
     lines = [failure(f"n{number}") for number in range(3 if is_small else 60)]
     write(data(tmp_path, "failure"), failure("a"), *lines, failure("b"))
     store.edit("n1", {"fix": "x"})
-    found = {orjson.loads(line)["name"]: line for line in data(tmp_path, "failure").read_bytes().splitlines(keepends=True)}
+    found = {
+        orjson.loads(line)["name"]: line for line in data(tmp_path, "failure").read_bytes().splitlines(keepends=True)
+    }
     assert len(found) == len(lines) + 2
     assert all(found[f"n{number}"] == made for number, made in enumerate(lines) if number != 1)
 
@@ -417,7 +421,9 @@ with locked(Path(sys.argv[1]), timeout_s=5):
 
 def holder(tmp_path: Path, seconds: float) -> "subprocess.Popen[str]":
     path = tmp_path / ".graphmem/local/store.lock"
-    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path), str(seconds)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path), str(seconds)], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout
     assert process.stdout.readline() == "held\n"
     return process
@@ -445,9 +451,9 @@ def test_a_writer_that_waits_too_long_is_told_who_holds_the_store(store: Memory,
 
 def test_the_lock_can_be_shared_by_readers_and_not_with_a_writer(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with locked(path, shared=True, timeout_s=0), locked(path, shared=True, timeout_s=0):
-        with pytest.raises(Locked), locked(path, timeout_s=0):
-            pass
+    shared = locked(path, shared=True, timeout_s=0), locked(path, shared=True, timeout_s=0)
+    with shared[0], shared[1], pytest.raises(Locked), locked(path, timeout_s=0):
+        pass
     with locked(path, timeout_s=0), pytest.raises(Locked), locked(path, shared=True, timeout_s=0):
         pass
 
@@ -461,8 +467,13 @@ def test_a_store_of_a_newer_format_is_read_and_not_written(tmp_path: Path) -> No
     with open_memory(tmp_path, said=said) as memory:
         assert refs(memory) == ["failure/a"]
         assert any("format 2" in text for text in said)
-        for write_it in (lambda: memory.failures.add("b"), lambda: memory.forget("a"), memory.export,
-                         lambda: memory.types.add_entity("part"), lambda: memory.feedback("a", helped=True)):  # fmt: skip
+        for write_it in (
+            lambda: memory.failures.add("b"),
+            lambda: memory.forget("a"),
+            memory.export,
+            lambda: memory.types.add_entity("part"),
+            lambda: memory.feedback("a", helped=True),
+        ):
             with pytest.raises(Refused) as refused:
                 write_it()
             assert "format 2" in refused.value.message

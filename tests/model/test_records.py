@@ -55,7 +55,8 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "campaign": rows("campaign", {"name": slugs, "objective": texts}, {
         **record, "framework": texts, "status": st.sampled_from(("active", "partial")), "completed_at": times,
         "outcome": texts, "tags": sets, "fingerprint": st.fixed_dictionaries({}, optional={
-            "delta": sets, "tasks": st.integers(0, 9), "task_types": st.dictionaries(slugs, st.integers(0, 9), max_size=2),
+            "delta": sets, "tasks": st.integers(0, 9),
+            "task_types": st.dictionaries(slugs, st.integers(0, 9), max_size=2),
             "later": values,
         }),
     }),
@@ -66,8 +67,8 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         "lineage": st.lists(values, max_size=2), "preflight": values, "code_contexts": st.lists(texts, max_size=2),
         "started_at": times,
     }),
-    "relation": rows("relation", {"from": st.builds("failure/{}".format, slugs), "to": st.builds("pattern/{}".format, slugs),
-                                  "type": slugs}, {
+    "relation": rows("relation", {"from": st.builds("failure/{}".format, slugs), "type": slugs,
+                                  "to": st.builds("pattern/{}".format, slugs)}, {
         "weight": weights, "note": texts, "sources": sets, "similarity": st.floats(0, 1),
     }),
     "feedback": st.fixed_dictionaries({"kind": st.just("feedback"), "ref": refs, "helped": st.booleans(), "at": times,

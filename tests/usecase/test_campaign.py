@@ -24,7 +24,9 @@ def campaign(memory: Memory) -> Memory:
 
 
 def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path) -> None:
-    answer = campaign.campaigns.add_tasks("auth", {"tasks": [task(2, 1, delta=["b", "a"]), task("001"), task(3, ["001", 2])]})
+    answer = campaign.campaigns.add_tasks(
+        "auth", {"tasks": [task(2, 1, delta=["b", "a"]), task("001"), task(3, ["001", 2])]}
+    )
     assert [found.ref for found in answer.tasks] == ["task/auth/001-s001", "task/auth/002-s2", "task/auth/003-s3"]
     third = answer.tasks[2]
     assert isinstance(third, Task)
@@ -68,7 +70,9 @@ def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path)
         ([task(1), task(2, objective="x" * 16_385)], "16,385"),
     ],
 )
-def test_a_plan_that_does_not_check_out_stores_nothing(campaign: Memory, tmp_path: Path, plan: Any, message: str) -> None:
+def test_a_plan_that_does_not_check_out_stores_nothing(
+    campaign: Memory, tmp_path: Path, plan: Any, message: str
+) -> None:
     before = contents(tmp_path)
     with pytest.raises((BadInput, Refused)) as refused:
         campaign.campaigns.add_tasks("auth", plan)
@@ -116,7 +120,9 @@ def test_ready_are_the_pending_tasks_whose_parents_are_all_complete(campaign: Me
 
 
 def test_a_finished_campaign_keeps_its_fingerprint(campaign: Memory) -> None:
-    campaign.campaigns.add_tasks("auth", [task(1, delta=["a.py", "b.py"], type="impl"), task(2, delta=["b.py"], type="test")])
+    campaign.campaigns.add_tasks(
+        "auth", [task(1, delta=["a.py", "b.py"], type="impl"), task(2, delta=["b.py"], type="test")]
+    )
     campaign.edit("auth/001-s1", {"status": "complete"})
     done = campaign.campaigns.complete("auth", outcome="half of it")
     record = done.record
@@ -201,7 +207,7 @@ def test_two_campaigns_without_tasks_are_equally_large(memory: Memory) -> None:
     finished(memory, "old", "Add a login page", [], 0)
     memory.campaigns.create("Add a login page", name="new")
     (found,) = memory.similar("campaign/new").results
-    assert (found.parts.objective, found.parts.files, found.parts.size) == (pytest.approx(1.0), 0.0, 1.0)
+    assert [found.parts.objective, found.parts.files, found.parts.size] == pytest.approx([1.0, 0.0, 1.0])
     assert found.similarity == pytest.approx(0.7)
 
 

@@ -30,7 +30,11 @@ def test_list_filters_sorts_and_counts(memory: Memory) -> None:
     assert refs(memory.list(tags=["x"])) == ["failure/a", "failure/b", "pattern/p"]
     assert refs(memory.list(tags=["x", "y"])) == ["failure/a"]
     assert refs(memory.list("failure", sort="cost")) == ["failure/a", "failure/b", "failure/c"]
-    assert refs(memory.list("failure", sort="-cost")) == ["failure/b", "failure/a", "failure/c"]  # without a value: last
+    assert refs(memory.list("failure", sort="-cost")) == [
+        "failure/b",
+        "failure/a",
+        "failure/c",
+    ]  # without a value: last
     assert refs(memory.list("failure", sort="-created_at")) == ["failure/c", "failure/b", "failure/a"]
     limited = memory.list("failure", limit=2)
     assert (refs(limited), limited.total) == (["failure/a", "failure/b"], 3)
@@ -149,7 +153,9 @@ def test_a_name_a_reference_and_an_alias_are_exact(memory: Memory) -> None:
         ("(?i)ß", "ẞ", True),
     ],
 )
-def test_a_match_expression_finds_what_pythons_own_would(memory: Memory, expression: str, text: str, is_hit: bool) -> None:
+def test_a_match_expression_finds_what_pythons_own_would(
+    memory: Memory, expression: str, text: str, is_hit: bool
+) -> None:
     memory.failures.add("unrelated words", name="it", match=expression)
     found = [hit.ref for hit in memory.query(text).results if hit.factors.exact]
     assert found == (["failure/it"] if is_hit else [])

@@ -95,7 +95,9 @@ def test_a_batch_is_taken_whole_or_not_at_all(reported: Memory, tmp_path: Path) 
     ):
         with pytest.raises(BadInput) as refused:
             reported.feedback_rows([good, b"\n", bad], name="batch")
-        (finding,) = refused.value.details["findings"]  # type: ignore[misc]  # a list
+        findings = refused.value.details["findings"]
+        assert isinstance(findings, list)
+        (finding,) = findings
         assert (finding["file"], finding["line"]) == ("batch", 3)
         assert message in finding["message"] + finding["expected"]
     assert counts(reported) == (0, 0)
@@ -111,7 +113,9 @@ def test_of_two_reports_of_a_batch_for_one_task_the_last_counts(reported: Memory
 
 
 reports = st.lists(
-    st.tuples(st.sampled_from(("failure/a", "pattern/a")), st.booleans(), st.integers(0, 5)), max_size=8, unique_by=lambda r: r[2]
+    st.tuples(st.sampled_from(("failure/a", "pattern/a")), st.booleans(), st.integers(0, 5)),
+    max_size=8,
+    unique_by=lambda r: r[2],
 )
 
 
@@ -121,7 +125,9 @@ def test_the_order_of_reports_does_not_matter(
     tmp_path_factory: pytest.TempPathFactory, given: Sequence[tuple[str, bool, int]], random: st.DataObject
 ) -> None:
     lines = [
-        orjson.dumps({"kind": "feedback", "ref": ref, "helped": helped, "id": f"i{n}", "at": f"2026-11-0{n + 1}T00:00:00Z"})
+        orjson.dumps(
+            {"kind": "feedback", "ref": ref, "helped": helped, "id": f"i{n}", "at": f"2026-11-0{n + 1}T00:00:00Z"}
+        )
         for ref, helped, n in given
     ]
     found = []

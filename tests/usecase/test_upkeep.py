@@ -23,9 +23,15 @@ def test_stats_count_live_records_and_how_they_hang_together(memory: Memory) -> 
     found = memory.stats()
     assert found.records == {"failure": 3, "pattern": 1, "campaign": 0, "task": 0, "entity": 1, "feedback": 1}
     assert found.entities == {"order": 0, "part": 1}
-    assert (found.archived, found.relations["solves"], found.relations["causes"], found.relations["variant"]) == (1, 1, 1, 0)
+    assert (found.archived, found.relations["solves"], found.relations["causes"], found.relations["variant"]) == (
+        1,
+        1,
+        1,
+        0,
+    )
     assert found.connectivity.model_dump() == {
-        "edges_per_node": 3 / 5, "isolated_share": 2 / 5, "components": 3, "largest_component": 3, "unsolved_failures": 1,
+        "edges_per_node": 3 / 5, "isolated_share": 2 / 5, "components": 3, "largest_component": 3,
+        "unsolved_failures": 1,
     }  # fmt: skip
 
 
@@ -42,7 +48,7 @@ def test_export_to_another_folder_makes_a_store_with_the_same_answers(memory: Me
     memory.relations.link("x", "causes", "a")
     before = contents(tmp_path)
     answer = memory.export(to=tmp_path / "copy/.graphmem")
-    assert {name for name in answer.files} == {
+    assert set(answer.files) == {
         "data/entities/part.ndjson", "data/failure.ndjson", "data/relations/causes.ndjson",
     }  # fmt: skip
     assert {k: v for k, v in contents(tmp_path).items() if not k.startswith("copy")} == before
