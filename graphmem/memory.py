@@ -94,7 +94,8 @@ class Memory:
         return find.listing(self.store, kind, tags=tags, archived=archived, sort=sort, limit=limit)
 
     def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
-             untag: Collection[str] = (), unset: Collection[str] = (), dry_run: bool = False) -> result.Changed:  # fmt: skip
+             untag: Collection[str] = (), unset: Collection[str] = (),
+             dry_run: bool = False) -> result.Changed:  # fmt: skip
         """Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away."""
         return capture.edit(self.store, ref, fields or {}, tag=[*tag], untag=[*untag], unset=[*unset], dry_run=dry_run)
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, Sk
 from graphmem.model.record import Record
 from graphmem.model.vocabulary import EntityType, RelationType
 
-# A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none that it could be given.
+# A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none it could be given.
 Shown: TypeAlias = Annotated[SerializeAsAny[Record], SkipValidation]
 
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]

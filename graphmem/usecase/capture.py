@@ -220,8 +220,8 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
         return update(store, number, changes, dry_run=dry_run)
 
 
-FIXED = ("helped", "failed", "kind", "key", "name", "type", "created_at", "edited", "aliases", "campaign", "depends", "archived_at",
-         "archive_reason", "superseded_by", "alternates")  # fmt: skip
+FIXED = ("helped", "failed", "kind", "key", "name", "type", "created_at", "edited", "aliases", "campaign", "depends",
+         "archived_at", "archive_reason", "superseded_by", "alternates")  # fmt: skip
 
 
 def rename(store: Store, ref: str, name: str) -> Changed:

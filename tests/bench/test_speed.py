@@ -155,11 +155,13 @@ def raw_copy(folder: Path, rows: list[dict[str, Any]]) -> None:
         folder / "raw.kuzu", read_only=False, buffer_bytes=2**28, max_bytes=2**36, threads=2
     )
     connection.execute(
-        "CREATE NODE TABLE Package (key STRING PRIMARY KEY, ref STRING, name STRING, kind STRING, type STRING, value STRING,"
+        "CREATE NODE TABLE Package (key STRING PRIMARY KEY, ref STRING, name STRING, kind STRING, type STRING,"
+        " value STRING,"
         " created_at TIMESTAMP, updated_at TIMESTAMP, edited STRING, aliases STRING[], sources STRING[])"
     )
     connection.execute(
-        "CREATE REL TABLE DEPENDS (FROM Package TO Package, weight DOUBLE, note STRING, created_at TIMESTAMP, updated_at TIMESTAMP)"
+        "CREATE REL TABLE DEPENDS (FROM Package TO Package, weight DOUBLE, note STRING, created_at TIMESTAMP,"
+        " updated_at TIMESTAMP)"
     )
     times = pa.array([now.replace(tzinfo=None)] * max(len(nodes), len(edges)), pa.timestamp("us"))
     table = pa.table({
@@ -172,8 +174,9 @@ def raw_copy(folder: Path, rows: list[dict[str, Any]]) -> None:
     })  # fmt: skip
     connection.execute("COPY Package FROM $rows", {"rows": table})
     table = pa.table({
-        "from": [row["from"][8:] for row in edges], "to": [row["to"][8:] for row in edges], "weight": [0.9] * len(edges),
-        "note": pa.array([None] * len(edges), pa.string()), "created_at": times[: len(edges)], "updated_at": times[: len(edges)],
+        "from": [row["from"][8:] for row in edges], "to": [row["to"][8:] for row in edges],
+        "weight": [0.9] * len(edges), "note": pa.array([None] * len(edges), pa.string()),
+        "created_at": times[: len(edges)], "updated_at": times[: len(edges)],
     })  # fmt: skip
     connection.execute("COPY DEPENDS FROM $rows", {"rows": table})
     connection.close()
