@@ -8,15 +8,14 @@ import orjson
 from graphmem.catalog.catalog import Catalog
 from graphmem.graph.columns import EDGE_COLUMNS, columns, model_of
 from graphmem.graph.engine import Connection
-from graphmem.graph.rebuild import define, edge_properties, properties
+from graphmem.graph.shape import edge_properties, properties
 from graphmem.graph.writes import put_edge, put_node, remove_edge, remove_node
 from graphmem.model.field import parse_time
 from graphmem.names import edge_key, row_id, split_ref
 
 
 def take_in(connection: Connection, catalog: Catalog, changes: Sequence[tuple[str | None, str, str | None]]) -> None:
-    """Write every node and edge that changed, in one transaction; tables that the vocabulary added come first."""
-    define(connection, catalog.vocabulary)
+    """Write every node and edge that changed, in one transaction."""
     connection.execute("BEGIN TRANSACTION")
     for kind, source, target in changes:
         if kind is None or target is None:

@@ -20,6 +20,8 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.constants import GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S
 from graphmem.files import shipped
 from graphmem.graph.engine import Connection, open_database
+from graphmem.graph.follow import take_in
+from graphmem.graph.shape import define
 from graphmem.lock import locked
 
 THREADS = 2  # of the engine, in our own opens
@@ -112,10 +114,10 @@ class Graph:
             if len(changes) > MOST_CHANGES:
                 self.make_anew()
                 return True
-            from graphmem.graph.follow import take_in  # noqa: PLC0415 - arrow is needed by writers only
-
             self.keep(Left(**{**asdict(left), "is_writing": True}))
             with opened(self.path, read_only=False) as connection:
+                if left.vocabulary != self.vocabulary():
+                    define(connection, self.catalog.vocabulary)
                 take_in(connection, self.catalog, changes)
             self.keep(self.found(epoch, seq))
             return False
@@ -133,7 +135,7 @@ class Graph:
 
     def make_anew(self) -> tuple[int, int]:
         """Do the work of ``rebuild`` under the lock: beside the old file, which stays until the new one is complete."""
-        from graphmem.graph.rebuild import define, fill  # noqa: PLC0415 - as above
+        from graphmem.graph.rebuild import fill  # noqa: PLC0415 - only a bulk copy pays for arrow, 0.2 s
 
         epoch, seq = self.catalog.position
         fresh = self.path.with_name(f"{self.path.name}.new")

@@ -14,7 +14,7 @@ from graphmem import Memory, NotFound, Refused, Usage
 from graphmem.graph.cypher import check
 from graphmem.graph.graph import opened
 from graphmem.graph.query import Stored, all_stored
-from graphmem.graph.rebuild import define
+from graphmem.graph.shape import define
 from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary
 
 QUERIES = list(all_stored().values())

@@ -231,16 +231,16 @@ def test_a_type_may_be_a_reserved_word_of_cypher(memory: Memory) -> None:
 
 @pytest.mark.parametrize("name", ["Part", "1part", "part-x", "", "x" * 65, "failure", "solves", "memory", "päart"])
 def test_a_type_name_that_file_or_graph_could_not_carry_is_refused(memory: Memory, name: str) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(Refused):
         memory.types.add_entity(name)
-    with pytest.raises(BadInput):
+    with pytest.raises(Refused):
         memory.types.add_relation(name, sources=["any"], targets=["any"])
 
 
 def test_a_type_whose_label_another_has_is_refused_in_any_case(memory: Memory) -> None:
     memory.types.add_entity("work_item")
     for name in ("workitem", "work_item_", "workItem"):
-        with pytest.raises((Refused, BadInput)):
+        with pytest.raises(Refused):
             memory.types.add_entity(name)
     assert memory.types.add_entity("work_item").type == "work_item"  # the same again is no mistake
 
