@@ -15,7 +15,7 @@ from graphmem.catalog.catalog import Catalog, chunks, kind_of, marks
 from graphmem.catalog.entry import Entry, signature_of, text_hash
 from graphmem.model import Failure, Feedback, Record, Task
 from graphmem.model.record import Row
-from graphmem.names import edge_key, mark, row_id
+from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.expression import needed_literals
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
@@ -249,14 +249,19 @@ class Intake:
     # --- what follows from a change -----------------------------------------------------------------------------
 
     def tell_names_apart(self, touched: Touched) -> None:
-        """Show a name that two records of a scope hold with a mark, but for the one whose key sorts first."""
+        """Mark the shown name of every record that its plain name would not lead back to."""
         if len(touched.records) > BULK:
-            clashes = self.connection.execute("SELECT scope, name FROM record GROUP BY scope, name HAVING count(*) > 1")
-            touched.names |= set(clashes.fetchall())
+            clashes = "SELECT scope, name FROM record WHERE name <> key UNION SELECT scope, name FROM record"
+            touched.names |= set(self.connection.execute(f"{clashes} GROUP BY scope, name HAVING count(*) > 1"))
+        else:
+            touched.names |= {split_ref(ref) for ref in touched.nodes}
         for scope, name in sorted(touched.names):
-            sql = "SELECT id, key, shown FROM record WHERE name = ? AND scope = ? ORDER BY key"
-            for place, (number, key, shown) in enumerate(self.connection.execute(sql, (name, scope)).fetchall()):
-                right = name if place == 0 else f"{name}~{mark(key)}"
+            sql = "SELECT id, key, shown FROM record WHERE name = ? AND scope = ? ORDER BY key <> name, key"
+            holders = self.connection.execute(sql, (name, scope)).fetchall()
+            is_a_key = self.catalog.has(row_id(f"{scope}/{name}"))
+            for place, (number, key, shown) in enumerate(holders):
+                is_plain = key == name or (place == 0 and not is_a_key)
+                right = name if is_plain else f"{name}~{mark(key)}"
                 if shown != right:
                     self.connection.execute("UPDATE record SET shown = ? WHERE id = ?", (right, number))
                     touched.nodes.add(f"{scope}/{key}")

@@ -42,7 +42,7 @@ class VectorStore:
         self.encoder = encoder
         self.path = folder / f"{encoder.fingerprint}.f32"
         self.row_bytes = 4 * encoder.dimensions
-        self.is_checked = False  # whether the file holds what the catalog says it does
+        self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
 
     def catch_up(self, progress: Callable[[int, int], None] | None = None) -> int:
         """
@@ -51,9 +51,9 @@ class VectorStore:
         Args:
             progress: called with how many texts are done and how many there are.
         """
-        if not (self.is_checked and self.path.exists()):
+        if self.checked_size < 0 or self.size() < self.checked_size:
             self.switch()
-            self.is_checked = True
+        self.checked_size = self.size()
         unset = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
         if not self.connection.execute(f"SELECT 1 FROM record WHERE {unset} LIMIT 1").fetchone():
             return 0
@@ -78,13 +78,23 @@ class VectorStore:
             f"UPDATE record SET vector = ({known}) WHERE {unset} AND EXISTS ({known})", (self.encoder.fingerprint,) * 2
         )
 
+    def size(self) -> int:
+        """Return the bytes of the file; 0 where there is none."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def rows(self) -> "Matrix":
+        """Return the whole rows of the file, mapped, not read."""
+        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
+
+        shape = (self.size() // self.row_bytes, self.encoder.dimensions)
+        return np.memmap(self.path, dtype="<f4", mode="r", shape=shape)
+
     def switch(self) -> None:
         """Forget the places in the file of another model, or in a file that is gone or shorter than was noted."""
         fingerprint = self.encoder.fingerprint
         kept = self.connection.execute("SELECT value FROM meta WHERE name = 'vector_model'").fetchone()
-        size = self.path.stat().st_size if self.path.exists() else 0
         (top,) = self.connection.execute("SELECT max(place) FROM vector WHERE model = ?", (fingerprint,)).fetchone()
-        is_short = top is not None and (top + 1) * self.row_bytes > size
+        is_short = top is not None and (top + 1) * self.row_bytes > self.size()
         if is_short:
             self.connection.execute("DELETE FROM vector WHERE model = ?", (fingerprint,))
         if is_short or kept is None or kept[0] != fingerprint:
@@ -128,7 +138,7 @@ class VectorStore:
         sql = "SELECT place FROM vector WHERE model = ? AND text_hash = ?"
         row = self.connection.execute(sql, (self.encoder.fingerprint, digest)).fetchone()
         if row is not None:
-            rows = np.memmap(self.path, dtype="<f4", mode="r").reshape(-1, self.encoder.dimensions)
+            rows = self.rows()
             return np.array(rows[row[0]])
         vectors = self.encoder.encode_documents([text])
         self.append([digest], vectors)
@@ -153,7 +163,7 @@ class VectorStore:
         pairs = np.array(self.connection.execute(sql, list(scopes or ())).fetchall(), dtype=np.int64).reshape(-1, 2)
         if not len(pairs):
             return pairs[:, 0], np.empty(0, dtype=np.float32)
-        rows = np.memmap(self.path, dtype="<f4", mode="r").reshape(-1, self.encoder.dimensions)
+        rows = self.rows()
         places = pairs[:, 1]
         if len(places) * 2 > len(rows):
             return pairs[:, 0], (rows @ query)[places]
@@ -161,9 +171,8 @@ class VectorStore:
 
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one."""
-        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
 
-        rows = np.memmap(self.path, dtype="<f4", mode="r").reshape(-1, self.encoder.dimensions) if ids else None
+        rows = self.rows() if ids else None
         for part in chunks(ids):
             sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
             for number, place in self.connection.execute(sql, part):

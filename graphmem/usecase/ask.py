@@ -45,11 +45,10 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
             number = store.resolve(str(given[key]))
             given[key] = store.catalog.refs([number])[number]
     if "label" in extra:
-        scope = str(parameters["label"])
-        if scope not in store.catalog.vocabulary.scopes:
-            raise Usage(
-                f"{scope!r} is no kind or entity type", hint=did_you_mean(scope, store.catalog.vocabulary.scopes)
-            )
+        scopes = {label(scope): scope for scope in store.catalog.vocabulary.scopes}
+        scope = scopes.get(str(parameters["label"]), str(parameters["label"]))
+        if scope not in scopes.values():
+            raise Usage(f"{scope!r} is no label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
         names["label"] = label(scope)
     elif "label" in query.placeholders:
         names["label"] = label(split_ref(str(given["ref"]))[0])

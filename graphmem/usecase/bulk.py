@@ -76,6 +76,14 @@ class Intake:
             raise BadInput(bad.message, hint=bad.expected)
         self.puts[made.id] = made
 
+    def take_back(self, record: Record) -> None:
+        """Forget a record that turned out to be refused."""
+        number = row_id(record.key_ref)
+        del self.records[record.key_ref]
+        self.handles = {handle: key for handle, key in self.handles.items() if key != record.key_ref}
+        if self.puts.pop(number, None) is not None:
+            self.counts["updated" if number in self.there else "created"] -= 1
+
     def count(
         self, action: Action, record: Record, likeness: float | None = None, variants: Sequence[Variant] = ()
     ) -> None:
@@ -122,9 +130,7 @@ def bulk_add(
         else:
             for given in records:
                 guarded(intake, given, add_record)
-        for given in records:
-            if isinstance(given.record, Task):
-                guarded(intake, given, settle_task)
+        settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
         refuse_cycles(intake)
         add_edges(intake, [given for given in rows if given.is_edge])
         for given in rows:
@@ -228,6 +234,16 @@ def add_record(intake: Intake, given: Given) -> None:
     intake.count(action, record)
 
 
+def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
+    """Name what tasks belong to and need by key; one that is refused is taken back, and so is what needs it."""
+    refused = -1
+    while refused < len(intake.findings):
+        refused = len(intake.findings)
+        for given in rows:
+            if isinstance(given.record, Task) and given.record.key_ref in intake.records:
+                guarded(intake, given, settle_task)
+
+
 def settle_task(intake: Intake, given: Given) -> None:
     """Name the campaign and the parents of a task by key; each has to be there or in the input."""
     assert isinstance(given.record, Task)
@@ -237,6 +253,7 @@ def settle_task(intake: Intake, given: Given) -> None:
     known = {ref: key_of(intake, ref) for ref in (task.campaign, *task.depends)}
     for ref, key in known.items():
         if key is None:
+            intake.take_back(task)
             raise BadInput(
                 f"task {task.name} names {ref!r}, which is neither there nor in the input", hint="a reference"
             )
@@ -259,10 +276,14 @@ def key_of(intake: Intake, ref: str) -> str | None:
 
 
 def refuse_cycles(intake: Intake) -> None:
-    """Raise ``Refused`` where tasks of the input wait for each other."""
-    tasks = [record for record in intake.records.values() if isinstance(record, Task)]
-    if tasks:
-        refuse_cycle({task.key_ref: task.depends for task in tasks})
+    """Raise ``Refused`` where tasks of the input wait for each other, or for tasks that wait for them."""
+    given = {key: record for key, record in intake.records.items() if isinstance(record, Task)}
+    if not given:
+        return
+    catalog = intake.store.catalog
+    there = (catalog.stored(number) for number, *_ in list(catalog.live_rows("task")))
+    tasks = {**{task.key_ref: task for task in there if isinstance(task, Task)}, **given}
+    refuse_cycle({key: task.depends for key, task in tasks.items()})
 
 
 def add_edges(intake: Intake, rows: Sequence[Given]) -> None:

@@ -58,6 +58,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("pull edge"), st.tuples(ends(), weights, flags)),
     st.tuples(st.just("pull report"), st.tuples(refs, flags)),
     st.tuples(st.just("drop"), st.tuples(st.integers(0, 20), st.integers(0, 50))),
+    st.tuples(st.just("drop"), st.tuples(st.integers(0, 20), st.integers(0, 50))),
     st.tuples(st.just("checkout"), st.tuples()),
     st.tuples(st.just("look"), st.tuples()),
 )
@@ -80,6 +81,13 @@ class History:
                 self.memory.entities.add(scope, name)
         self.memory.campaigns.create("to do alpha", name="alpha")
         self.add_tasks("alpha", True)
+        for ends in (
+            ("pattern/alpha", "solves", "failure/alpha"),
+            ("failure/alpha", "causes", "failure/beta"),
+            ("failure/beta", "co_occurs", "failure/gamma"),
+            ("part/alpha", "uses", "failure/alpha"),
+        ):
+            self.memory.relations.link(*ends)
         self.look()
         self.kept: dict[str, bytes] | None = None
         self.do: dict[str, Callable[..., object]] = {

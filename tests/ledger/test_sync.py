@@ -355,6 +355,15 @@ def test_a_symmetric_edge_given_from_its_other_end_is_the_same_edge(store: Memor
     assert store.cypher("MATCH (x)-[r:VARIANT]->(y) RETURN r.weight").rows == [[0.5]]
 
 
+def test_a_symmetric_edge_that_a_pull_turned_round_stands_once_in_the_graph(store: Memory, tmp_path: Path) -> None:
+    store.relations.link("a", "variant", "b", weight=0.5)
+    query = "MATCH (x)-[r:VARIANT]->(y) RETURN r.weight"
+    assert store.cypher(query).rows == [[0.5]]
+    write(data(tmp_path, "relations/variant"), edge("failure/b", "variant", "failure/a", weight=0.6))
+    assert store.cypher(query).rows == [[0.6]]
+    assert store.validate().findings == []
+
+
 def test_two_records_with_one_name_are_both_shown_and_warned_of(store: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "failure"), failure("a"), failure("a", "another", key="zz"), failure("b"))
     mark = hashlib.sha256(b"zz").hexdigest()[:6]

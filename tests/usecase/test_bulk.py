@@ -94,11 +94,7 @@ def test_its_own_files_can_be_piped_into_another_store(tmp_path: Path) -> None:
         (edge("failure/good", "causes", "pattern/p", weight=3), "bad_row"),
         (line(kind="entity", type="undeclared", name="x"), None),
         (b'{"kind":"feedback","ref":"failure/missing","helped":true}', None),
-        pytest.param(
-            line(kind="task", name="c/001-s", campaign="campaign/missing", objective="o"),
-            None,
-            marks=pytest.mark.xfail(strict=True, reason="with skip_invalid the refused task is stored all the same"),
-        ),
+        (line(kind="task", name="c/001-s", campaign="campaign/missing", objective="o"), None),
         (b'{"kind":"failure","trigger":"' + b"x" * 20_000 + b'"}', None),
         (b'{"kind":"failure","trigger":"t","created_at":"never"}', "bad_row"),
         (b'{"kind":"failure","trigger":"t\xff"}', "bad_utf8"),
@@ -186,7 +182,6 @@ def test_a_cycle_among_tasks_is_refused_with_its_path(memory: Memory, tmp_path: 
     assert contents(tmp_path) == before
 
 
-@pytest.mark.xfail(strict=True, reason="only the tasks of the input are looked at")
 def test_a_cycle_with_a_task_that_is_there_is_refused(memory: Memory) -> None:
     def task(name: str, *depends: str) -> bytes:
         return line(

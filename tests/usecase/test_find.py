@@ -120,11 +120,12 @@ def test_an_old_error_that_matches_exactly_is_never_below_something_fresh(tmp_pa
     with open_memory(tmp_path, clock=clock) as memory:
         memory.failures.add("E4711 while linking", name="old", match=r"E47\d\d")
         clock.time += timedelta(days=3650)
-        memory.failures.add("error while linking the program", name="fresh", cost=500)
+        memory.failures.add("error E4799 while linking the program", name="fresh", cost=500, dedup=False)
         answer = memory.query("error E4799 while linking the program")
         assert refs(answer) == ["failure/old", "failure/fresh"]
         assert answer.results[0].factors.exact == 1.0
         assert answer.results[0].score < answer.results[1].score
+        assert answer.results[1].relevance > 0.6
 
 
 def test_a_name_a_reference_and_an_alias_are_exact(memory: Memory) -> None:
