@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
-from uuid import uuid4
+from secrets import token_hex
+from typing import TYPE_CHECKING, Protocol
 
 from graphmem.catalog.catalog import Catalog, connect
 from graphmem.config import Settings, load_settings, project_folder
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
-from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import NotFound, Refused, Unavailable
 from graphmem.graph.graph import Graph
 from graphmem.ledger.layout import FOLDER, Layout, find
@@ -25,6 +24,9 @@ from graphmem.names import split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.search.lexical import LexicalIndex
 from graphmem.search.vectors import VectorStore
+
+if TYPE_CHECKING:
+    from graphmem.embed.model import Embedder
 
 Say = Callable[[str], None]
 
@@ -46,7 +48,7 @@ def system_clock() -> datetime:
 
 def fresh_id() -> str:
     """Return an id that no other report has."""
-    return uuid4().hex
+    return token_hex(16)
 
 
 @dataclass
@@ -123,8 +125,10 @@ class Store:
     # --- models -------------------------------------------------------------------------------------------------
 
     @cached_property
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> "Embedder | None":
         """The model of this store; None where there is none, which is said once."""
+        from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
+
         found = find_model(self.settings.embedding.model, cache_folder=self.local)
         for warning in found.warnings:
             self.say_once(warning)
