@@ -19,6 +19,7 @@ from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.expression import needed_literals
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
+MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
 NO_END = (None, None)  # of an edge: the record that is not there
 
 
@@ -328,8 +329,9 @@ class Intake:
         )
 
     def note_changes(self, touched: Touched) -> None:
-        """List what the graph has to take in, or have it made anew where that is cheaper."""
-        if touched.rows > BULK:
+        """List what the graph has to take in, or have it made anew where that is cheaper or the list grew long."""
+        (listed,) = self.connection.execute("SELECT max(seq) - min(seq) FROM change").fetchone()
+        if touched.rows > BULK or (listed or 0) > MOST_LISTED:
             self.catalog.next_epoch()
             return
         rows = [(None, ref, None) for ref in sorted(touched.nodes)] + sorted(touched.edges)

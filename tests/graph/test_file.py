@@ -130,3 +130,15 @@ def test_two_processes_with_one_store_see_each_others_changes(memory: Memory, tm
             (memory if number % 2 else other).failures.add(f"number {number}", name=f"n{number}")
             for either in (memory, other):
                 assert len(either.cypher("MATCH (n:Failure) RETURN n.ref").rows) == number + 2
+
+
+def test_the_list_of_changes_does_not_grow_without_end(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the graph lacks is listed row by row only up to a bound; then it is rebuilt once and is right again."""
+    monkeypatch.setattr("graphmem.catalog.intake.MOST_LISTED", 5)
+    for number in range(12):
+        memory.failures.add(f"boom {number}", name=f"f{number}", dedup=False)
+    listed = memory.store.catalog.connection.execute("SELECT count(*) FROM change").fetchone()[0]
+    assert listed <= 7
+    assert memory.validate().findings == []
