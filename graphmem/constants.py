@@ -1,8 +1,6 @@
 """Every number of graphmem: its value, its unit, a one-line reason and where it comes from."""
 
 # --- embedding ---------------------------------------------------------------------------------------------------
-EMBEDDING_DIMENSIONS = 384  # numbers in a vector of the default model
-EMBEDDING_MAX_TOKENS = 256  # word pieces the default model reads of a text; the rest is cut off
 EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cost per short text")
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a project that names none
 DEFAULT_MODEL_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # the hub's commit with the weights below

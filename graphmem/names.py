@@ -18,9 +18,6 @@ TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
 
-# Kinds that hold a record each; `relation` and `feedback` rows are facts about them.
-RECORD_KINDS = ("failure", "pattern", "campaign", "task", "entity")
-
 # Names no entity type and no relation type of a project may take (vocabulary.md, section 1).
 RESERVED_KINDS = frozenset(
     "failure pattern lesson experience insight entity campaign task session decision constraint exploration event run"

@@ -53,11 +53,6 @@ def unsolved_failures(connection: Connection) -> list[str]:
     return [ref for (ref,) in rows(connection, "failure/unsolved", {})]
 
 
-def ready_tasks(connection: Connection, campaign: str) -> list[str]:
-    """Return the references of a campaign's tasks that can start now, in the order of the plan."""
-    return [ref for ref, _ in rows(connection, "task/ready", {"ref": campaign})]
-
-
 def counts(connection: Connection, labels: Collection[str], relations: Collection[str]) -> dict[str, int]:
     """Return how many nodes each label and how many edges each relation type has."""
     nodes, edges = stored("graph/nodes"), stored("graph/edges")
