@@ -5,6 +5,7 @@ Derived: it can be deleted at any moment. It is what makes a cold command fast: 
 Decision: docs/decisions/0001-one-catalog-many-followers.md.
 """
 
+import contextlib
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -42,18 +43,29 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA cache_size = -65536")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
-        connection.execute("BEGIN IMMEDIATE")
-        names = (
-            "SELECT name FROM sqlite_master WHERE type = 'table'"
-            " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'lexical_*'"
-        )
-        for (name,) in connection.execute(names).fetchall():
-            connection.execute(f'DROP TABLE "{name}"')
-        for statement in shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8").split(";\n"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
+        with transaction(connection):
+            names = (
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+                " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'lexical_*'"
+            )
+            for (name,) in connection.execute(names).fetchall():
+                connection.execute(f'DROP TABLE "{name}"')
+            for statement in shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8").split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
     return connection
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Run the block in one transaction of the catalog: all of it or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 class Catalog:

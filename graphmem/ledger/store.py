@@ -16,7 +16,7 @@ from pathlib import Path
 
 import orjson
 
-from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.catalog import Catalog, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.errors import BadInput, Locked, Refused
@@ -374,15 +374,3 @@ def repeated(file: str, place: int, first: int | None) -> Finding:
         file=file, line=place, column=1, code="duplicate_key", severity="error",
         message=f"the same key as in {where}", expected="each key once", fix="take one of the two lines out",
     )  # fmt: skip
-
-
-@contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in one transaction of the catalog: all of it or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")

@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Mapping
 
-from graphmem.catalog.catalog import chunks, marks, parse_record
+from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.constants import PARTS_WEIGHT, QUERY_TERMS
 
 SCHEMA = (
@@ -53,17 +53,12 @@ class LexicalIndex:
         """Take in the records whose text changed since the last time."""
         if not self.connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone():
             return
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self.connection):
             for statement in SCHEMA:
                 self.connection.execute(statement)
             for part in chunks([number for (number,) in self.connection.execute("SELECT id FROM stale")]):
                 self.replace(part)
             self.connection.execute("DELETE FROM stale")
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
 
     def replace(self, ids: Collection[int]) -> None:
         """Put the texts of these records into the index, and take out those that are gone or archived."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from graphmem.catalog.catalog import chunks, marks, parse_record
+from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.catalog.entry import hash_of
 
 if TYPE_CHECKING:
@@ -114,8 +114,7 @@ class VectorStore:
 
     def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
         """Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off."""
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self.connection):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, "ab") as file:
                 place = file.tell() // self.row_bytes
@@ -125,10 +124,6 @@ class VectorStore:
                 os.fsync(file.fileno())
             rows = [(self.encoder.fingerprint, digest, place + n) for n, digest in enumerate(digests)]
             self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?)", rows)
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
 
     def vector_of(self, text: str) -> "Vector":
         """Return the vector of a text that a record has or is about to have; it is kept, so it is made once."""

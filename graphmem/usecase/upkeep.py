@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from graphmem.catalog.catalog import transaction
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.graph import reads
@@ -158,10 +159,8 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
     """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
     start = time.monotonic()
     with store.ledger.writing():
-        connection = store.catalog.connection
-        connection.execute("BEGIN IMMEDIATE")
-        store.catalog.clear()
-        connection.execute("COMMIT")
+        with transaction(store.catalog.connection):
+            store.catalog.clear()
         store.ledger.sync_locked()
     store.report()
     embedded = 0
