@@ -37,7 +37,8 @@ CREATE TABLE relation (
   id INTEGER PRIMARY KEY,
   file TEXT,                    -- NULL where the edge is a field of a record
   owner INTEGER,                -- that record
-  type TEXT, source TEXT, target TEXT,    -- as the row has them
+  type TEXT,
+  source TEXT, target TEXT,     -- as the row has them; needed, and kept, only where they are not the keys of src and dst
   src INTEGER, dst INTEGER,     -- the records they are, NULL as long as one is missing or archived
   edge INTEGER,                 -- the number that the row would have with its ends by key: one edge, one number
   weight REAL,                  -- the effective one

@@ -11,7 +11,7 @@ import graphmem
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
     ("constants", "errors", "names"),
-    ("files", "config", "lock"),
+    ("files", "garbage", "config", "lock"),
     ("model",),
     ("rules",),
     ("catalog",),

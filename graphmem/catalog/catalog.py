@@ -23,7 +23,7 @@ from graphmem.rules.paths import Step
 
 T = TypeVar("T")
 
-VERSION = 2  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 3  # of the catalog's own tables; another one is thrown away and made again
 NO_END = (None, None)  # of an edge: the record that is not there
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 CHUNK = 500  # values in one IN list
@@ -105,16 +105,16 @@ class Catalog:
 
     def lines(self, file: str) -> dict[bytes, int]:
         """Return the rows of a file as last read: line to number."""
-        table = {"relation": "relation", "feedback": "report"}.get(kind_of(file), "record")
-        return dict(self.connection.execute(f"SELECT line, id FROM {table} WHERE file = ?", (file,)))
+        return dict(self.connection.execute(f"SELECT line, id FROM {table_of(file)} WHERE file = ?", (file,)))
 
-    def files_of(self, ids: Collection[int]) -> dict[int, str]:
-        """Return the files that hold rows with these numbers."""
+    def files_of(self, ids: Collection[int], table: str) -> dict[int, str]:
+        """Return the files that hold rows of a table with these numbers."""
         found: dict[int, str] = {}
+        if self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None:
+            return found
         for part in chunks(ids):
-            for table in ("record", "relation", "report"):
-                sql = f"SELECT id, file FROM {table} WHERE id IN ({marks(part)}) AND file IS NOT NULL"
-                found |= dict(self.connection.execute(sql, part).fetchall())
+            sql = f"SELECT id, file FROM {table} WHERE id IN ({marks(part)}) AND file IS NOT NULL"
+            found |= dict(self.connection.execute(sql, part).fetchall())
         return found
 
     # --- looking up ---------------------------------------------------------------------------------------------
@@ -328,11 +328,11 @@ class Catalog:
         return self.connection.execute(sql, (seq,)).fetchall()
 
 
-def kind_of(file: str) -> str:
-    """Return which table the rows of a data file stand in: relation, feedback or record."""
+def table_of(file: str) -> str:
+    """Return which table the rows of a data file stand in: relation, report or record."""
     if file.startswith("data/relations/"):
         return "relation"
-    return "feedback" if file.startswith(("data/feedback.", "data/feedback/")) else "record"
+    return "report" if file.startswith(("data/feedback.", "data/feedback/")) else "record"
 
 
 def parse_record(line: bytes) -> Record:

@@ -8,10 +8,11 @@ record comes, goes or is called something else.
 import contextlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import orjson
 
-from graphmem.catalog.catalog import Catalog, chunks, kind_of, marks
+from graphmem.catalog.catalog import Catalog, chunks, marks, table_of
 from graphmem.catalog.entry import Entry, signature_of, text_hash
 from graphmem.model import Failure, Feedback, Record, Task
 from graphmem.model.record import Row
@@ -29,7 +30,7 @@ class Batch:
 
     file: str
     gone: Collection[int] = ()
-    entries: Sequence[Entry] = ()
+    entries: list[Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -55,41 +56,47 @@ class Intake:
     def apply(self, batches: Sequence[Batch]) -> None:
         """Take in what changed in the files: records first, so that the edges find their ends."""
         touched = Touched(rows=sum(len(b.gone) + len(b.entries) for b in batches))
-        with self.indexed_later(touched.rows):
-            self.apply_batches(batches, touched)
+        for table, take in (
+            ("record", self.take_records),
+            ("relation", self.take_relations),
+            ("report", self.take_reports),
+        ):
+            among = [batch for batch in batches if table_of(batch.file) == table]
+            with self.indexed_later(table, sum(len(batch.entries) for batch in among)):
+                for batch in among:
+                    take(batch, touched)
         self.tell_names_apart(touched)
         self.resolve_again(touched)
         self.note_changes(touched)
 
     @contextlib.contextmanager
-    def indexed_later(self, rows: int) -> Iterator[None]:
-        """Make the indexes of edges anew after very many rows, which is cheaper than to keep them up row by row."""
-        is_bulk = rows > BULK and rows >= self.connection.execute("SELECT count(*) FROM relation").fetchone()[0]
-        if not is_bulk:
+    def indexed_later(self, table: str, rows: int) -> Iterator[None]:
+        """Make the indexes of a table anew after very many rows, which is cheaper than to keep them up row by row."""
+        if rows <= BULK or rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
             yield
             return
-        sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name IN ('relation_src', 'relation_dst')"
-        indexes = self.connection.execute(sql).fetchall()
+        sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
+        indexes = self.connection.execute(sql, (table,)).fetchall()
         for name, _ in indexes:
             self.connection.execute(f"DROP INDEX {name}")
         yield
         for _, statement in indexes:
             self.connection.execute(statement)
 
-    def apply_batches(self, batches: Sequence[Batch], touched: Touched) -> None:
-        """Put the rows of each file into their tables."""
-        ordered = sorted(batches, key=lambda batch: kind_of(batch.file) in ("relation", "feedback"))
-        for batch in ordered:
-            match kind_of(batch.file):
-                case "relation":
-                    self.remove_relations(batch.gone, touched)
-                    self.add_relations(batch.file, batch.entries, touched)
-                case "feedback":
-                    self.remove_reports(batch.gone, touched)
-                    self.add_reports(batch.file, batch.entries, touched)
-                case _:
-                    self.remove_records(batch.gone, touched)
-                    self.add_records(batch.file, batch.entries, touched)
+    def take_records(self, batch: Batch, touched: Touched) -> None:
+        """Take in what changed in a file of records."""
+        self.remove_records(batch.gone, touched)
+        self.add_records(batch.file, batch.entries, touched)
+
+    def take_relations(self, batch: Batch, touched: Touched) -> None:
+        """Take in what changed in a file of edges."""
+        self.remove_relations(batch.gone, touched)
+        self.add_relations(batch.file, batch.entries, touched)
+
+    def take_reports(self, batch: Batch, touched: Touched) -> None:
+        """Take in what changed in a file of reports."""
+        self.remove_reports(batch.gone, touched)
+        self.add_reports(batch.file, batch.entries, touched)
 
     def remove_records(self, gone: Collection[int], touched: Touched) -> None:
         """Take records out, with what their fields made."""
@@ -133,31 +140,31 @@ class Intake:
                 for table, column in (("alias", "record"), ("expression", "record"), ("relation", "owner")):
                     self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
         rows, aliases, stale, owned, expressions = [], [], [], [], []
-        for entry in sorted(entries, key=lambda entry: entry.id):
-            record = entry.record
+        for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
-            digest = text_hash(record) if self.is_searched(record.scope) else None
-            old_digest, place = vectors.get(entry.id, (None, None))
+            scope, key, name, is_live = record.scope, record.key, record.name, not record.is_archived
+            digest = text_hash(record) if self.is_searched(scope) else None
+            old_digest, place = vectors.get(number, (None, None))
             rows.append((
-                entry.id, file, record.scope, record.key, record.name, record.name, not record.is_archived,
-                digest, signature_of(record), place if digest == old_digest else None, entry.line,
+                number, file, scope, key, name, name, is_live,
+                digest, signature_of(record), place if digest == old_digest else None, line,
             ))  # fmt: skip
             if digest:
-                stale.append((entry.id,))
-            aliases += [(alias, record.scope, entry.id) for alias in record.aliases]
+                stale.append((number,))
+            aliases += [(alias, scope, number) for alias in record.aliases]
             if isinstance(record, Failure) and record.match:
-                expressions += [(entry.id, literal, record.match) for literal in needed_literals(record.match)]
+                expressions += [(number, literal, record.match) for literal in needed_literals(record.match)]
             if isinstance(record, Task):
-                owned.append((entry.id, record))
-            touched.records.add(entry.id)
-            touched.nodes.add(record.key_ref)
-            if vectors or record.name != record.key:
-                touched.names.add((record.scope, record.name))
-            handles = {f"{record.scope}/{handle}" for handle in (record.key, record.name, *record.aliases)}
-            was = before.get(entry.id)
-            if was != (not record.is_archived, handles):
+                owned.append((number, record))
+            touched.records.add(number)
+            touched.nodes.add(f"{scope}/{key}")
+            if vectors or name != key:
+                touched.names.add((scope, name))
+            handles = {f"{scope}/{handle}" for handle in (key, name, *record.aliases)}
+            was = before.get(number)
+            if was != (is_live, handles):
                 touched.handles |= handles | (was[1] if was else set())
-                touched.moved |= {entry.id} if was else set()
+                touched.moved |= {number} if was else set()
         self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
@@ -176,7 +183,7 @@ class Intake:
         edges = [("part_of", task.campaign), *(("depends_on", ref) for ref in task.depends)]
         for kind, target in edges:
             number = row_id(edge_key(task.key_ref, kind, target, symmetric=False))
-            line = orjson.dumps({"created_at": task.to_row()["created_at"]})
+            line = orjson.dumps({"created_at": task.to_row()["created_at"], "from": task.key_ref, "to": target})
             self.connection.execute(
                 "INSERT OR REPLACE INTO relation VALUES (?, NULL, ?, ?, ?, ?, NULL, NULL, NULL, 1.0, 0, ?, NULL)",
                 (number, owner, kind, task.key_ref, target, line),
@@ -196,17 +203,28 @@ class Intake:
         ends = self.catalog.live({str(entry.row[end]) for entry in entries for end in ("from", "to")})
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
         is_bulk = touched.rows > BULK
-        rows = []
-        for number, _, line, row, _ in sorted(entries, key=lambda entry: entry.id):
+        settled, loose = [], []
+        for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
             kind, source, target = str(row["type"]), str(row["from"]), str(row["to"])
             src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
-            is_plain = src[1] == source and dst[1] == target
             weight = row.get("weight") or weights[kind]
-            edge = number if is_plain else None
-            rows.append((number, file, None, kind, source, target, src[0], dst[0], edge, weight, is_plain, line, None))
-            if not (is_plain and is_bulk):
-                touched.handles |= {source, target}
-        self.connection.executemany("INSERT OR REPLACE INTO relation VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows)
+            if src[1] == source and dst[1] == target:  # by key, as nearly always: no row needs the texts then
+                settled.append((number, file, kind, src[0], dst[0], weight, line))
+                if is_bulk:
+                    continue
+            else:
+                loose.append((number, file, kind, src[0], dst[0], weight, line, source, target))
+            touched.handles |= {source, target}
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO relation (id, file, type, src, dst, weight, line, edge, is_live)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?1, 1)",
+            settled,
+        )
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO relation (id, file, type, src, dst, weight, line, source, target, is_live)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            loose,
+        )
         if touched.rows <= BULK:
             for part in chunks([entry.id for entry in entries]):
                 self.note_edges(part, touched)
@@ -293,9 +311,9 @@ class Intake:
 
     def resolve_edges(self, ids: Sequence[int], touched: Touched) -> None:
         """Set the ends of these rows of relations, and which of them speak for their edges."""
-        rows = self.connection.execute(
-            f"SELECT id, type, source, target FROM relation WHERE id IN ({marks(ids)})", ids
-        ).fetchall()
+        sql = f"SELECT id, type, line FROM relation WHERE id IN ({marks(ids)})"
+        found = [(number, kind, orjson.loads(line)) for number, kind, line in self.connection.execute(sql, ids)]
+        rows = [(number, kind, str(row["from"]), str(row["to"])) for number, kind, row in found]
         self.note_edges(ids, touched)
         ends = self.catalog.live({ref for row in rows for ref in row[2:]})
         for number, kind, source, target in rows:
@@ -304,9 +322,11 @@ class Intake:
             if src and dst and src[0] != dst[0]:
                 is_symmetric = self.catalog.vocabulary.relations[kind].symmetric
                 edge = row_id(edge_key(src[1], kind, dst[1], symmetric=is_symmetric))
+            texts = (None, None) if edge == number else (source, target)
             self.connection.execute(
-                "UPDATE relation SET src = ?, dst = ?, edge = ?, is_live = ?, merged = NULL WHERE id = ?",
-                (src and src[0], dst and dst[0], edge, edge == number, number),
+                "UPDATE relation SET source = ?, target = ?, src = ?, dst = ?, edge = ?, is_live = ?, merged = NULL"
+                " WHERE id = ?",
+                (*texts, src and src[0], dst and dst[0], edge, edge == number, number),
             )
         strays = f"SELECT DISTINCT edge FROM relation WHERE id IN ({marks(ids)}) AND edge IS NOT NULL AND edge <> id"
         for (edge,) in self.connection.execute(strays, ids).fetchall():

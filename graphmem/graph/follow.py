@@ -1,6 +1,6 @@
 """Takes the changes of the catalog into an open graph, each as the catalog has it now: so twice is as good as once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -8,7 +8,7 @@ import orjson
 from graphmem.catalog.catalog import Catalog
 from graphmem.graph.columns import EDGE_COLUMNS, columns, model_of
 from graphmem.graph.engine import Connection
-from graphmem.graph.shape import edge_properties, properties
+from graphmem.graph.shape import edge_columns, node_columns
 from graphmem.graph.writes import put_edge, put_node, remove_edge, remove_node
 from graphmem.model.field import parse_time
 from graphmem.names import edge_key, row_id, split_ref
@@ -35,9 +35,8 @@ def follow_node(connection: Connection, catalog: Catalog, ref: str) -> None:
         return
     shown, line = row
     counts = catalog.reports([number]).get(number, (0, 0))[:2]
-    wanted = columns(model_of(scope))
-    found = properties(scope, orjson.loads(line), shown, *counts)
-    put_node(connection, scope, {name: typed(found.get(name), kind) for name, kind in wanted.items()})
+    found = node_columns(scope, [orjson.loads(line)], [shown], [counts])
+    put_node(connection, scope, typed(found, columns(model_of(scope))))
 
 
 def follow_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
@@ -53,8 +52,7 @@ def follow_edge(connection: Connection, catalog: Catalog, source: str, kind: str
         remove_edge(connection, kind, *ends)
         return
     weight, row = found
-    made = edge_properties(row, weight)
-    put_edge(connection, kind, *ends, {name: typed(made[name], column) for name, column in EDGE_COLUMNS.items()})
+    put_edge(connection, kind, *ends, typed(edge_columns([row], [weight]), EDGE_COLUMNS))
 
 
 def leads_from(catalog: Catalog, source: str, kind: str, target: str) -> bool:
@@ -64,10 +62,9 @@ def leads_from(catalog: Catalog, source: str, kind: str, target: str) -> bool:
     return catalog.connection.execute(sql, (row_id(source), number)).fetchone() is not None
 
 
-def typed(value: Any, kind: str) -> Any:
-    """Return a property as the engine takes it."""
-    if value is None:
-        return None
-    if kind == "TIMESTAMP":
-        return parse_time(value).replace(tzinfo=None)
-    return float(value) if kind == "DOUBLE" else value
+def typed(found: Mapping[str, Sequence[Any]], kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Return the properties of the one node or edge in some columns as the engine takes them."""
+    made = {name: value for name, (value,) in found.items()}
+    times = {name: parse_time(made[name]) for name, kind in kinds.items() if kind == "TIMESTAMP" and made[name]}
+    numbers = {name: float(made[name]) for name, kind in kinds.items() if kind == "DOUBLE" and made[name] is not None}
+    return made | numbers | {name: time.replace(tzinfo=None) for name, time in times.items()}

@@ -19,6 +19,7 @@ import orjson
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S
 from graphmem.files import shipped
+from graphmem.garbage import uncollected
 from graphmem.graph.engine import Connection, open_database
 from graphmem.graph.follow import take_in
 from graphmem.graph.shape import define
@@ -140,7 +141,7 @@ class Graph:
         epoch, seq = self.catalog.position
         fresh = self.path.with_name(f"{self.path.name}.new")
         remove(fresh)
-        with opened(fresh, read_only=False) as connection:
+        with opened(fresh, read_only=False) as connection, uncollected():
             define(connection, self.catalog.vocabulary)
             counts = fill(connection, self.catalog)
         self.note.unlink(missing_ok=True)

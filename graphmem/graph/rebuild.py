@@ -1,7 +1,7 @@
 """A new database from the catalog, by bulk copy: complete before it takes the place of the old one."""
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -12,7 +12,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.graph.columns import EDGE_COLUMNS, columns, model_of
 from graphmem.graph.engine import Connection
 from graphmem.graph.query import quoted
-from graphmem.graph.shape import edge_properties, properties
+from graphmem.graph.shape import edge_columns, node_columns
 from graphmem.names import label, relation_label
 
 ARROW = {
@@ -90,20 +90,24 @@ def copy(connection: Connection, name: str, table: pa.Table, options: str = "") 
 
 def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str, bytes]]) -> pa.Table:
     """Return the nodes of some records, one column a property."""
+    numbers, _, shown, lines = zip(*part, strict=True)
     model = model_of(scope)
-    counts = catalog.reports([number for number, *_ in part]) if model.model_fields.get("helped") else {}
-    rows = [
-        properties(scope, orjson.loads(line), shown, *counts.get(number, (0, 0))[:2]) for number, _, shown, line in part
-    ]
-    return pa.table({name: column([row.get(name) for row in rows], kind) for name, kind in columns(model).items()})
+    counts = catalog.reports(numbers) if model.model_fields.get("helped") else {}
+    reported = [counts.get(number, (0, 0))[:2] for number in numbers]
+    return table(node_columns(scope, [orjson.loads(line) for line in lines], shown, reported), columns(model))
 
 
 def edge_table(part: Sequence[Edge], ends: Ends) -> pa.Table:
     """Return some edges of one pair of ends: their keys, then one column a property."""
-    rows = [edge_properties(orjson.loads(line), weight) for _, _, weight, line in part]
-    named = {"source": [ends[src][1] for src, *_ in part], "target": [ends[dst][1] for _, dst, *_ in part]}
-    found = {name: column([row[name] for row in rows], kind) for name, kind in EDGE_COLUMNS.items()}
-    return pa.table({**named, **found})
+    sources, targets, weights, lines = zip(*part, strict=True)
+    named = {"source": [ends[end][1] for end in sources], "target": [ends[end][1] for end in targets]}
+    found = edge_columns([orjson.loads(line) for line in lines], weights)
+    return table(named | found, {"source": "STRING", "target": "STRING", **EDGE_COLUMNS})
+
+
+def table(found: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> pa.Table:
+    """Return columns as an arrow table of the engine's types."""
+    return pa.table({name: column(found[name], kind) for name, kind in kinds.items()})
 
 
 def column(values: list[Any], kind: str) -> pa.Array:

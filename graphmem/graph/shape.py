@@ -1,6 +1,6 @@
 """The shape of the graph: its tables, and the properties that rows have as nodes and edges."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -9,6 +9,7 @@ from graphmem.files import shipped
 from graphmem.graph.columns import columns, model_of
 from graphmem.graph.engine import Connection
 from graphmem.graph.query import quoted
+from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import label
 
@@ -36,25 +37,6 @@ def define(connection: Connection, vocabulary: Vocabulary) -> None:
         connection.execute(filled.replace("{from}", quoted(label(source))).replace("{to}", quoted(label(target))))
 
 
-def properties(scope: str, row: dict[str, Any], shown: str, helped: int, failed: int) -> dict[str, Any]:
-    """Return the properties of a node from the row of its record; times are texts."""
-    edited = row.get("edited") or {}
-    found = {**row, "key": row.get("key") or row["name"], "name": shown, "ref": f"{scope}/{shown}"}
-    found["updated_at"] = max((row["created_at"], *edited.values()))
-    for name, kind in columns(model_of(scope)).items():
-        default = [] if kind == "STRING[]" else DEFAULTS.get((scope, name))
-        value = found.get(name, default)
-        if kind == "STRING" and value is not None and not isinstance(value, str):
-            value = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-        found[name] = value
-    if scope == "task":
-        found["seq"], found["slug"] = row["name"].rpartition("/")[2][:3], row["name"].rpartition("/")[2][4:]
-    if "helped" in columns(model_of(scope)):
-        found["helped"] = (row.get("helped") or 0) + helped
-        found["failed"] = (row.get("failed") or 0) + failed
-    return found
-
-
 # Defaults that a row leaves out and that a query wants to see.
 DEFAULTS: dict[tuple[str, str], object] = {
     ("failure", "flaky"): False,
@@ -64,8 +46,57 @@ DEFAULTS: dict[tuple[str, str], object] = {
 }
 
 
-def edge_properties(row: dict[str, Any], weight: float) -> dict[str, Any]:
-    """Return the properties of an edge from its row; times are texts."""
-    created = row["created_at"]
-    updated = max((created, *(row.get("edited") or {}).values()))
-    return {"weight": weight, "note": row.get("note"), "created_at": created, "updated_at": updated}
+def node_columns(
+    scope: str, rows: Sequence[Row], shown: Sequence[str], counts: Sequence[tuple[int, int]]
+) -> dict[str, list[Any]]:
+    """
+    Return the properties of nodes, one column each, as the data definition has them; times are texts.
+
+    Args:
+        rows: of the records.
+        shown: their names in answers.
+        counts: how often each was reported to have helped and to have failed.
+    """
+    made: dict[str, list[Any]] = {
+        "key": [row.get("key") or row["name"] for row in rows],
+        "name": list(shown),
+        "ref": [f"{scope}/{name}" for name in shown],
+        "updated_at": [latest(row) for row in rows],
+    }
+    wanted = columns(model_of(scope))
+    if scope == "task":
+        slugs = [str(row["name"]).rpartition("/")[2] for row in rows]
+        made |= {"seq": [slug[:3] for slug in slugs], "slug": [slug[4:] for slug in slugs]}
+    if "helped" in wanted:
+        for place, name in enumerate(("helped", "failed")):
+            made[name] = [(row.get(name) or 0) + count[place] for row, count in zip(rows, counts, strict=True)]  # type: ignore[operator]
+    for name, kind in wanted.items():
+        if name not in made:
+            default: Any = [] if kind == "STRING[]" else DEFAULTS.get((scope, name))
+            values = [row.get(name, default) for row in rows]
+            made[name] = [as_text(value) for value in values] if kind == "STRING" else values
+    return {name: made[name] for name in wanted}
+
+
+def as_text(value: object) -> str | None:
+    """Return what a text column holds of a value: JSON of what is no text."""
+    if value is None or isinstance(value, str):
+        return value
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def edge_columns(rows: Sequence[Row], weights: Sequence[float]) -> dict[str, list[Any]]:
+    """Return the properties of edges, one column each, from their rows and effective weights; times are texts."""
+    return {
+        "weight": list(weights),
+        "note": [row.get("note") for row in rows],
+        "created_at": [row["created_at"] for row in rows],
+        "updated_at": [latest(row) for row in rows],
+    }
+
+
+def latest(row: Row) -> str:
+    """Return when a row was last changed."""
+    edited = row.get("edited")
+    times = [row["created_at"], *edited.values()] if isinstance(edited, dict) else [row["created_at"]]
+    return max(map(str, times))

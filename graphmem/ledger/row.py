@@ -1,15 +1,26 @@
 """From records to rows of the ledger, and from lines to records."""
 
+import re
 from collections.abc import Container
+from functools import lru_cache
+
+import orjson
 
 from graphmem.catalog.entry import Entry
 from graphmem.ledger.codec import BadLine, checked, decode, encode
 from graphmem.model import MODELS, Frozen
-from graphmem.model.field import format_time, parse_time
+from graphmem.model.field import format_time, instant
 from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, row_key
 
-PLAIN_EDGE = frozenset({"kind", "from", "type", "to", "created_at"})
+PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of an edge that is nothing but its ends
+PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"}'  # its canonical line
+PLAIN_TEXT = re.compile(  # that line where no text in it needs an escape: told, and taken apart, without parsing it
+    r'\{"created_at":"([^"\\\0-\x1f]+)","from":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","kind":"relation",'
+    r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"\}'
+)
+
+json_text = lru_cache(65_536)(orjson.dumps)  # the ends of edges recur: a record has several
 
 
 def entry(record: Frozen, symmetric: Container[str]) -> Entry:
@@ -18,12 +29,11 @@ def entry(record: Frozen, symmetric: Container[str]) -> Entry:
     return Entry(row_id(row_key(row, symmetric)), record.kind, encode(row), row, record)
 
 
-def plain_edge(source: str, kind: str, target: str, created_at: str, symmetric: Container[str]) -> Entry:
-    """Return the row of an edge that is nothing but its checked ends; ``created_at`` is a canonical time."""
-    row: Row = {"created_at": created_at, "from": source, "kind": "relation", "to": target, "type": kind}
-    return Entry(
-        row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", encode(row), row, None
-    )
+def plain_edge(row: Row, symmetric: Container[str]) -> Entry:
+    """Return an edge that is nothing but its checked ends, with a canonical time, as a row of the ledger."""
+    source, kind, target = str(row["from"]), str(row["type"]), str(row["to"])
+    line = PLAIN_LINE % (str(row["created_at"]).encode(), json_text(source), json_text(target), kind.encode())
+    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
 
 
 def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
@@ -33,9 +43,27 @@ def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
     Raises:
         BadLine: it is none.
     """
+    if plain := read_plain_edge(line, symmetric):
+        return plain
     row = decode(line)
     record = None if is_plain_edge(row) else checked(model_of(row), row, line)
     return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, row, record)
+
+
+def read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
+    """Return the row on a line that is the canonical one of a plain edge; None for any other line."""
+    try:
+        found = PLAIN_TEXT.fullmatch(line.decode())
+        if found is None:
+            return None
+        created_at, source, target, kind = found.groups()
+        instant(created_at)
+    except ValueError:
+        return None
+    if source == target:
+        return None
+    row: Row = {"created_at": created_at, "from": source, "kind": "relation", "to": target, "type": kind}
+    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
 
 
 def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:
@@ -43,22 +71,28 @@ def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:
     found = read_entry(line.rstrip(b"\r"), symmetric)
     if found.record is not None:
         return entry(found.record, symmetric).line
-    row = found.row
-    made = format_time(parse_time(row["created_at"]))
-    return plain_edge(str(row["from"]), str(row["type"]), str(row["to"]), made, symmetric).line
+    return plain_edge({**found.row, "created_at": time_text(str(found.row["created_at"]))}, symmetric).line
+
+
+@lru_cache(4096)  # rows that were written together share their times
+def time_text(time: str) -> str:
+    """Return the canonical form of a time that was checked."""
+    return format_time(instant(time))
 
 
 def is_plain_edge(row: Row) -> bool:
     """Tell whether a row is an edge and nothing but its ends, all of it well: there is nothing a model could refuse."""
-    if row.get("kind") != "relation" or not row.keys() <= PLAIN_EDGE:
+    if row.get("kind") != "relation" or row.keys() != PLAIN_EDGE:
         return False
-    source, kind, target, created = row.get("from"), row.get("type"), row.get("to"), row.get("created_at")
+    source, kind, target, created = row["from"], row["type"], row["to"], row["created_at"]
     if not (isinstance(source, str) and isinstance(target, str) and isinstance(kind, str) and isinstance(created, str)):
         return False
-    if not 0 < source.find("/") < len(source) - 1 or not 0 < target.find("/") < len(target) - 1 or source == target:
+    if source == target:
+        return False
+    if not 0 < source.find("/") < len(source) - 1 or not 0 < target.find("/") < len(target) - 1:
         return False
     try:
-        parse_time(created)
+        instant(created)
     except ValueError:
         return False
     return True

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import orjson
 
-from graphmem.catalog.catalog import Catalog, transaction
+from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.errors import BadInput, Locked, Refused
+from graphmem.garbage import uncollected
 from graphmem.ledger.codec import BOM, BadLine
 from graphmem.ledger.layout import Layout, file_of, holds
 from graphmem.ledger.row import line_id, read_entry
@@ -81,7 +82,7 @@ class Ledger:
         if not changed:
             return Sync()
         sync = Sync(is_first=self.catalog.meta("epoch") is None)
-        with transaction(self.catalog.connection):
+        with transaction(self.catalog.connection), uncollected():
             if sync.is_first:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:
@@ -175,8 +176,8 @@ class Ledger:
         entries: list[Entry] = []
         seen: dict[int, int] = {}
         last = -1
-        symmetric = self.symmetric
-        has_siblings = len([other for other in self.layout.data_files() if holds(other) == holds(file)]) > 1
+        symmetric, held = self.symmetric, holds(file)
+        has_siblings = len([other for other in self.layout.data_files() if holds(other) == held]) > 1
         for place, line in enumerate(lines, 1):
             if not line.strip():
                 is_ordered = False
@@ -184,7 +185,8 @@ class Ledger:
             number = known.get(line)
             if number is None:
                 try:
-                    entry = self.check_place(file, read_entry(line.rstrip(b"\r"), symmetric))
+                    entry = read_entry(line.rstrip(b"\r"), symmetric)
+                    check_place(file, held, entry)
                     number = entry.id
                 except BadLine as bad:
                     findings.append(bad.finding(file, place))
@@ -218,18 +220,9 @@ class Ledger:
             )
         ]  # fmt: skip
 
-    def check_place(self, file: str, entry: Entry) -> Entry:
-        """Return the row, or raise ``BadLine`` where it stands in the file of another kind or type."""
-        kind, type_name = holds(file)
-        found = entry.row.get("type") if entry.kind in ("entity", "relation") else None
-        if entry.kind != kind or (type_name is not None and found != type_name):
-            what = f"{entry.kind} of type {found!r}" if found else entry.kind
-            raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
-        return entry
-
     def is_elsewhere(self, number: int, file: str) -> bool:
         """Tell whether another file of the same kind holds this row already."""
-        return self.catalog.files_of([number]).get(number, file) != file
+        return self.catalog.files_of([number], table_of(file)).get(number, file) != file
 
     @property
     def symmetric(self) -> frozenset[str]:
@@ -264,12 +257,16 @@ class Ledger:
         """
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         by_file: dict[str, list[Entry]] = {}
-        homes = self.catalog.files_of([entry.id for entry in puts])
         for entry in puts:
-            file = homes.get(entry.id) or file_of(entry.row)
-            by_file.setdefault(file, []).append(entry)
-        for file, entries in by_file.items():
-            batches.setdefault(file, Batch(file)).entries = entries
+            by_file.setdefault(file_of(entry.row), []).append(entry)
+        for usual, entries in by_file.items():
+            homes = self.catalog.files_of([entry.id for entry in entries], table_of(usual))
+            if not homes:
+                batches.setdefault(usual, Batch(usual)).entries = entries
+                continue
+            for entry in entries:
+                file = homes.get(entry.id, usual)
+                batches.setdefault(file, Batch(file, entries=[])).entries.append(entry)
         if not batches:
             return
         for file in batches:
@@ -365,6 +362,15 @@ class Ledger:
         path = self.layout.vocabulary
         if not path.exists() or path.read_bytes() != fresh:
             self.replace({path: fresh})
+
+
+def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
+    """Raise ``BadLine`` for a row that stands in the file of another kind or type; ``held`` is what the file holds."""
+    kind, type_name = held
+    found = entry.row["type"] if entry.kind in ("entity", "relation") else None
+    if entry.kind != kind or (type_name is not None and found != type_name):
+        what = f"{entry.kind} of type {found!r}" if found else entry.kind
+        raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
 
 
 def repeated(file: str, place: int, first: int | None) -> Finding:

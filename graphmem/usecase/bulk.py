@@ -1,18 +1,17 @@
 """Bulk: rows of any kind in any order, all or none."""
 
-import contextlib
-import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from graphmem.catalog.entry import Entry, signature_of
 from graphmem.constants import MAX_FINDINGS
 from graphmem.errors import BadInput, GraphmemError, Refused
+from graphmem.garbage import uncollected
 from graphmem.ledger.codec import BadLine, checked, decode, too_large
-from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge
+from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
 from graphmem.model import Entity, Feedback, Frozen, Memory, Record, Relation, Task
-from graphmem.model.field import format_time, parse_time
+from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
 from graphmem.model.vocabulary import RelationType
@@ -27,8 +26,7 @@ from graphmem.usecase.link import known_relation, refuse_ends
 REPORT_EVERY = 5_000  # lines between two reports of progress
 
 
-@dataclass(slots=True)
-class Given:
+class Given(NamedTuple):
     """A line of the input that is a row: what it says, and the record that it makes on its own."""
 
     place: int
@@ -50,7 +48,7 @@ class Intake:
     symmetric: frozenset[str]
     findings: list[Finding] = field(default_factory=list)
     rejects: list[bytes] = field(default_factory=list)
-    places: dict[int, tuple[int, Row]] = field(default_factory=dict)  # number of a row: the line that gave it
+    firsts: dict[int, Given] = field(default_factory=dict)  # number of a row: the line that gave it first
     handles: dict[str, str] = field(default_factory=dict)  # reference that the input makes: reference by key
     records: dict[str, Record] = field(default_factory=dict)  # by key: what each record of the input becomes
     puts: dict[int, Entry] = field(default_factory=dict)
@@ -97,11 +95,11 @@ class Intake:
 
     def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
         """Tell whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""
-        first = self.places.setdefault(number, (given.place, given.row))
-        if first[0] == given.place:
+        first = self.firsts.setdefault(number, given)
+        if first is given:
             return False
-        if not (may_swap and first[1].get("from") != given.row.get("from")):
-            self.refuse(given, f"the same key as in line {first[0]}", "each key once", "duplicate_key")
+        if not (may_swap and first.row.get("from") != given.row.get("from")):
+            self.refuse(given, f"the same key as in line {first.place}", "each key once", "duplicate_key")
         return True
 
 
@@ -123,7 +121,7 @@ def bulk_add(
         rows = read_lines(intake, lines)
         records = [given for given in rows if isinstance(given.record, Record)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
-        intake.there = frozenset(store.catalog.files_of(numbers))
+        intake.there = frozenset(store.catalog.files_of(numbers, "record"))
         intake.scopes = frozenset(store.catalog.scopes())
         if dedup:
             add_without_repeats(intake, records)
@@ -141,18 +139,6 @@ def bulk_add(
         store.ledger.commit(list(intake.puts.values()))
         keep_rejects(intake)
     return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, "results": intake.results})
-
-
-@contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """Leave the garbage collector off: it would walk all rows again and again, and none of them is garbage yet."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def guarded(intake: Intake, given: Given, add: Any) -> None:
@@ -173,11 +159,14 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
             continue
         try:
             row = decode(line)
-            full = completed(intake, row, now)
-            record = None if is_plain_edge(full) else checked(model_of(row), full, line)
+            if row.get("created_at") is None:
+                row["created_at"] = now
+            if row.get("kind") != "relation":
+                complete(intake, row)
+            record = None if is_plain_edge(row) else checked(model_of(row), row, line)
             if record is not None:
                 refuse_oversize(record)
-            rows.append(Given(place, line, full, record))
+            rows.append(Given(place, line, row, record))
         except BadLine as bad:
             intake.findings.append(bad.finding(intake.name, place))
             intake.rejects.append(line)
@@ -188,20 +177,19 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
     return rows
 
 
-def completed(intake: Intake, row: Row, now: Any) -> dict[str, Any]:
-    """Return a row with the defaults that a file would have: its time, a name made from its text, an id."""
-    found: dict[str, Any] = row if row.get("created_at") is not None else {**row, "created_at": now}
+def complete(intake: Intake, row: Row) -> None:
+    """Give a row with its time the other defaults that a file would have: a name made from its text, an id."""
     kind = row.get("kind")
     if kind == "feedback":
-        made = {"at": row.get("at") or row.get("created_at") or now}
-        return {**found, **made} if row.get("task") else {**found, **made, "id": row.get("id") or intake.store.new_id()}
-    if kind in ("failure", "pattern", "campaign") and row.get("name") is None:
+        row["at"] = row.get("at") or row["created_at"]
+        if not row.get("task"):
+            row["id"] = row.get("id") or intake.store.new_id()
+    elif kind in ("failure", "pattern", "campaign") and row.get("name") is None:
         source = row.get("objective" if kind == "campaign" else "trigger")
         text = source if isinstance(source, str) else ""
         more = row.get("fix" if kind == "failure" else "insight")
         search_text = f"{text}\n{more}" if isinstance(more, str) and kind != "campaign" else text
-        return {**found, "name": made_name(intake.store.catalog, str(kind), text, search_text) or "unnamed"}
-    return found
+        row["name"] = made_name(intake.store.catalog, str(kind), text, search_text) or "unnamed"
 
 
 def add_record(intake: Intake, given: Given) -> None:
@@ -288,15 +276,16 @@ def refuse_cycles(intake: Intake) -> None:
 
 def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
     """Take in edges: their ends by key, in order where they are symmetric."""
-    made: list[tuple[Given, Entry, bool]] = []
+    made: list[tuple[Given, Entry]] = []
     for given in rows:
         try:
-            made.append(settle_edge(intake, given))
+            made.append((given, settle_edge(intake, given)))
         except (BadInput, Refused) as error:
             intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
-    there = intake.store.catalog.files_of([fresh.id for _, fresh, _ in made])
-    for given, fresh, is_symmetric in made:
-        if intake.is_again(given, fresh.id, may_swap=is_symmetric):
+    there = intake.store.catalog.files_of([fresh.id for _, fresh in made], "relation")
+    for given, fresh in made:
+        is_first = intake.firsts.setdefault(fresh.id, given) is given
+        if not is_first and intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
             continue
         intake.relations += 1
         if fresh.id in there:
@@ -305,10 +294,11 @@ def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
             intake.puts[fresh.id] = fresh
 
 
-def settle_edge(intake: Intake, given: Given) -> tuple[Given, Entry, bool]:
-    """Return an edge of the input as a row of the ledger, and whether it has no direction."""
-    row, relation = given.row, given.record
-    kind, source, target = str(row["type"]), end_of(intake, str(row["from"])), end_of(intake, str(row["to"]))
+def settle_edge(intake: Intake, given: Given) -> Entry:
+    """Return an edge of the input as a row of the ledger."""
+    row, handles = cast("dict[str, str]", given.row), intake.handles
+    kind, source, target = row["type"], row["from"], row["to"]
+    source, target = handles.get(source) or end_of(intake, source), handles.get(target) or end_of(intake, target)
     pair = (kind, source[: source.find("/")], target[: target.find("/")])
     made = intake.pairs.get(pair)
     if made is None:
@@ -317,18 +307,20 @@ def settle_edge(intake: Intake, given: Given) -> tuple[Given, Entry, bool]:
         intake.pairs[pair] = made
     if source == target:
         raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
-    if made.symmetric and target < source:
+    if target < source and made.symmetric:
         source, target = target, source
-    if isinstance(relation, Relation):
-        fresh = entry(relation.model_copy(update={"source": source, "target": target}), intake.symmetric)
-    else:
-        fresh = plain_edge(source, made.type, target, format_time(parse_time(row["created_at"])), intake.symmetric)
-    return given, fresh, made.symmetric
+    if given.record is None:
+        created = time_text(row["created_at"])
+        if source != row["from"] or target != row["to"] or created != row["created_at"]:
+            row = {**row, "from": source, "to": target, "created_at": created}
+        return plain_edge(cast("Row", row), intake.symmetric)
+    assert isinstance(given.record, Relation)
+    return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
 
 
 def end_of(intake: Intake, ref: str) -> str:
     """Return the reference by key of an end of an edge."""
-    key = intake.handles.get(ref) or key_of(intake, ref)
+    key = key_of(intake, ref)
     if key is None:
         raise BadInput(f"{ref!r} is neither there nor in the input", hint="the reference of a record",
                        details={"code": "dangling"})  # fmt: skip
@@ -471,7 +463,7 @@ def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mappin
     if intake.is_again(given, number):
         return
     older = pool.records[likeness.same]
-    changes = merged(older, made, is_named=given.row.get("name") is not None)
+    changes = merged(older, made, is_named=decode(given.line).get("name") is not None)
     after = changed(older, changes, intake.store.now())
     pool.records[likeness.same] = after
     intake.handles.update((f"{made.scope}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases))
