@@ -1,11 +1,14 @@
 """``graphmem`` and ``python -m graphmem``."""
 
+import gc
 import os
 import sys
 
 
 def main() -> None:
     """Run the command line and end the process without tearing down what the operating system frees anyway."""
+    gc.set_threshold(100_000, 20, 20)  # start-up makes very many objects, all of them to stay
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody's models are built here: spare the look-up
     # Threads that wait for work spin and cost more CPU than they save on a few short texts (engine-notes, "Traps").
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

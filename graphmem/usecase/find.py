@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS
 from graphmem.errors import BadInput, Usage
@@ -110,6 +111,7 @@ class Asked:
     text: str
     scopes: list[str] | None
     semantic_share: float
+    vector: Any = None  # of the text; None without a model
     found: dict[int, Evidence] = field(default_factory=dict)
 
     def of(self, number: int) -> Evidence:
@@ -129,8 +131,11 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
     if store.vectors is not None:
         store.embed_missing()
     with store.reading():
-        share = store.settings.retrieval.semantic_share if store.vectors is not None else 0.0
-        asked = Asked(text, scopes, share)
+        if store.vectors is not None and store.embedder is not None:
+            share = store.settings.retrieval.semantic_share
+            asked = Asked(text, scopes, share, store.embedder.encode_query(text))
+        else:
+            asked = Asked(text, scopes, 0.0)
         gather(store, asked)
         gather_exact(store, asked)
         gather_graph(store, asked)
@@ -149,8 +154,8 @@ def gather(store: Store, asked: Asked) -> None:
     lexical = store.lexical.search(asked.text, scopes, settings.candidates)
     cosines: dict[int, float] = {}
     nearest: list[int] = []
-    if store.vectors is not None and store.embedder is not None:
-        ids, values = store.vectors.search(store.embedder.encode_query(asked.text), scopes)
+    if store.vectors is not None:
+        ids, values = store.vectors.search(asked.vector, scopes)
         order = (-values).argsort(kind="stable")
         nearest = ids[order[: settings.candidates]].tolist()
         wanted = {*nearest, *lexical}
@@ -209,10 +214,9 @@ def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
         asked.found = {number: evidence for number, evidence in asked.found.items() if number in kept}
     records = catalog.records(asked.found)
     missing = [n for n, evidence in asked.found.items() if evidence.semantic == 0.0]
-    if store.vectors is not None and store.embedder is not None and missing:
-        vector = store.embedder.encode_query(asked.text)
+    if store.vectors is not None:
         for number, row in store.vectors.of(missing):
-            asked.found[number].semantic = min(1.0, max(0.0, float(row @ vector)))
+            asked.found[number].semantic = min(1.0, max(0.0, float(row @ asked.vector)))
     last_helped = catalog.reports(asked.found)
     bounds = tier_bounds(store)
     hits = []
