@@ -1,10 +1,9 @@
 """A checked row of the ledger, as it goes into the catalog."""
 
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphmem.model import Frozen, Memory, Record
-from graphmem.model.record import Row
 from graphmem.names import row_id
 from graphmem.rules.dedup import signature
 
@@ -19,7 +18,7 @@ class Entry(NamedTuple):
     id: int
     kind: str
     line: bytes
-    row: Row
+    row: dict[str, Any]
     record: Frozen | None
 
 

@@ -200,12 +200,12 @@ class Intake:
         for part in chunks([entry.id for entry in entries]):
             if touched.rows <= BULK:
                 self.note_edges(part, touched)
-        ends = self.catalog.live({str(entry.row[end]) for entry in entries for end in ("from", "to")})
+        ends = self.catalog.live({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
         is_bulk = touched.rows > BULK
         settled, loose = [], []
         for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
-            kind, source, target = str(row["type"]), str(row["from"]), str(row["to"])
+            kind, source, target = row["type"], row["from"], row["to"]
             src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
             weight = row.get("weight") or weights[kind]
             if src[1] == source and dst[1] == target:  # by key, as nearly always: no row needs the texts then

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from graphmem.errors import Unavailable
-from graphmem.model.record import Row
 
 FOLDER = ".graphmem"
 
@@ -64,15 +64,11 @@ def find(start: Path) -> Layout:
     raise Unavailable(f"no {FOLDER} folder in {str(start)!r} or above it", hint="make one with: graphmem init")
 
 
-def file_of(row: Row) -> str:
-    """Return the data file that a new row belongs to, as a path below the store."""
-    match row["kind"]:
-        case "entity":
-            return f"data/entities/{row['type']}.ndjson"
-        case "relation":
-            return f"data/relations/{row['type']}.ndjson"
-        case kind:
-            return f"data/{kind}.ndjson"
+@cache
+def usual_file(kind: str, type_name: str | None) -> str:
+    """Return the data file that new rows of a kind, for entities and relations of a type, belong to."""
+    folder = {"entity": "entities", "relation": "relations"}.get(kind)
+    return f"data/{folder}/{type_name}.ndjson" if folder else f"data/{kind}.ndjson"
 
 
 def holds(file: str) -> tuple[str, str | None]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Container
 from functools import lru_cache
+from typing import Any
 
 import orjson
 
@@ -29,10 +30,10 @@ def entry(record: Frozen, symmetric: Container[str]) -> Entry:
     return Entry(row_id(row_key(row, symmetric)), record.kind, encode(row), row, record)
 
 
-def plain_edge(row: Row, symmetric: Container[str]) -> Entry:
+def plain_edge(row: dict[str, Any], symmetric: Container[str]) -> Entry:
     """Return an edge that is nothing but its checked ends, with a canonical time, as a row of the ledger."""
-    source, kind, target = str(row["from"]), str(row["type"]), str(row["to"])
-    line = PLAIN_LINE % (str(row["created_at"]).encode(), json_text(source), json_text(target), kind.encode())
+    source, kind, target = row["from"], row["type"], row["to"]
+    line = PLAIN_LINE % (row["created_at"].encode(), json_text(source), json_text(target), kind.encode())
     return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
 
 
@@ -71,7 +72,7 @@ def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:
     found = read_entry(line.rstrip(b"\r"), symmetric)
     if found.record is not None:
         return entry(found.record, symmetric).line
-    return plain_edge({**found.row, "created_at": time_text(str(found.row["created_at"]))}, symmetric).line
+    return plain_edge({**found.row, "created_at": time_text(found.row["created_at"])}, symmetric).line
 
 
 @lru_cache(4096)  # rows that were written together share their times

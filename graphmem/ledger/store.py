@@ -12,6 +12,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import orjson
@@ -22,7 +23,7 @@ from graphmem.catalog.intake import Batch, Intake
 from graphmem.errors import BadInput, Locked, Refused
 from graphmem.garbage import uncollected
 from graphmem.ledger.codec import BOM, BadLine
-from graphmem.ledger.layout import Layout, file_of, holds
+from graphmem.ledger.layout import Layout, holds, usual_file
 from graphmem.ledger.row import line_id, read_entry
 from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
 from graphmem.lock import locked
@@ -258,7 +259,7 @@ class Ledger:
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         by_file: dict[str, list[Entry]] = {}
         for entry in puts:
-            by_file.setdefault(file_of(entry.row), []).append(entry)
+            by_file.setdefault(usual_file(entry.kind, entry.row.get("type")), []).append(entry)
         for usual, entries in by_file.items():
             homes = self.catalog.files_of([entry.id for entry in entries], table_of(usual))
             if not homes:
@@ -310,7 +311,9 @@ class Ledger:
         if lines[-1] == b"":
             lines.pop()
         row = self.catalog.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (batch.file,)).fetchone()
-        is_ordered = not lines or bool(row and row[0])
+        is_ordered = bool(row and row[0])
+        if not lines:
+            return b"".join(entry.line + b"\n" for entry in sorted(batch.entries, key=itemgetter(0)))
         changes: dict[int, bytes | None] = dict.fromkeys(batch.gone)
         changes |= {entry.id: entry.line for entry in batch.entries}
         if is_ordered and len(changes) * 20 < len(lines):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from graphmem.catalog.entry import Entry, signature_of
 from graphmem.constants import MAX_FINDINGS
@@ -31,12 +31,12 @@ class Given(NamedTuple):
 
     place: int
     line: bytes
-    row: Row
+    row: dict[str, Any]
     record: Frozen | None  # None for an edge that is nothing but its ends
 
     @property
     def is_edge(self) -> bool:
-        return self.row["kind"] == "relation"
+        return bool(self.row["kind"] == "relation")
 
 
 @dataclass(slots=True)
@@ -296,7 +296,7 @@ def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
 
 def settle_edge(intake: Intake, given: Given) -> Entry:
     """Return an edge of the input as a row of the ledger."""
-    row, handles = cast("dict[str, str]", given.row), intake.handles
+    row, handles = given.row, intake.handles
     kind, source, target = row["type"], row["from"], row["to"]
     source, target = handles.get(source) or end_of(intake, source), handles.get(target) or end_of(intake, target)
     pair = (kind, source[: source.find("/")], target[: target.find("/")])
@@ -313,7 +313,7 @@ def settle_edge(intake: Intake, given: Given) -> Entry:
         created = time_text(row["created_at"])
         if source != row["from"] or target != row["to"] or created != row["created_at"]:
             row = {**row, "from": source, "to": target, "created_at": created}
-        return plain_edge(cast("Row", row), intake.symmetric)
+        return plain_edge(row, intake.symmetric)
     assert isinstance(given.record, Relation)
     return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
 
