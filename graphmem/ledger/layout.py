@@ -1,5 +1,6 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -43,6 +44,16 @@ class Layout:
     @property
     def state(self) -> Path:
         return self.store / "state"
+
+    @property
+    def journal(self) -> Path:
+        """Names the renames of a write that is under way."""
+        return self.state / "journal.json"
+
+    def folders(self) -> set[Path]:
+        """Return the folders, none of them a link, whose files are committed or say what is under way."""
+        tops = [top for top in (self.data, self.types, self.state) if not top.is_symlink()]
+        return {self.store, *(Path(folder) for top in tops for folder, _, _ in os.walk(top))}
 
     def data_files(self) -> Iterator[str]:
         """Yield the data files that are there, as paths below the store, in name order; links are not followed."""
