@@ -10,7 +10,7 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "names"),
+    ("constants", "errors", "names", "ndjson"),
     ("files", "garbage", "config", "lock"),
     ("model",),
     ("rules",),

@@ -22,7 +22,7 @@ from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.errors import BadInput, Locked, Unavailable
 from graphmem.garbage import uncollected
-from graphmem.ledger.codec import BOM, BadLine
+from graphmem.ledger.codec import finding
 from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import Layout, holds, usual_file
 from graphmem.ledger.row import line_id, read_entry
@@ -31,6 +31,7 @@ from graphmem.lock import locked
 from graphmem.model import MODELS
 from graphmem.model.result import Finding
 from graphmem.model.vocabulary import Vocabulary
+from graphmem.ndjson import BOM, BadLine
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
@@ -193,7 +194,7 @@ class Ledger:
                     check_place(file, held, entry)
                     number = entry.id
                 except BadLine as bad:
-                    findings.append(bad.finding(file, place))
+                    findings.append(finding(bad, file, place))
                     is_ordered = False
                     continue
                 entries.append(entry._replace(line=line) if line.endswith(b"\r") else entry)
