@@ -15,7 +15,7 @@ LEVELS = (
     ("model",),
     ("rules",),
     ("catalog",),
-    ("ledger", "graph", "embed", "search"),
+    ("ledger", "graph", "embed", "search", "driver"),
     ("store",),
     ("usecase",),
     ("memory",),
