@@ -79,7 +79,11 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
             lost.add((state[0], as_text(loser[0][0])))
     row: Row = {"kind": ours["kind"], "created_at": created, **{name: ours[name] for name in rules.fixed}}
     row |= {name: value for name, (value, _) in found.items() if value is not None}
-    if edited := {name: time for name, (value, time) in found.items() if time and (value is None or time != created)}:
+    edited = {name: time for name, (_, time) in found.items() if time}
+    for name, (value, time) in found.items():
+        if value is not None and time == created and name not in rules.sets:
+            del edited[name]  # a value that is there and has no time of its own is as old as its record
+    if edited:
         row["edited"] = edited
     kept = three_way(*(alternates(side) for side in sides)) | lost
     if aside := sorted(pair for pair in kept if pair[1] != as_text(row.get(pair[0]))):
@@ -91,8 +95,9 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
 def merged_set(name: str, sides: tuple[Row, Row, Row]) -> Said:
     """Return what a set comes to, and when it was last changed."""
     items = sorted(three_way(*(side.get(name) or () for side in sides)))
-    times = [instant(time) for side in sides[1:] if (time := edits(side).get(name))]
-    return items or None, max(times, default="")
+    was, our, their = (instant(time) if (time := edits(side).get(name)) else "" for side in sides)
+    time = our if their == was else their if our == was else max(our, their)
+    return items or None, time
 
 
 def decided(was: list[Said], ours: list[Said], theirs: list[Said]) -> tuple[list[Said], list[Said] | None]:

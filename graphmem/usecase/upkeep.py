@@ -33,9 +33,13 @@ from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store, open_store
+from graphmem.usecase.clone import register
 
 IGNORED = "local/\nstate/\n*.tmp\n"
-ATTRIBUTES = "*.ndjson text eol=lf\n*.md text eol=lf\nschema.json text eol=lf\nconfig.toml text eol=lf\n"
+ATTRIBUTES = (
+    "*.ndjson text eol=lf merge=graphmem diff=graphmem\n*.md text eol=lf\n"
+    "schema.json text eol=lf merge=graphmem\nconfig.toml text eol=lf\n"
+)
 
 
 def init(folder: Path) -> Initialised:
@@ -45,14 +49,15 @@ def init(folder: Path) -> Initialised:
     registered = []
     for path in (layout.types / "entities", layout.types / "relations", layout.data, layout.local, layout.state):
         path.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("config.toml", f"format = {FORMAT}\n"),
-        (".gitignore", IGNORED),
-        (".gitattributes", ATTRIBUTES),
-    ):
+    if not layout.config.exists():
+        layout.config.write_text(f"format = {FORMAT}\n", encoding="utf-8")
+        registered.append(f"{FOLDER}/config.toml")
+    for name, text in ((".gitignore", IGNORED), (".gitattributes", ATTRIBUTES)):
         path = layout.store / name
-        if not path.exists():
-            path.write_text(text, encoding="utf-8")
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        missing = [line for line in text.splitlines() if line not in lines]
+        if missing:
+            path.write_text("\n".join([*lines, *missing, ""]), encoding="utf-8")
             registered.append(f"{FOLDER}/{name}")
     store = open_store(folder)
     try:
@@ -60,7 +65,7 @@ def init(folder: Path) -> Initialised:
             replace_files(store.ledger.stale_vocabulary_file(), store.layout)
     finally:
         store.close()
-    return Initialised(path=str(layout.store), created=is_new, registered=registered)
+    return Initialised(path=str(layout.store), created=is_new, registered=registered + register(layout))
 
 
 # --- the files -----------------------------------------------------------------------------------------------------
