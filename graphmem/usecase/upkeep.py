@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from graphmem.catalog.catalog import transaction
 from graphmem.constants import FORMAT
-from graphmem.errors import BadInput, NotFound, Refused
+from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.graph import reads
+from graphmem.graph.graph import MOST_TRIES
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
@@ -179,14 +180,15 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
 
 def validate(store: Store) -> Checked:
     """Check the files, the vocabulary and the graph against each other; warnings alone are well."""
-    with store.reading() as catalog:
-        findings = store.ledger.findings()
-        findings += dangling(store) + doubled_names(store)
-        findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
-        with store.graph.reading() as connection:
+    for _ in range(MOST_TRIES):
+        with store.reading() as catalog, store.graph.reading() as connection:
+            if store.graph.position != catalog.position:
+                continue  # another process has gone on since; the two are to be of one moment
+            findings = store.ledger.findings() + dangling(store) + doubled_names(store)
+            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
             findings += graph_differences(store, connection)
-        del catalog
-    return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
+            return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
+    raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
 
 def dangling(store: Store) -> list[Finding]:
