@@ -113,6 +113,11 @@ class Catalog:
         self.keep("epoch", (self.meta("epoch") or 0) + 1)
 
     @property
+    def is_new(self) -> bool:
+        """Tell whether no file was ever read."""
+        return self.connection.execute("SELECT 1 FROM file").fetchone() is None
+
+    @property
     def identity(self) -> str:
         """What tells this catalog from one that was made anew: its epochs count from the beginning."""
         return str(self.meta("identity"))

@@ -70,7 +70,7 @@ class Ledger:
         """Take in what changed on disk since it was last read, if anything did."""
         if not self.layout.journal.exists() and not self.changed_files():
             return Sync()
-        is_first = self.catalog.meta("epoch") is None
+        is_first = self.catalog.is_new
         try:
             with locked(self.lock, timeout_s=self.lock_timeout_s if is_first else READER_PATIENCE_S):
                 return self.sync_locked()
@@ -86,7 +86,7 @@ class Ledger:
         changed = self.changed_files()
         if not changed:
             return Sync()
-        sync = Sync(is_first=self.catalog.meta("epoch") is None)
+        sync = Sync(is_first=self.catalog.is_new)
         with transaction(self.catalog.connection), uncollected():
             if sync.is_first:
                 self.catalog.next_epoch()
