@@ -39,7 +39,8 @@ def told(data: bytes) -> str:
             blocks.append((title, "\n".join([one_line(title), *fields(row), ""])))
         except (BadLine, KeyError, TypeError):
             rest += [line.decode("utf-8", "backslashreplace")] if line.strip() else []
-    return visible("\n".join([*(block for _, block in sorted(blocks)), *(f"{line}\n" for line in rest)]))
+    tail = ["".join(f"{line}\n" for line in rest)] if rest else []
+    return visible("\n".join([*(block for _, block in sorted(blocks)), *tail]))
 
 
 def fields(row: Row) -> Iterator[str]:

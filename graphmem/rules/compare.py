@@ -10,11 +10,8 @@ from graphmem.ndjson import BadLine, Row, decode
 # What follows from another change, or says when it was: shown only where nothing else changed. A key never changes.
 ASIDE = frozenset({"edited", "aliases", "archived_at"})
 ORDER = ("failure", "pattern", "entity", "campaign", "task", "relation", "feedback", "entity type", "relation type")
-SIGNS: Mapping[str, str] = {
-    "created": "+",
-    "changed": "~",
-    "removed": "-",
-}  # what is said as a number of things; the rest by its own word
+COUNTED = ("created", "changed", "removed")  # what is said as a number of things, by its sign; the rest by its word
+SIGNS = "+~-"
 
 
 def read_rows(lines: Iterable[bytes], symmetric: Container[str]) -> tuple[dict[str, Row], int]:
@@ -85,14 +82,14 @@ def differing(before: Row, after: Row) -> Iterator[FieldChange]:
 
 def summary(changes: Iterable[RowChange]) -> str:
     """Return changes in words: ``+2 failures, ~1 pattern, +1 solves link, 1 archived``; empty where there are none."""
-    things: Counter[tuple[int, str, str]] = Counter()
+    things: Counter[tuple[int, str, int]] = Counter()
     words: Counter[str] = Counter()
     for found in changes:
-        if found.action in SIGNS:
-            things[rank(found), noun(found), found.action] += 1
+        if found.action in COUNTED:
+            things[rank(found), noun(found), COUNTED.index(found.action)] += 1
         else:
             words[found.action] += 1
-    said = [f"{SIGNS[what]}{counted(number, name)}" for (_, name, what), number in sorted(things.items())]
+    said = [f"{SIGNS[sign]}{counted(number, name)}" for (_, name, sign), number in sorted(things.items())]
     return ", ".join([*said, *(f"{number:,} {word}" for word, number in sorted(words.items()))])
 
 
