@@ -172,8 +172,11 @@ def test_a_crafted_tree_writes_only_below_the_store(repository: Repository, tmp_
 
     row = made("hash-object", failure("evil").decode())
     target = made("hash-object", str(tmp_path))
-    tree = raw_tree(repository, [(b"100644", b"..", row), (b"100644", b"failure.ndjson", row),
-                                 (b"120000", b"link.ndjson", target)])  # fmt: skip
+    above = raw_tree(repository, [(b"100644", b"stolen.ndjson", row)])
+    for _ in range(4):
+        above = raw_tree(repository, [(b"40000", b"..", above)])
+    entries = [(b"40000", b"..", above), (b"100644", b"failure.ndjson", row), (b"120000", b"link.ndjson", target)]
+    tree = raw_tree(repository, entries)
     store = made("mktree", f"040000 tree {tree}\tdata")
     root = made("mktree", f"040000 tree {store}\t.graphmem")
     project = made("mktree", f"040000 tree {root}\tproject")
@@ -182,6 +185,7 @@ def test_a_crafted_tree_writes_only_below_the_store(repository: Repository, tmp_
         assert [found.ref for found in memory.list().results] == ["failure/evil"]
     (taken,) = (repository.folder / "project/.graphmem/local/at").iterdir()
     assert [path.name for path in (taken / ".graphmem" / "data").iterdir()] == ["failure.ndjson"]
+    assert list(tmp_path.rglob("stolen.ndjson")) == []
 
 
 def raw_tree(repository: Repository, entries: Sequence[tuple[bytes, bytes, str]]) -> str:
