@@ -22,6 +22,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 # A hook is called with these set, and they may name another repository than the one that the store lies in.
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
+MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
 FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git tells of a commit; no part of it can hold a NUL
 
@@ -37,29 +38,31 @@ class Commit:
     subject: str
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def git(folder: Path, *arguments: str) -> bytes | None:
     """
-    Run git in a folder and return what came of it.
+    Run git in a folder and return what it prints; None where it says no, such as to a name that means nothing.
 
     Raises:
-        Unavailable: git is not installed, or the folder is in no repository that git would read.
+        Unavailable: git is not installed, the folder is in no repository, or git does not read the repository.
     """
     try:
         done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False)
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
-    if done.returncode == 128 and b"not a git repository" in done.stderr:
+    if done.returncode == 0:
+        return done.stdout
+    if done.returncode == 1 or not done.stderr:
+        return None
+    if b"not a git repository" in done.stderr:
         raise Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
-    return done
+    words = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+    raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint="see what git says itself: git status")
 
 
-def git(folder: Path, *arguments: str) -> bytes:
-    """Run git in a folder and return what it prints, or raise ``Unavailable`` with what it says."""
-    done = run(folder, *arguments)
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-        raise Unavailable(f"git {arguments[0]} does not work here: {said or f'status {done.returncode}'}")
-    return done.stdout
+def said(folder: Path, *arguments: str) -> str | None:
+    """Run git and return what it prints as a text, without the last line end; None where it says no or nothing."""
+    told = git(folder, *arguments)
+    return told.decode("utf-8", "replace").strip() or None if told is not None else None
 
 
 def command(*arguments: str) -> list[str]:
@@ -92,7 +95,7 @@ def find_commit(folder: Path, named: str) -> str:
     found = commit_of(folder, named)
     if found is None:
         raise NotFound(
-            f"{named!r} is no commit", hint="a commit, branch or tag, or a date such as 2026-11-01 or 2026-11-01T09:30Z"
+            f"{named!r} is no commit", hint="a commit, branch or tag, or a date such as 2026-11-01 or 2026-11-01T09:30"
         )
     return found
 
@@ -101,8 +104,7 @@ def commit_of(folder: Path, named: str) -> str | None:
     """Return the full hash of the commit that a revision means; None where it means none."""
     if named.startswith("-") or "\0" in named:
         raise Usage(f"{named!r} is no commit", hint="a commit, branch or tag does not begin with -")
-    done = run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
-    return done.stdout.decode().strip() or None if done.returncode == 0 else None
+    return said(folder, *MEANING, f"{named}^{{commit}}")
 
 
 def before(folder: Path, date: str) -> str:
@@ -116,8 +118,8 @@ def before(folder: Path, date: str) -> str:
             f"{date!r} is no date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
         ) from None
     if commit_of(folder, "HEAD") is not None:
-        found = git(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--").decode().strip()
-        if found:
+        found = said(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")
+        if found is not None:
             return found
     hint = "the clone is shallow: git fetch --unshallow" if is_shallow(folder) else "see: git log"
     raise NotFound(f"there is no commit before {date}", hint=hint)
@@ -125,31 +127,30 @@ def before(folder: Path, date: str) -> str:
 
 def merge_base(folder: Path, first: str, second: str) -> str:
     """Return the commit at which two commits, given by full hashes, parted."""
-    done = run(folder, "merge-base", first, second)
-    if done.returncode:
+    found = said(folder, "merge-base", first, second)
+    if found is None:
         raise NotFound(f"commits {first[:10]} and {second[:10]} have no history in common")
-    return done.stdout.decode().strip()
+    return found
 
 
 def is_shallow(folder: Path) -> bool:
     """Tell whether the clone lacks the beginning of its history."""
-    return git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true"
+    return said(folder, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def describe(folder: Path, commit: str) -> Commit:
     """Return what git tells of a commit, given its full hash."""
-    return next(
-        commits(git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--"))
-    )[0]
+    told = git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--")
+    return next(commits(told or b""))[0]
 
 
 # --- what a commit holds --------------------------------------------------------------------------------------------
 
 
 def tree_of(folder: Path, commit: str, path: str) -> str | None:
-    """Return the hash of what a commit holds at a path below ``folder``; None where it holds nothing there."""
-    done = run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:./{path}")
-    return done.stdout.decode().strip() if done.returncode == 0 else None
+    """Return the hash of the folder that a commit holds at a path below ``folder``; None where it holds none there."""
+    found = said(folder, *MEANING, f"{commit}:./{path}")
+    return said(folder, *MEANING, f"{found}^{{tree}}") if found is not None else None
 
 
 def files_of(folder: Path, tree: str) -> dict[str, str]:
@@ -158,9 +159,8 @@ def files_of(folder: Path, tree: str) -> dict[str, str]:
 
     Links and submodules are left out, and so is what a crafted tree would put elsewhere.
     """
-    done = run(folder, "ls-tree", "-r", "-z", "--full-tree", tree)
     files: dict[str, str] = {}
-    for entry in done.stdout.split(b"\0") if done.returncode == 0 else ():
+    for entry in (git(folder, "ls-tree", "-r", "-z", "--full-tree", tree) or b"").split(b"\0"):
         facts, _, path = entry.decode("utf-8", "replace").partition("\t")
         if facts.startswith("100") and not {"", ".", ".."}.intersection(path.split("/")):
             files[path] = facts.split(" ")[2]
@@ -210,7 +210,7 @@ def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Cont
     """
     told = git(folder, "log", "-m", "--full-history", "--date-order", "--encoding=UTF-8", f"--format={FORMAT}", "--raw",
                "--no-abbrev", "--no-renames", "HEAD", "--", *paths)  # fmt: skip
-    for commit, parts in groupby(commits(told), key=itemgetter(0)):  # a merge is told once for each such parent
+    for commit, parts in groupby(commits(told or b""), key=itemgetter(0)):  # a merge is told once for each such parent
         yield commit, [changed(rest) for _, rest in parts]
 
 

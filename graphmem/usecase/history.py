@@ -24,6 +24,7 @@ from graphmem.usecase.past import is_read
 
 def diff(store: Store, revisions: str | None) -> Difference:
     """Return what changed between two commits, or from a commit to the files as they are now."""
+    store = store.present or store  # the past has the same history
     folder = store.layout.root
     with store.reading():
         symmetric = store.ledger.symmetric
@@ -98,6 +99,7 @@ def lines(files: dict[str, bytes]) -> set[bytes]:
 
 def log(store: Store, ref: str, limit: int | None) -> History:
     """Return the commits that changed a record, newest first, and first of all what is not committed yet."""
+    store = store.present or store
     folder = store.layout.root
     gone: NotFound | None = None
     with store.reading() as catalog:

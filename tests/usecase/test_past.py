@@ -95,6 +95,12 @@ def test_neither_the_working_tree_nor_the_index_is_touched(repository: Repositor
     assert repository("status", "--short") == " M project/.graphmem/data/failure.ndjson"
 
 
+def test_the_past_has_the_history_of_the_project(repository: Repository) -> None:
+    with past(repository, "HEAD~1") as memory:
+        assert [found.subject for found in memory.log("freeze").results] == ["renamed", "the failure"]
+        assert memory.diff("HEAD~1..HEAD").summary == "+1 failure, 1 renamed"
+
+
 def test_the_past_is_not_written(repository: Repository) -> None:
     with past(repository, "HEAD~1") as memory:
         for write_something in (
@@ -120,6 +126,7 @@ def test_the_past_is_not_written(repository: Repository) -> None:
         ("--output=stolen", Usage, "'--output=stolen' is no commit"),
         ("", NotFound, "'' is no commit"),
         ("HEAD\0", Usage, "is no commit"),
+        ("HEAD@{99}", NotFound, "is no commit"),
     ],
 )
 def test_what_names_no_commit_is_refused(repository: Repository, at: str, error: type[Exception], message: str) -> None:
@@ -138,6 +145,28 @@ def test_a_project_without_git_and_a_machine_without_git_say_so(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match="git is not installed"):
         past(repository, "HEAD")
+
+
+def test_a_repository_that_git_does_not_read_is_told_in_its_words(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(Unavailable, match="does not work here: fatal: detected dubious ownership"):
+        past(repository, "HEAD")
+
+
+def test_a_store_that_was_a_file_once_is_no_store(tmp_path: Path) -> None:
+    other = Repository(tmp_path / "other")
+    (other.folder / ".graphmem").write_text("x")
+    other.commit("a file")
+    (other.folder / ".graphmem").unlink()
+    with open_memory(other.folder) as memory:
+        memory.failures.add("x", name="x")
+    other.commit("a store")
+    with pytest.raises(NotFound, match=r"holds no \.graphmem here"):
+        Memory(other.folder, at="HEAD~1")
+    with Memory(other.folder) as memory:
+        assert memory.diff("HEAD~1..HEAD").summary == "+1 failure"
 
 
 def test_a_date_before_a_shallow_clone_says_how_to_get_the_rest(repository: Repository, tmp_path: Path) -> None:
