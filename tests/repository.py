@@ -1,7 +1,9 @@
 """A git repository of a test: real git, and nothing of this machine's settings."""
 
 import os
+import shutil
 import subprocess
+from copy import copy
 from pathlib import Path
 
 WHEN = "2026-11-0{}T10:00:00Z"  # a commit a day
@@ -30,6 +32,12 @@ class Repository:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.rstrip("\n")
+
+    def copied(self, folder: Path) -> "Repository":
+        """Return a copy of it in another folder."""
+        made = copy(self)
+        made.folder = shutil.copytree(self.folder, folder)
+        return made
 
     def commit(self, subject: str) -> str:
         """Commit everything and return the commit's hash."""

@@ -22,10 +22,10 @@ def _no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A store in a folder of a repository, with three commits: none of the memory, one failure, and it renamed."""
-    made = Repository(tmp_path / "repository")
+    made = Repository(tmp_path_factory.mktemp("prepared"))
     (made.folder / "README").write_text("x")
     made.commit("before the memory")
     with open_memory(made.folder / "project") as memory:
@@ -38,6 +38,12 @@ def repository(tmp_path: Path) -> Repository:
         memory.failures.add("It burns", name="burn")
         made.commit("renamed")
     return made
+
+
+@pytest.fixture
+def repository(prepared: Repository, tmp_path: Path) -> Repository:
+    """A copy of the prepared repository, for one test."""
+    return prepared.copied(tmp_path / "repository")
 
 
 def past(repository: Repository, at: str, said: list[str] | None = None) -> Memory:
