@@ -13,6 +13,7 @@ def main() -> None:
 
         sys.exit(merge(sys.argv[2:]))
     if sys.argv[1:2] == ["textconv"] and len(sys.argv) == 3 and not sys.argv[2].startswith("-"):
+        gc.disable()
         from graphmem.textconv import main as tell  # noqa: PLC0415 - git calls it twice for every file of a diff
 
         sys.exit(tell(sys.argv[2]))

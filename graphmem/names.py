@@ -97,7 +97,7 @@ def row_title(row: Mapping[str, Any]) -> str:
             return f"{row['ref']} for {row['task']}" if row.get("task") else f"{row['ref']} ({row['id']})"
         case "entity":
             return f"{row['type']}/{row['name']}"
-    return f"{row['kind']}/{row['name']}"
+    return f"{row['kind']}/{row['name'] if 'name' in row else row_key(row, ())}"
 
 
 def label(type_name: str) -> str:
