@@ -17,7 +17,7 @@ from graphmem.names import split_ref
 from graphmem.ndjson import BOM, Row
 from graphmem.rules import compare
 from graphmem.store import Store
-from graphmem.usecase.past import is_read
+from graphmem.usecase.past import committed
 
 # --- the whole memory -----------------------------------------------------------------------------------------------
 
@@ -30,11 +30,11 @@ def diff(store: Store, revisions: str | None) -> Difference:
         symmetric = store.ledger.symmetric
     old, new = ends(folder, revisions)
     with git.objects(folder) as objects:
-        before = committed(folder, old)
+        before = committed(folder, old)[1] if old is not None else {}
         if new is None:
             then, now = contents(objects, before), on_disk(store)
         else:
-            after = committed(folder, new)
+            _, after = committed(folder, new)
             same = before.items() & after.items()
             then, now = contents(objects, dict(before.items() - same)), contents(objects, dict(after.items() - same))
     lines_then, lines_now = lines(then), lines(now)
@@ -58,22 +58,20 @@ def ends(folder: Path, revisions: str | None) -> tuple[str | None, str | None]:
     return (git.merge_base(folder, old, new) if is_since_left else old), new
 
 
-def committed(folder: Path, commit: str | None) -> dict[str, str]:
-    """Return the files of the store at a commit, with the hashes of their contents; none where it has no store."""
-    tree = git.tree_of(folder, commit, FOLDER) if commit is not None else None
-    return {path: name for path, name in git.files_of(folder, tree).items() if is_read(path)} if tree else {}
-
-
 def contents(objects: git.Objects, files: dict[str, str]) -> dict[str, bytes]:
     """Return files with their contents."""
     return {path: objects.read(name) for path, name in files.items()}
 
 
 def on_disk(store: Store) -> dict[str, bytes]:
-    """Return the files of the store as they are now."""
-    layout = store.layout
-    files = [*layout.data_files(), *(path.relative_to(layout.store).as_posix() for path in type_files(layout))]
-    return {file: (layout.store / file).read_bytes() for file in files}
+    """Return the files of the store as they are now, but for links, which come with a branch, to files elsewhere."""
+    layout, inside = store.layout, store.layout.store.resolve()
+    paths = [*(layout.store / file for file in layout.data_files()), *type_files(layout)]
+    return {
+        path.relative_to(layout.store).as_posix(): path.read_bytes()
+        for path in paths
+        if path.resolve().is_relative_to(inside)
+    }
 
 
 def types(files: dict[str, bytes]) -> dict[str, Row]:
@@ -135,7 +133,8 @@ def revisions(store: Store, key: str) -> Iterator[Revision]:
             return next((row for name in names if (row := seen[name]) is not None), None)
 
         now = (row_of(content, key) for file, content in on_disk(store).items() if file.startswith(homes))
-        last = [name for path, name in committed(folder, head).items() if path.startswith(homes)]
+        files = committed(folder, head)[1] if head is not None else {}
+        last = [name for path, name in files.items() if path.startswith(homes)]
         change = compare.change(row_in(last), next((row for row in now if row is not None), None))
         if change is not None:
             yield Revision(commit=None, at=None, author=None, subject=None, change=change)

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from graphmem import git
-from graphmem.errors import GraphmemError, NotFound
+from graphmem.errors import NotFound
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER
 from graphmem.model.field import format_time
@@ -28,9 +28,8 @@ def open_past(present: Store, at: str) -> Store:
     try:
         folder = present.layout.root
         commit = git.describe(folder, git.find_commit(folder, at))
-        tree = git.tree_of(folder, commit.hash, FOLDER)
-        files = {path: name for path, name in git.files_of(folder, tree).items() if is_read(path)} if tree else {}
-        if tree is None or not files:
+        tree, files = committed(folder, commit.hash)
+        if not files:
             raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
         root = present.local / "at" / tree
         if not root.is_dir():
@@ -41,12 +40,20 @@ def open_past(present: Store, at: str) -> Store:
             root, lock_timeout_s=present.ledger.lock_timeout_s, now=present.now, new_id=present.new_id,
             say=present.say_once, progress=present.progress,
         )  # fmt: skip
-    except GraphmemError:
+    except BaseException:
         present.close()
         raise
     past.present = present
     past.say_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
     return past
+
+
+def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
+    """Return the hash of the store's folder at a commit, and its files with the hashes of their contents, if any."""
+    tree = git.tree_of(folder, commit, FOLDER)
+    if tree is None:
+        return "", {}
+    return tree, {path: name for path, name in git.files_of(folder, tree).items() if is_read(path)}
 
 
 def is_read(path: str) -> bool:

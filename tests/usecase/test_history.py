@@ -303,6 +303,18 @@ def test_what_is_no_commit_is_refused_and_no_option(repository: Repository, revi
     assert not (project(repository) / "stolen").exists()
 
 
+def test_a_link_that_came_with_a_branch_shows_nothing_of_elsewhere(repository: Repository, tmp_path: Path) -> None:
+    types = project(repository) / ".graphmem" / "types"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "secret.md").write_text("secret")
+    (types / "entities" / "key.md").symlink_to(tmp_path / "notes" / "secret.md")
+    (types / "relations").rmdir()
+    (types / "relations").symlink_to(tmp_path / "notes")
+    repository.commit("links")
+    assert diff(repository).changes == []
+    assert diff(repository, "HEAD~1").changes == []
+
+
 def test_reading_history_writes_no_committed_file(repository: Repository) -> None:
     change_much(repository)
     before = contents(project(repository))
