@@ -15,8 +15,9 @@ from graphmem.model import result
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
-from graphmem.usecase import bulk, campaign, capture, find, link, report, resolve, upkeep
+from graphmem.usecase import bulk, campaign, capture, find, history, link, report, resolve, upkeep
 from graphmem.usecase.link import Direction
+from graphmem.usecase.past import open_past
 
 
 class Memory:
@@ -30,9 +31,11 @@ class Memory:
         new_id: makes the ids of reports.
         say: takes a line for people, such as a bad line of a file; said once each.
         progress: shows long work.
+        at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
 
     Raises:
         Unavailable: there is no store; make one with ``Memory.init``.
+        NotFound: ``at`` names no commit with a store.
     """
 
     def __init__(
@@ -44,10 +47,13 @@ class Memory:
         new_id: Callable[[], str] = fresh_id,
         say: Say = lambda text: None,
         progress: Progress = no_progress,
+        at: str | None = None,
     ) -> None:
         self.store = open_store(
             folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress
         )
+        if at is not None:
+            self.store = open_past(self.store, at)
         self.failures = Failures(self.store)
         self.patterns = Patterns(self.store)
         self.entities = Entities(self.store)
@@ -177,6 +183,22 @@ class Memory:
         from graphmem.usecase import ask  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
 
         return ask.query_list()
+
+    # --- history ------------------------------------------------------------------------------------------------
+
+    def log(self, ref: str, *, limit: int | None = None) -> result.History:
+        """Return the commits that changed a record, newest first, under whatever name it had; git is asked."""
+        return history.log(self.store, ref, limit)
+
+    def diff(self, revisions: str | None = None) -> result.Difference:
+        """
+        Return what changed in the memory.
+
+        Args:
+            revisions: ``A..B`` for two commits, ``A...B`` for what B changed since it left A, ``A`` against the files
+                as they are now; None for the last commit against those. A date stands for the last commit before it.
+        """
+        return history.diff(self.store, revisions)
 
     # --- the store ----------------------------------------------------------------------------------------------
 

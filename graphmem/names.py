@@ -88,6 +88,18 @@ def row_key(row: Mapping[str, Any], symmetric: Container[str]) -> str:
     return f"{scope}/{row.get('key') or row['name']}"
 
 
+def row_title(row: Mapping[str, Any]) -> str:
+    """Return how people are told which row it is: ``failure/import-error``, ``a -solves-> b``, ``a for ci/7``."""
+    match row["kind"]:
+        case "relation":
+            return f"{row['from']} -{row['type']}-> {row['to']}"
+        case "feedback":
+            return f"{row['ref']} for {row['task']}" if row.get("task") else f"{row['ref']} ({row['id']})"
+        case "entity":
+            return f"{row['type']}/{row['name']}"
+    return f"{row['kind']}/{row['name'] if 'name' in row else row_key(row, ())}"
+
+
 def label(type_name: str) -> str:
     """Return the graph's label of a kind or entity type: ``work_item`` gives ``WorkItem``."""
     return "".join(word[:1].upper() + word[1:] for word in type_name.split("_"))

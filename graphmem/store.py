@@ -67,17 +67,20 @@ class Store:
     say: Say
     progress: Progress
     said: set[str] = field(default_factory=set)
+    present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
 
     def close(self) -> None:
         """Let go of the catalog."""
         self.catalog.connection.close()
+        if self.present is not None:
+            self.present.close()
 
     # --- state --------------------------------------------------------------------------------------------------
 
     def sync(self) -> None:
         """Take in what changed on disk, and say what is wrong with it."""
         sync = self.ledger.sync()
-        self.report(sync.rows if sync.is_first else 0)
+        self.report(sync.rows if sync.is_first and self.present is None else 0)
 
     def report(self, rows_read_first: int = 0) -> None:
         """Say, once, what was read anew and which lines are bad."""
@@ -106,6 +109,8 @@ class Store:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Catalog]:
         """Hold the store alone while the block decides and commits."""
+        if self.present is not None:
+            raise Refused("the past is not written", hint="leave out the commit or date, and write the memory of now")
         if self.settings.format > FORMAT:
             raise Refused(
                 f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",
@@ -122,6 +127,8 @@ class Store:
     @cached_property
     def embedder(self) -> "Embedder | None":
         """The model of this store; None where there is none, which is said once."""
+        if self.present is not None:
+            return self.present.embedder
         from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
 
         found = find_model(self.settings.embedding.model, cache_folder=self.local)
@@ -134,7 +141,8 @@ class Store:
     @cached_property
     def vectors(self) -> VectorStore | None:
         """The vectors of the store; None without a model."""
-        return VectorStore(self.catalog.connection, self.local / "vectors", self.embedder) if self.embedder else None
+        encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
+        return VectorStore(self.catalog.connection, self.local / "vectors", encoder) if encoder else None
 
     def embed_missing(self) -> int:
         """Embed what has no vector yet; return how many texts that were."""

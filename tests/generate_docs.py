@@ -240,6 +240,8 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`type add relation`, `type show`": vocabulary.RelationType,
     "`cypher`": result.CypherRows,
     "`cypher --list`": result.QueryList,
+    "`log`": result.History,
+    "`diff`": result.Difference,
     "`export`": result.Exported,
     "`rebuild`": result.Rebuilt,
     "`validate`, `export --check`": result.Checked,

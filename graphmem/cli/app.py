@@ -43,6 +43,9 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
     "cypher": ("cypher", "cypher", "Ask the graph in Cypher, read-only."),
+    "log": ("history", "log", "Show the commits that changed a record."),
+    "diff": ("history", "diff", "Show in words what changed in the memory."),
+    "textconv": ("history", "textconv", "Print a data file for people; git diff calls it."),
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
     "rebuild": ("store", "rebuild", "Make everything derived anew from the files."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
@@ -50,6 +53,9 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "stats": ("store", "stats", "Count records and edges."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
+
+# Verbs that answer from the past too.
+OF_THE_PAST = frozenset({"get", "list", "related", "solutions", "path", "query", "similar", "cypher", "stats"})
 
 EPILOG = (
     "Exit status: 0 done, also with an empty result; 1 not found, not connected, or a check found errors; 2 usage;"
@@ -94,6 +100,14 @@ Quiet = typer.Option(
     expose_value=False,
     help="Say nothing on standard error but errors.",
 )
+At = typer.Option(
+    None,
+    "--at",
+    metavar="COMMIT|DATE",
+    callback=keeps("at"),
+    expose_value=False,
+    help="The memory as it was then; a date means the last commit before it.",
+)
 
 
 def options_of_all(
@@ -105,12 +119,21 @@ def options_of_all(
     """Only its options count: they are those of every verb."""
 
 
+def options_of_the_past(at: str | None = At) -> None:
+    """Only its option counts: it is that of every verb that answers from the past too."""
+
+
 @cache
 def common_options() -> list[Any]:
     """Return the options that every verb takes, and that may stand before it too."""
+    return options_of(options_of_all)
+
+
+def options_of(found: Callable[..., None]) -> list[Any]:
+    """Return the options of a function."""
     app = typer.Typer(add_completion=False)
-    app.command()(options_of_all)
-    return [found for found in typer.main.get_command(app).params if "--help" not in found.opts]
+    app.command()(found)
+    return [option for option in typer.main.get_command(app).params if "--help" not in option.opts]
 
 
 class Noun(TyperGroup):
@@ -154,6 +177,8 @@ def as_command(name: str, found: Any, line: str) -> Any:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name)(found)
         command = typer.main.get_command(app)
+    if name in OF_THE_PAST:
+        command.params.extend(options_of(options_of_the_past))
     dress(command)
     command.short_help = line
     return command

@@ -27,6 +27,7 @@ class Session:
     is_json: bool = False
     is_quiet: bool = False
     lock_timeout_s: float | None = None
+    at: str | None = None
     opened: Memory | None = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
@@ -41,7 +42,9 @@ class Session:
     def memory(self) -> Memory:
         """The memory that this run works on."""
         if self.opened is None:
-            self.opened = Memory(self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress)
+            self.opened = Memory(
+                self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress, at=self.at
+            )
         return self.opened
 
     def close(self) -> None:

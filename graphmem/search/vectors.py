@@ -35,11 +35,12 @@ class Encoder(Protocol):
 
 
 class VectorStore:
-    """The vectors of one model; ``catch_up`` makes those that are missing."""
+    """The vectors of one model; ``catch_up`` makes those that are missing. To another store it is an encoder."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path, encoder: Encoder) -> None:
         self.connection = connection
         self.encoder = encoder
+        self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
         self.path = folder / f"{encoder.fingerprint}.f32"
         self.row_bytes = 4 * encoder.dimensions
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
@@ -51,9 +52,7 @@ class VectorStore:
         Args:
             progress: called with how many texts are done and how many there are.
         """
-        if self.checked_size < 0 or self.size() < self.checked_size:
-            self.switch()
-        self.checked_size = self.size()
+        self.check_file()
         unset = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
         if not self.connection.execute(f"SELECT 1 FROM record WHERE {unset} LIMIT 1").fetchone():
             return 0
@@ -70,6 +69,12 @@ class VectorStore:
             if progress:
                 progress(len(missing), len(missing))
         return len(missing)
+
+    def check_file(self) -> None:
+        """Forget the places in a file that is not what it was."""
+        if self.checked_size < 0 or self.size() < self.checked_size:
+            self.switch()
+        self.checked_size = self.size()
 
     def place_known(self, unset: str) -> None:
         """Give records the vectors of texts that were embedded before."""
@@ -127,18 +132,30 @@ class VectorStore:
 
     def vector_of(self, text: str) -> "Vector":
         """Return the vector of a text that a record has or is about to have; it is kept, so it is made once."""
+        vector: Vector = self.encode_documents([text])[0]
+        return vector
+
+    def encode_documents(self, texts: Sequence[str]) -> "Matrix":
+        """Return one unit row a text; those that are not kept yet are made, and kept."""
         import numpy as np  # noqa: PLC0415 - as below
 
-        digest = hash_of(text)
-        sql = "SELECT place FROM vector WHERE model = ? AND text_hash = ?"
-        row = self.connection.execute(sql, (self.encoder.fingerprint, digest)).fetchone()
-        if row is not None:
-            rows = self.rows()
-            return np.array(rows[row[0]])
-        vectors = self.encoder.encode_documents([text])
-        self.append([digest], vectors)
-        vector: Vector = vectors[0]
-        return vector
+        self.check_file()
+        digests = [hash_of(text) for text in texts]
+        missing = dict(zip(digests, texts, strict=True))
+        for digest in self.places(digests):
+            del missing[digest]
+        if missing:
+            self.append(list(missing), self.encoder.encode_documents(list(missing.values())))
+        places = self.places(digests)
+        return np.array(self.rows()[[places[digest] for digest in digests]])
+
+    def places(self, digests: Collection[bytes]) -> dict[bytes, int]:
+        """Return where the vectors of texts are, for those that have one."""
+        found: dict[bytes, int] = {}
+        for part in chunks(digests):
+            sql = f"SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN ({marks(part)})"
+            found |= dict(self.connection.execute(sql, (self.fingerprint, *part)).fetchall())
+        return found
 
     def search(self, query: "Vector", scopes: Collection[str] | None) -> "tuple[NDArray[np.int64], Vector]":
         """

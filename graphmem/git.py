@@ -1,0 +1,230 @@
+"""
+What graphmem asks git: commits, trees, objects. It only reads, and never through the working tree.
+
+No shell; nothing that a user or a branch named is taken for an option or a pattern; no pager, no lock, no question.
+"""
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from math import ceil
+from operator import itemgetter
+from pathlib import Path
+
+from graphmem.errors import NotFound, Unavailable, Usage
+
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
+# A hook is called with these set, and they may name another repository than the one that the store lies in.
+OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
+MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
+LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
+FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git tells of a commit; no part of it can hold a NUL
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit; ``at`` is when it was committed, in UTC, and ``parents`` are full hashes."""
+
+    hash: str
+    parents: tuple[str, ...]
+    at: datetime
+    author: str
+    subject: str
+
+
+def git(folder: Path, *arguments: str) -> bytes | None:
+    """
+    Run git in a folder and return what it prints; None where it says no, such as to a name that means nothing.
+
+    Raises:
+        Unavailable: git is not installed, the folder is in no repository, or git does not read the repository.
+    """
+    try:
+        done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False)
+    except FileNotFoundError:
+        raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
+    if done.returncode == 0:
+        return done.stdout
+    if done.returncode == 1 or not done.stderr:
+        return None
+    if b"not a git repository" in done.stderr:
+        raise Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
+    words = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+    raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint="see what git says itself: git status")
+
+
+def said(folder: Path, *arguments: str) -> str | None:
+    """Run git and return what it prints as a text, without the last line end; None where it says no or nothing."""
+    told = git(folder, *arguments)
+    return told.decode("utf-8", "replace").strip() or None if told is not None else None
+
+
+def command(*arguments: str) -> list[str]:
+    """Return a call of git, with the settings that would change what it prints or run something on the way."""
+    return ["git", "--no-pager", "-c", "log.showRoot=true", "-c", "log.showSignature=false", *arguments]
+
+
+def environment() -> dict[str, str]:
+    """Return the environment that git runs in."""
+    return {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | SETTINGS
+
+
+# --- which commit ---------------------------------------------------------------------------------------------------
+
+
+def find_commit(folder: Path, named: str) -> str:
+    """
+    Return the full hash of the commit that somebody named.
+
+    Args:
+        folder: lies in the repository.
+        named: a commit, branch or tag; or a date, which means the last commit before it.
+
+    Raises:
+        NotFound: there is no such commit.
+        Usage: it can be no name of a commit, or the date is none.
+    """
+    if DATE.fullmatch(named):
+        return before(folder, named)
+    found = commit_of(folder, named)
+    if found is None:
+        raise NotFound(
+            f"{named!r} is no commit", hint="a commit, branch or tag, or a date such as 2026-11-01 or 2026-11-01T09:30"
+        )
+    return found
+
+
+def commit_of(folder: Path, named: str) -> str | None:
+    """Return the full hash of the commit that a revision means; None where it means none."""
+    if named.startswith("-") or "\0" in named:
+        raise Usage(f"{named!r} is no commit", hint="a commit, branch or tag does not begin with -")
+    return said(folder, *MEANING, f"{named}^{{commit}}")
+
+
+def before(folder: Path, date: str) -> str:
+    """Return the last commit on HEAD's history before a date; a day begins at midnight UTC."""
+    try:
+        moment = datetime.fromisoformat(date)
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC)
+        last = max(0, ceil(moment.timestamp()) - 1)  # git counts whole seconds, and takes the bound in
+    except (ValueError, OverflowError):
+        raise Usage(
+            f"{date!r} is no date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
+        ) from None
+    if commit_of(folder, "HEAD") is not None:
+        found = said(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")
+        if found is not None:
+            return found
+    hint = "the clone is shallow: git fetch --unshallow" if is_shallow(folder) else "see: git log"
+    raise NotFound(f"there is no commit before {date}", hint=hint)
+
+
+def merge_base(folder: Path, first: str, second: str) -> str:
+    """Return the commit at which two commits, given by full hashes, parted."""
+    found = said(folder, "merge-base", first, second)
+    if found is None:
+        raise NotFound(f"commits {first[:10]} and {second[:10]} have no history in common")
+    return found
+
+
+def is_shallow(folder: Path) -> bool:
+    """Tell whether the clone lacks the beginning of its history."""
+    return said(folder, "rev-parse", "--is-shallow-repository") == "true"
+
+
+def describe(folder: Path, commit: str) -> Commit:
+    """Return what git tells of a commit, given its full hash."""
+    told = git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--")
+    return next(commits(told or b""))[0]
+
+
+# --- what a commit holds --------------------------------------------------------------------------------------------
+
+
+def tree_of(folder: Path, commit: str, path: str) -> str | None:
+    """Return the hash of the folder that a commit holds at a path below ``folder``; None where it holds none there."""
+    found = said(folder, *MEANING, f"{commit}:./{path}")
+    return said(folder, *MEANING, f"{found}^{{tree}}") if found is not None else None
+
+
+def files_of(folder: Path, tree: str) -> dict[str, str]:
+    """
+    Return the regular files of a tree by their paths below it, with the hashes of their contents.
+
+    Links and submodules are left out, and so is what a crafted tree would put elsewhere.
+    """
+    files: dict[str, str] = {}
+    for entry in (git(folder, "ls-tree", "-r", "-z", "--full-tree", tree) or b"").split(b"\0"):
+        facts, _, path = entry.decode("utf-8", "replace").partition("\t")
+        if facts.startswith("100") and not {"", ".", ".."}.intersection(path.split("/")):
+            files[path] = facts.split(" ")[2]
+    return files
+
+
+class Objects:
+    """The contents of objects by their hashes, all from one process; made by ``objects``."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+
+    def read(self, name: str) -> bytes:
+        """Return the content of an object, or raise ``Unavailable`` where the clone does not have it."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(name.encode() + b"\n")
+        self.process.stdin.flush()
+        head = self.process.stdout.readline().split()
+        if len(head) != 3:
+            raise Unavailable(f"git does not have object {name}", hint="see: git fsck")
+        content = self.process.stdout.read(int(head[2]))
+        self.process.stdout.read(1)
+        return content
+
+
+@contextlib.contextmanager
+def objects(folder: Path) -> Iterator[Objects]:
+    """Yield the objects of the repository that a folder lies in."""
+    with subprocess.Popen(
+        command("cat-file", "--batch"), cwd=folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        yield Objects(process)
+
+
+# --- who changed what -----------------------------------------------------------------------------------------------
+
+
+Contents = tuple[list[str], list[str]]  # of the changed files before and after, as hashes
+
+
+def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Contents]]]:
+    """
+    Yield the commits of HEAD's history that changed files at these paths below ``folder``, newest first.
+
+    Each comes with what it changed against each parent; a merge, against those of its parents it differs from.
+    """
+    told = git(folder, "log", "-m", "--full-history", "--date-order", "--encoding=UTF-8", f"--format={FORMAT}", "--raw",
+               "--no-abbrev", "--no-renames", "HEAD", "--", *paths)  # fmt: skip
+    for commit, parts in groupby(commits(told or b""), key=itemgetter(0)):  # a merge is told once for each such parent
+        yield commit, [changed(rest) for _, rest in parts]
+
+
+def changed(told: str) -> Contents:
+    """Return the contents that raw lines of a difference tell of, before and after; only those of regular files."""
+    entries = [line.split(" ") for line in told.split("\n") if line.startswith(":")]
+    old = [name for mode, _, name, *_ in entries if mode.startswith(":100")]
+    return old, [name for _, mode, _, name, *_ in entries if mode.startswith("100")]
+
+
+def commits(told: bytes) -> Iterator[tuple[Commit, str]]:
+    """Yield each commit that ``git log`` tells in ``FORMAT``, with what stands behind it."""
+    parts = told.decode("utf-8", "replace").split("\0")[1:]
+    for start in range(0, len(parts) - 5, 6):
+        name, parents, at, author, subject, rest = parts[start : start + 6]
+        moment = datetime.fromtimestamp(min(int(at), LAST_SECOND), UTC)
+        yield Commit(name, tuple(parents.split()), moment, author, subject), rest

@@ -1,0 +1,78 @@
+"""
+The rows of a data file for people: ``git diff`` shows which field of which record changed.
+
+Git runs it for both sides of every file of a diff, so nothing here loads the models or the command line.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from graphmem.names import row_title, visible
+from graphmem.ndjson import BOM, BadLine, Row, decode
+
+IN_TITLE = {"relation": {"kind", "from", "type", "to"}, "feedback": {"kind", "ref", "task", "id"},
+            "entity": {"kind", "type", "key"}}  # fmt: skip
+
+
+def main(path: str) -> int:
+    """Print a data file for people and return the exit status."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        print(visible(f"error: {path!r} cannot be read: {(error.strerror or '').lower()}"), file=sys.stderr)
+        return 4
+    sys.stdout.buffer.write(told(data).encode("utf-8", "backslashreplace"))
+    return 0
+
+
+def told(data: bytes) -> str:
+    """Return a block for each row, by reference, then the lines that are no rows as they are; inert on a terminal."""
+    blocks: list[tuple[str, str]] = []
+    rest: list[str] = []
+    for line in data.removeprefix(BOM).split(b"\n"):
+        try:
+            row = decode(line)
+            title = row_title({**row, "name": row["key"]} if "key" in row else row)  # by key: a name may change
+            blocks.append((title, "\n".join([one_line(title), *fields(row), ""])))
+        except (BadLine, KeyError, TypeError):
+            rest += [line.decode("utf-8", "backslashreplace")] if line.strip() else []
+    tail = ["".join(f"{line}\n" for line in rest)] if rest else []
+    return visible("\n".join([*(block for _, block in sorted(blocks)), *tail]))
+
+
+def fields(row: Row) -> Iterator[str]:
+    """Yield the lines of the fields that the title does not tell."""
+    for name, value in sorted(row.items()):
+        if name not in IN_TITLE.get(row["kind"], {"kind", "key"}):
+            yield from field(one_line(name), value)
+
+
+def field(name: str, value: object) -> Iterator[str]:
+    """Yield the lines of one field: a list one item a line, a structure one member a line, a text line by line."""
+    match value:
+        case dict() if value:
+            for member, found in sorted(value.items()):
+                yield from field(f"{name}.{one_line(member)}", found)
+        case list() if value:
+            yield f"  {name}:"
+            yield from (f"    - {one_line(item if isinstance(item, str) else plain(item))}" for item in value)
+        case str() if "\n" in value:
+            yield f"  {name}:"
+            yield from (f"    {line}" for line in value.split("\n"))
+        case str():
+            yield f"  {name}: {value}"
+        case _:
+            yield f"  {name}: {plain(value)}"
+
+
+def plain(value: object) -> str:
+    """Return a value as JSON."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def one_line(text: str) -> str:
+    """Return a text with its line ends escaped."""
+    return text.replace("\n", "\\n")

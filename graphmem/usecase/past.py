@@ -1,0 +1,85 @@
+"""The memory as it was at a commit: its files, taken from git's objects, opened as a store of its own."""
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+
+from graphmem import git
+from graphmem.errors import NotFound
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.layout import FOLDER
+from graphmem.model.field import format_time
+from graphmem.store import Store, open_store
+
+KEPT = 5  # past states that stay at hand; each is as large as the store
+
+
+def open_past(present: Store, at: str) -> Store:
+    """
+    Open the store as it was at a commit, or at the last commit before a date; it cannot be written.
+
+    It has a folder in ``local/`` of its own and says which commit it is; closing it closes ``present`` too.
+
+    Raises:
+        NotFound: there is no such commit, or it holds no store.
+        Unavailable: the store is in no git repository, or git is missing.
+    """
+    try:
+        folder = present.layout.root
+        commit = git.describe(folder, git.find_commit(folder, at))
+        tree, files = committed(folder, commit.hash)
+        if not files:
+            raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
+        root = present.local / "at" / tree
+        if not root.is_dir():
+            take_out(folder, files, root)
+        os.utime(root)
+        forget_oldest(root.parent)
+        past = open_store(
+            root, lock_timeout_s=present.ledger.lock_timeout_s, now=present.now, new_id=present.new_id,
+            say=present.say_once, progress=present.progress,
+        )  # fmt: skip
+    except BaseException:
+        present.close()
+        raise
+    past.present = present
+    past.say_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
+    return past
+
+
+def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
+    """Return the hash of the store's folder at a commit, and its files with the hashes of their contents, if any."""
+    tree = git.tree_of(folder, commit, FOLDER)
+    if tree is None:
+        return "", {}
+    return tree, {path: name for path, name in git.files_of(folder, tree).items() if is_read(path)}
+
+
+def is_read(path: str) -> bool:
+    """Tell whether a committed file is one that a store is read from."""
+    top, _, name = path.rpartition("/")
+    if top in ("types/entities", "types/relations"):
+        return name.endswith(".md")
+    return path == "config.toml" or (path.startswith("data/") and name.endswith(".ndjson"))
+
+
+def take_out(folder: Path, files: dict[str, str], root: Path) -> None:
+    """Write the files of a commit below ``root``: all of them or none."""
+    draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
+    with git.objects(folder) as objects:
+        replace_files({draft / FOLDER / path: objects.read(name) for path, name in files.items()})
+    try:
+        os.rename(draft, root)
+    except OSError:  # somebody else was faster, with the same files
+        shutil.rmtree(draft)
+        if not root.is_dir():
+            raise
+
+
+def forget_oldest(folder: Path) -> None:
+    """Remove the past states that were not asked for longest."""
+    with contextlib.suppress(OSError):  # somebody else removes them too
+        by_age = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in by_age[KEPT:]:
+            shutil.rmtree(path)
