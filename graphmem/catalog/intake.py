@@ -104,6 +104,7 @@ class Intake:
             for number, (_, handles) in self.touch(part, touched).items():
                 touched.moved.add(number)
                 touched.handles |= handles
+            self.note_edges_at(part, touched)
             for table, column in (
                 ("record", "id"),
                 ("alias", "record"),
@@ -228,6 +229,15 @@ class Intake:
         )
         if touched.rows <= BULK:
             for part in chunks([entry.id for entry in entries]):
+                self.note_edges(part, touched)
+
+    def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
+        """Note the edges of records that go: if they come back before the graph looks, it has to look at these again."""
+        if touched.rows > BULK:
+            return
+        for column in ("src", "dst"):
+            sql = f"SELECT id FROM relation WHERE {column} IN ({marks(ids)}) AND is_live"
+            for part in chunks([number for (number,) in self.connection.execute(sql, ids)]):
                 self.note_edges(part, touched)
 
     def note_edges(self, ids: Sequence[int], touched: Touched) -> None:

@@ -266,6 +266,17 @@ def test_a_change_by_hand_is_seen_by_every_kind_of_question(store: Memory, tmp_p
     assert store.cypher("MATCH (f:Failure {name: 'a'}) RETURN f.trigger").rows == [["a zebra crossing"]]
 
 
+def test_an_edge_that_goes_while_its_end_comes_back_leaves_the_graph(store: Memory, tmp_path: Path) -> None:
+    failures, edges = data(tmp_path, "failure").read_bytes(), data(tmp_path, "relations/solves")
+    assert store.stats().relations["solves"] == 1
+    write(data(tmp_path, "failure"))
+    store.list()  # the catalog takes it in, the graph is not asked
+    data(tmp_path, "failure").write_bytes(failures)
+    write(edges)
+    assert store.validate().ok
+    assert store.cypher("MATCH ()-[r:SOLVES]->() RETURN count(r)").rows == [[0]]
+
+
 def test_an_edit_of_the_same_size_and_time_is_seen(store: Memory, tmp_path: Path) -> None:
     path = data(tmp_path, "failure")
     write(path, failure("a", "one"), failure("b"))
