@@ -15,7 +15,7 @@ from graphmem.model import result
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
-from graphmem.usecase import bulk, campaign, capture, find, link, report, upkeep
+from graphmem.usecase import bulk, campaign, capture, find, link, report, takeback, upkeep
 from graphmem.usecase.link import Direction
 
 
@@ -30,6 +30,7 @@ class Memory:
         new_id: makes the ids of reports.
         say: takes a line for people, such as a bad line of a file; said once each.
         progress: shows long work.
+        command: what ``undo --list`` is to call the writes.
 
     Raises:
         Unavailable: there is no store; make one with ``Memory.init``.
@@ -44,9 +45,10 @@ class Memory:
         new_id: Callable[[], str] = fresh_id,
         say: Say = lambda text: None,
         progress: Progress = no_progress,
+        command: str = "python",
     ) -> None:
         self.store = open_store(
-            folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress
+            folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress, command=command
         )
         self.failures = Failures(self.store)
         self.patterns = Patterns(self.store)
@@ -110,6 +112,29 @@ class Memory:
     def restore(self, ref: str) -> result.Changed:
         """Bring an archived record back."""
         return capture.restore(self.store, ref)
+
+    def supersede(self, old: str, new: str, reason: str | None = None) -> result.Changed:
+        """Archive a record that another one of its kind takes the place of."""
+        return takeback.supersede(self.store, old, new, reason)
+
+    def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False) -> result.Purged:
+        """
+        Destroy records with every row that names them; without ``yes`` only say what would go.
+
+        Args:
+            refs: what to destroy; the tasks of a campaign go with it.
+            archived: every archived record as well.
+            yes: do it; no ``undo`` brings anything back.
+        """
+        return takeback.purge(self.store, refs, archived=archived, yes=yes)
+
+    def undo(self, number: int = 1) -> result.Writes:
+        """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
+        return takeback.undo(self.store, number)
+
+    def undoable(self) -> result.Writes:
+        """Return the writes of this clone that can be taken back, the last first."""
+        return takeback.undoable(self.store)
 
     def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> result.Reported:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""

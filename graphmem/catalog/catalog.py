@@ -117,6 +117,17 @@ class Catalog:
             found |= dict(self.connection.execute(sql, part).fetchall())
         return found
 
+    def lines_of(self, ids: Collection[int], file: str) -> dict[int, bytes]:
+        """Return the lines of those of some rows that a file holds, as last read."""
+        found: dict[int, bytes] = {}
+        table = table_of(file)
+        if self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None:
+            return found
+        for part in chunks(ids):
+            sql = f"SELECT id, line FROM {table} WHERE id IN ({marks(part)}) AND file = ?"
+            found |= dict(self.connection.execute(sql, (*part, file)).fetchall())
+        return found
+
     # --- looking up ---------------------------------------------------------------------------------------------
 
     def live(self, refs: Collection[str]) -> dict[str, tuple[int, str]]:

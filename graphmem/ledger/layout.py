@@ -44,6 +44,11 @@ class Layout:
     def state(self) -> Path:
         return self.store / "state"
 
+    @property
+    def undo(self) -> Path:
+        """Holds what the last writes of this clone replaced."""
+        return self.state / "undo"
+
     def data_files(self) -> Iterator[str]:
         """Yield the data files that are there, as paths below the store, in name order; links are not followed."""
         for path in sorted(self.data.rglob("*.ndjson")) if self.data.is_dir() else ():

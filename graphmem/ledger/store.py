@@ -22,6 +22,7 @@ from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.errors import BadInput, Locked, Refused
 from graphmem.garbage import uncollected
+from graphmem.ledger import undo
 from graphmem.ledger.codec import BOM, BadLine
 from graphmem.ledger.layout import Layout, holds, usual_file
 from graphmem.ledger.row import line_id, read_entry
@@ -46,11 +47,12 @@ class Sync:
 class Ledger:
     """The files of one store and the catalog of them."""
 
-    def __init__(self, layout: Layout, catalog: Catalog, lock: Path, *, lock_timeout_s: float) -> None:
+    def __init__(self, layout: Layout, catalog: Catalog, lock: Path, *, lock_timeout_s: float, command: str) -> None:
         self.layout = layout
         self.catalog = catalog
         self.lock = lock
         self.lock_timeout_s = lock_timeout_s
+        self.command = command  # what notes of writes are to call whoever writes
         self.vocabulary_findings: list[Finding] = []
         self.load_vocabulary()
 
@@ -245,13 +247,15 @@ class Ledger:
             self.sync_locked()
             yield
 
-    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None) -> None:
+    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *,
+               is_noted: bool = True) -> None:  # fmt: skip
         """
         Write rows into their files and take them in; inside ``writing`` only.
 
         Args:
             puts: rows that are new or take the place of the row with their number.
             removes: numbers of rows to take out, by file.
+            is_noted: the write can be taken back with ``undo``.
 
         Raises:
             Refused: a file that would change has lines that are wrong.
@@ -268,10 +272,16 @@ class Ledger:
             for entry in entries:
                 file = homes.get(entry.id, usual)
                 batches.setdefault(file, Batch(file, entries=[])).entries.append(entry)
+        self.write(batches, is_noted=is_noted)
+
+    def write(self, batches: Mapping[str, Batch], *, is_noted: bool = True) -> None:
+        """Change files by their paths, all or none, and take the changes in; noted, so that they can be taken back."""
         if not batches:
             return
         for file in batches:
             self.refuse_unwell(file)
+        if is_noted:
+            undo.note(self.layout, self.catalog, self.command, batches)
         written = {file: self.contents(batch) for file, batch in batches.items()}
         self.replace({self.layout.store / file: data for file, data in written.items()})
         self.take_in_own(batches, written)

@@ -320,6 +320,34 @@ class Ready(Answer):
     ready: list[Shown]
 
 
+class Write(Answer):
+    """A write of this clone: how many rows it added, changed and removed, and the first of them."""
+
+    at: str
+    command: str
+    added: int
+    changed: int
+    removed: int
+    rows: list[str]
+
+
+class Writes(Answer):
+    """Writes of this clone, the last first: those that ``undo`` took back, or with ``--list`` could take back."""
+
+    writes: list[Write]
+
+
+class Purged(Answer):
+    """What ``purge`` destroyed, or would; ``rows`` counts the rows that go by file, ``history`` cleans git's own."""
+
+    done: bool
+    records: list[str]
+    rows: dict[str, int]
+    changed: list[str]
+    vectors: int
+    history: list[str]
+
+
 class Initialised(Answer):
     """What ``init`` made or found."""
 
