@@ -20,10 +20,11 @@ import orjson
 from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
+from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
 from graphmem.errors import BadInput, Locked, Refused
 from graphmem.garbage import uncollected
 from graphmem.ledger import undo
-from graphmem.ledger.codec import BOM, BadLine
+from graphmem.ledger.codec import BOM, BadLine, Lines, refuse_long
 from graphmem.ledger.layout import Layout, holds, usual_file
 from graphmem.ledger.row import line_id, read_entry
 from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
@@ -138,7 +139,8 @@ class Ledger:
 
     def differs(self, file: str) -> bool:
         """Tell by its hash whether a file that was read just after it changed has changed again."""
-        digest = hashlib.sha256((self.layout.store / file).read_bytes()).digest()
+        with open(self.layout.store / file, "rb") as found:
+            digest = hashlib.file_digest(found, "sha256").digest()
         row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
         if row[0] != digest:
             return True
@@ -152,33 +154,39 @@ class Ledger:
         path = self.layout.store / file
         read_ns = time.time_ns()
         try:
-            found, data = os.stat(path), path.read_bytes()
+            handle = open(path, "rb")  # noqa: SIM115 - closed below; a file that is gone is no error
         except FileNotFoundError:
             self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
             return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
-        batch, findings, is_ordered = self.compare(file, data) if file.startswith("data/") else (None, [], False)
+        with handle:
+            found, lines = os.fstat(handle.fileno()), Lines(handle)
+            batch, findings, is_ordered = None, list[Finding](), False
+            if file.startswith("data/"):
+                findings = self.misplaced(file) or oversize(file, found.st_size)
+                batch, findings, is_ordered = self.compare(file, lines, findings)
+            digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
         self.catalog.connection.execute(
             "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?)",
             (
-                file, found.st_size, found.st_mtime_ns, found.st_ino, hashlib.sha256(data).digest(), read_ns,
+                file, found.st_size, found.st_mtime_ns, found.st_ino, digest, read_ns,
                 is_ordered, orjson.dumps([found.model_dump() for found in findings]),
             ),
         )  # fmt: skip
         return batch
 
-    def compare(self, file: str, data: bytes) -> tuple[Batch, list[Finding], bool]:
-        """Return what changed in a data file, what is wrong with its lines, and whether its rows are in order."""
+    def compare(self, file: str, lines: Lines, findings: list[Finding]) -> tuple[Batch, list[Finding], bool]:
+        """
+        Return what changed in a data file, what is wrong with its lines, and whether its rows are in order.
+
+        Args:
+            findings: what is wrong with the file as a whole; where there is anything, it is as if it had no rows.
+        """
         known = self.catalog.lines(file)
-        lines = data.removeprefix(BOM).split(b"\n")
-        is_ordered = data == b"" or (lines[-1] == b"" and not data.startswith(BOM))
-        if lines[-1] == b"":
-            lines.pop()
-        findings: list[Finding] = self.misplaced(file)
         if findings:
             return Batch(file, gone=list(known.values())), findings, False
         entries: list[Entry] = []
         seen: dict[int, int] = {}
-        last = -1
+        last, bad, is_ordered = -1, 0, True
         symmetric, held = self.symmetric, holds(file)
         has_siblings = len([other for other in self.layout.data_files() if holds(other) == held]) > 1
         for place, line in enumerate(lines, 1):
@@ -186,26 +194,27 @@ class Ledger:
                 is_ordered = False
                 continue
             number = known.get(line)
-            if number is None:
-                try:
-                    entry = read_entry(line.rstrip(b"\r"), symmetric)
-                    check_place(file, held, entry)
+            entry = None
+            try:
+                if number is None:
+                    entry = read_line(file, line, symmetric, held)
                     number = entry.id
-                except BadLine as bad:
-                    findings.append(bad.finding(file, place))
-                    is_ordered = False
-                    continue
-                entries.append(entry._replace(line=line) if line.endswith(b"\r") else entry)
-            if number in seen or (has_siblings and line not in known and self.is_elsewhere(number, file)):
-                findings.append(repeated(file, place, seen.get(number)))
-                entries = [entry for entry in entries if entry.line != line or entry.id != number]
-                is_ordered = False
+                if number in seen or (entry is not None and has_siblings and self.is_elsewhere(number, file)):
+                    raise repeated(seen.get(number))
+            except BadLine as found:
+                bad += 1
+                if bad <= KEPT_FINDINGS:
+                    findings.append(found.finding(file, place))
                 continue
+            if entry is not None:
+                entries.append(entry)
             seen[number] = place
             is_ordered = is_ordered and number > last and not line.endswith(b"\r")
             last = number
+        if bad > KEPT_FINDINGS:
+            findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
         gone = set(known.values()) - set(seen)
-        return Batch(file, gone=gone, entries=entries), findings, is_ordered
+        return Batch(file, gone=gone, entries=entries), findings, is_ordered and lines.is_usual and not bad
 
     def misplaced(self, file: str) -> list[Finding]:
         """Say when no type file declares what the rows of ``file`` are."""
@@ -283,6 +292,9 @@ class Ledger:
         if is_noted:
             undo.note(self.layout, self.catalog, self.command, batches)
         written = {file: self.contents(batch) for file, batch in batches.items()}
+        for file, data in written.items():
+            for found in oversize(file, len(data)):
+                raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
         self.replace({self.layout.store / file: data for file, data in written.items()})
         self.take_in_own(batches, written)
         self.renew_vocabulary_file()
@@ -377,6 +389,14 @@ class Ledger:
             self.replace({path: fresh})
 
 
+def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:
+    """Return the row on a line of a file, or raise ``BadLine``; ``held`` is what the file holds."""
+    refuse_long(line)
+    entry = read_entry(line.rstrip(b"\r"), symmetric)
+    check_place(file, held, entry)
+    return entry._replace(line=line) if line.endswith(b"\r") else entry
+
+
 def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
     """Raise ``BadLine`` for a row that stands in the file of another kind or type; ``held`` is what the file holds."""
     kind, type_name = held
@@ -386,10 +406,28 @@ def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
         raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
 
 
-def repeated(file: str, place: int, first: int | None) -> Finding:
+def repeated(first: int | None) -> BadLine:
     """Say that a row stands twice."""
     where = f"line {first}" if first else "another file"
+    return BadLine(f"the same key as in {where}", "each key once", code="duplicate_key")
+
+
+def oversize(file: str, size: int) -> list[Finding]:
+    """Say when a file is too large to be read."""
+    if size <= FILE_BYTES:
+        return []
+    return [
+        Finding(
+            file=file, line=None, column=None, code="file_too_large", severity="error",
+            message=f"the file is {size:,} bytes; its rows are left aside", expected=f"at most {FILE_BYTES:,}",
+            fix=f"divide it into files of {file.removesuffix('.ndjson')}/",
+        )
+    ]  # fmt: skip
+
+
+def more_bad_lines(file: str, number: int) -> Finding:
+    """Say how many lines of a file are bad beside those that were named."""
     return Finding(
-        file=file, line=place, column=1, code="duplicate_key", severity="error",
-        message=f"the same key as in {where}", expected="each key once", fix="take one of the two lines out",
+        file=file, line=None, column=None, code="more_bad_lines", severity="error",
+        message=f"{number:,} more bad lines", expected="rows", fix=None,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from graphmem.catalog.entry import Entry, signature_of
 from graphmem.constants import MAX_FINDINGS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
-from graphmem.ledger.codec import BadLine, checked, decode, too_large
+from graphmem.ledger.codec import BadLine, checked, decode, refuse_long, too_large
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
 from graphmem.model import Entity, Feedback, Frozen, Memory, Record, Relation, Task
 from graphmem.model.field import format_time
@@ -158,6 +158,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
         if not line.strip():
             continue
         try:
+            refuse_long(line)
             row = decode(line)
             if row.get("created_at") is None:
                 row["created_at"] = now

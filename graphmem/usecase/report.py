@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphmem.errors import BadInput, NotFound, Refused
-from graphmem.ledger.codec import BadLine, decode
+from graphmem.ledger.codec import BadLine, decode, refuse_long
 from graphmem.ledger.row import entry
 from graphmem.model import Feedback, Memory
 from graphmem.model.result import BulkReported, Finding, Reported
@@ -71,6 +71,7 @@ def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkRepor
             if not line.strip():
                 continue
             try:
+                refuse_long(line)
                 made, action = prepared(store, known_fields(decode(line.strip())))
             except BadLine as bad:
                 findings.append(bad.finding(name, place))
