@@ -15,7 +15,7 @@ from graphmem.model import result
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
-from graphmem.usecase import bulk, campaign, capture, find, link, report, takeback, upkeep
+from graphmem.usecase import bulk, campaign, capture, find, link, report, resolve, takeback, upkeep
 from graphmem.usecase.link import Direction
 
 
@@ -216,6 +216,10 @@ class Memory:
     def rebuild(self, *, embed: bool = True) -> result.Rebuilt:
         """Make everything derived anew from the files; ``embed=False`` makes no vectors."""
         return upkeep.rebuild(self.store, embed=embed)
+
+    def resolve(self) -> result.Resolved:
+        """Merge what stands between git's conflict markers, row by row, in every data file that has them."""
+        return resolve.resolve(self.store)
 
     def validate(self) -> result.Checked:
         """Check files, vocabulary and graph against each other."""

@@ -12,6 +12,7 @@ CREATE NODE TABLE IF NOT EXISTS {label} (
   `archived_at` TIMESTAMP,
   `archive_reason` STRING,
   `superseded_by` STRING,
+  `alternates` STRING,
   `type` STRING,
   `value` STRING,
   `updated_at` TIMESTAMP,

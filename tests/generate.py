@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphmem.graph.columns import definitions
 from graphmem.graph.query import Stored, all_stored
-from graphmem.model.schema import records_schema
+from graphmem.model.schema import merge_rules, records_schema
 
 ROOT = Path(__file__).parents[1]
 
@@ -17,6 +17,7 @@ def generated() -> dict[str, bytes]:
     """Return the generated files, by their paths below the root."""
     files = {path: text.encode() for path, text in definitions().items()}
     files["schema/records.schema.json"] = records_schema()
+    files["schema/merge.json"] = merge_rules()
     files["queries/README.md"] = queries_page().encode()
     return files
 

@@ -10,12 +10,12 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "names"),
+    ("constants", "errors", "names", "ndjson"),
     ("files", "garbage", "config", "lock"),
     ("model",),
     ("rules",),
     ("catalog",),
-    ("ledger", "graph", "embed", "search"),
+    ("ledger", "graph", "embed", "search", "driver"),
     ("store",),
     ("usecase",),
     ("memory",),

@@ -151,7 +151,8 @@ class Intake:
             ))  # fmt: skip
             if digest:
                 stale.append((number,))
-            aliases += [(alias, scope, number) for alias in record.aliases]
+            others = record.other_names
+            aliases += [(alias, scope, number) for alias in others]
             if isinstance(record, Failure) and record.match:
                 expressions += [(number, literal, record.match) for literal in needed_literals(record.match)]
             if isinstance(record, Task):
@@ -160,7 +161,7 @@ class Intake:
             touched.nodes.add(f"{scope}/{key}")
             if vectors or name != key:
                 touched.names.add((scope, name))
-            handles = {f"{scope}/{handle}" for handle in (key, name, *record.aliases)}
+            handles = {f"{scope}/{handle}" for handle in (key, name, *others)}
             was = before.get(number)
             if was != (is_live, handles):
                 touched.handles |= handles | (was[1] if was else set())

@@ -49,6 +49,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
     "rebuild": ("store", "rebuild", "Make everything derived anew from the files."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
+    "resolve": ("store", "resolve", "Merge what stands between git's conflict markers."),
     "stats": ("store", "stats", "Count records and edges."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }

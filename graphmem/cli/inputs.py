@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from graphmem.errors import NotFound, Unavailable, Usage
-from graphmem.ledger.codec import Lines
+from graphmem.ndjson import Lines
 
 
 @contextlib.contextmanager

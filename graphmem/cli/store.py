@@ -24,7 +24,8 @@ def init(
     """
     session = session_of(ctx)
     answer = Memory.init(folder or session.folder or project_folder() or ".")
-    session.answer(answer, f"{'made' if answer.created else 'already there:'} {answer.path}")
+    done = f"{'made' if answer.created else 'already there:'} {answer.path}"
+    session.answer(answer, "\n".join([done, *(f"registered: {what}" for what in answer.registered)]))
 
 
 def export(
@@ -87,6 +88,19 @@ def validate(ctx: typer.Context) -> None:
     session.answer(answer, findings(answer, "well"))
     if not answer.ok:
         raise typer.Exit(1)
+
+
+def resolve(ctx: typer.Context) -> None:
+    """
+    Merge what stands between git's conflict markers, row by row, by the rules of the merge driver.
+
+    Example: graphmem resolve
+    """
+    session = session_of(ctx)
+    session.is_quiet = True  # the bad lines are what is mended
+    answer = session.memory.resolve()
+    lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
+    session.answer(answer, "\n".join(lines) or "no file holds conflict markers")
 
 
 def findings(answer: Checked, well: str) -> str:

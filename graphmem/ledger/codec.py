@@ -1,201 +1,22 @@
-"""
-Canonical NDJSON: one row a line, and what is wrong with a line that is none.
+"""What a model says of a row, and where a bad line stands."""
 
-Source: docs/format.md. ``decode(encode(row)) == row``, and ``encode`` gives the same bytes on every platform.
-"""
-
-import hashlib
 import json
-import re
-from collections.abc import Iterator, Mapping
-from typing import BinaryIO
 
-import orjson
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
-from graphmem.model.field import LINE_BYTES, NESTING, ROW_BYTES
 from graphmem.model.record import Frozen, Row
 from graphmem.model.result import Finding
-
-MAX_INTEGER = 2**53
-BOM = b"\xef\xbb\xbf"
-BLOCK_BYTES = 2**20  # bytes of a file that are held at once, beside the line that they end
-BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]')  # one, or a string, also one without its end
-CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
-
+from graphmem.ndjson import ROW_BYTES, BadLine, column_of
 
 MENDS = {"duplicate_key": "take one of the two lines out", "conflict_marker": "graphmem resolve"}  # by code
 
 
-class BadLine(Exception):
-    """A line that cannot be a row; ``column`` counts characters from 1."""
-
-    def __init__(self, message: str, expected: str, *, column: int = 1, code: str = "bad_json") -> None:
-        super().__init__(message)
-        self.message, self.expected, self.column, self.code = message, expected, column, code
-
-    def finding(self, file: str, line: int) -> Finding:
-        """Say where it stands."""
-        return Finding(
-            file=file, line=line, column=self.column, code=self.code, severity="error",
-            message=self.message, expected=self.expected, fix=MENDS.get(self.code),
-        )  # fmt: skip
-
-
-class Lines:
-    """
-    The lines of a file, without their ends and without a byte-order mark, read a block at a time.
-
-    A line over ``LINE_BYTES`` is given longer than that, but never whole: it is to be refused, not to be held.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-        self.sha256 = hashlib.sha256()  # of what was read so far
-        self.is_usual = True  # no byte-order mark, and a line end at the end
-
-    def __iter__(self) -> Iterator[bytes]:
-        rest = b""
-        is_first = True
-        while block := self.file.read(BLOCK_BYTES):
-            self.sha256.update(block)
-            if is_first and block.startswith(BOM):
-                block, self.is_usual = block[len(BOM) :], False
-            is_first = False
-            if len(rest) > LINE_BYTES:
-                end = block.find(b"\n")
-                if end < 0:
-                    continue
-                block = block[end:]
-            *lines, rest = (rest + block).split(b"\n")
-            yield from lines
-        if rest:
-            self.is_usual = False
-            yield rest
-
-    def rest_of_sha256(self) -> bytes:
-        """Read what is left, and return the hash of the whole file."""
-        while block := self.file.read(BLOCK_BYTES):
-            self.sha256.update(block)
-        return self.sha256.digest()
-
-
-def refuse_long(line: bytes) -> None:
-    """Raise ``BadLine`` for a line so long that it is not worth reading."""
-    if len(line) > LINE_BYTES:
-        raise BadLine(f"the line is over {LINE_BYTES:,} bytes", f"at most {ROW_BYTES:,}", code="too_large")
-
-
-def encode(row: Mapping[str, JsonValue]) -> bytes:
-    """Return the canonical line of ``row``, without its line end."""
-    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS)
-
-
-def decode(line: bytes) -> Row:
-    """
-    Return the object on ``line``, a line without its line end.
-
-    Raises:
-        BadLine: no JSON object; a repeated key, an integer beyond 2^53, a lone surrogate; nested over 32 levels.
-    """
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise explain(line, error) from None
-    if not isinstance(row, dict):
-        raise BadLine(f"a row is a JSON object, not {type(row).__name__}", 'a line such as {"kind":"failure",…}')
-    # A repeated key, or a quote within a text, makes more quotes than the value needs; a line in canonical form repeats
-    # no key. What is neither goes to the slow check.
-    quotes = quotes_needed(row)
-    if quotes is None or (line.count(b'"') != quotes and encode(row) != line):
-        check_slowly(line)
-    return row
-
-
-def quotes_needed(value: dict[str, JsonValue] | list[JsonValue], levels: int = NESTING) -> int | None:
-    """Return how many quotes enclose the keys and texts of a value; None where a closer look is needed."""
-    quotes, items = (2 * len(value), value.values()) if isinstance(value, dict) else (0, value)
-    for item in items:
-        kind = type(item)
-        if kind is str:
-            quotes += 2
-            continue
-        if kind is int and not -MAX_INTEGER <= item <= MAX_INTEGER:  # type: ignore[operator]
-            return None
-        if kind is float and abs(item) >= MAX_INTEGER:  # type: ignore[arg-type]  # an integer too long for orjson
-            return None
-        if kind is dict or kind is list:
-            more = quotes_needed(item, levels - 1) if levels > 1 else None  # type: ignore[arg-type]  # it is one
-            if more is None:
-                return None
-            quotes += more
-    return quotes
-
-
-def check_slowly(line: bytes) -> None:
-    """Raise ``BadLine`` for what orjson lets through: repeated keys, large integers, deep nesting."""
-    depth = nesting(line)
-    if depth > NESTING:
-        raise BadLine(f"nested {depth} levels deep", f"at most {NESTING}", code="too_deep")
-
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        seen: dict[str, object] = {}
-        for key, value in pairs:
-            if key in seen:
-                at = column_of(line, json.dumps(key, ensure_ascii=False).encode(), nth=2)
-                raise BadLine(
-                    f"key {key!r} stands twice in one object", "each key once", column=at, code="repeated_key"
-                )
-            seen[key] = value
-        return seen
-
-    def integer(digits: str) -> int:
-        value = int(digits) if len(digits) < 20 else MAX_INTEGER + 1
-        if abs(value) > MAX_INTEGER:
-            at = column_of(line, digits.encode())
-            raise BadLine(f"integer {digits[:30]} is beyond 2^53", "a number every reader keeps", column=at)
-        return value
-
-    json.loads(line, object_pairs_hook=once, parse_int=integer)
-
-
-def nesting(line: bytes) -> int:
-    """Return how many levels of arrays and objects ``line`` has, strings left aside."""
-    depth = deepest = 0
-    for token in BRACKET.finditer(line):
-        if token[0] in (b"[", b"{"):
-            depth += 1
-            deepest = max(deepest, depth)
-        elif token[0] in (b"]", b"}"):
-            depth -= 1
-    return deepest
-
-
-def column_of(line: bytes, part: bytes, nth: int = 1) -> int:
-    """Return the column, in characters from 1, of the ``nth`` occurrence of ``part`` in ``line``; 1 where it is not."""
-    at = -1
-    for _ in range(nth):
-        found = line.find(part, at + 1)
-        if found < 0:
-            break
-        at = found
-    return len(line[: max(at, 0)].decode(errors="replace")) + 1
-
-
-def explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
-    """Say what is wrong with a line that is no JSON at all."""
-    if line.startswith(CONFLICT_MARKS):
-        return BadLine("a conflict marker of git", "the rows of one side or of both", code="conflict_marker")
-    try:
-        line.decode()
-    except UnicodeDecodeError as bad:
-        at = len(line[: bad.start].decode(errors="replace")) + 1
-        return BadLine(f"byte 0x{line[bad.start]:02x} is no UTF-8", "UTF-8 text", column=at, code="bad_utf8")
-    if "surrogate" in str(error):
-        return BadLine("a lone surrogate", "a whole character", column=error.colno, code="bad_utf8")
-    if nesting(line) > NESTING:
-        return BadLine(f"nested over {NESTING} levels deep", f"at most {NESTING}", code="too_deep")
-    return BadLine(f"no JSON: {error.msg}", "a whole JSON object", column=error.colno)
+def finding(bad: BadLine, file: str, line: int) -> Finding:
+    """Say where a bad line stands."""
+    return Finding(
+        file=file, line=line, column=bad.column, code=bad.code, severity="error",
+        message=bad.message, expected=bad.expected, fix=MENDS.get(bad.code),
+    )  # fmt: skip
 
 
 def refusal(line: bytes, error: ValidationError) -> BadLine:

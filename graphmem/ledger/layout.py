@@ -1,5 +1,6 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +49,16 @@ class Layout:
     def undo(self) -> Path:
         """Holds what the last writes of this clone replaced."""
         return self.state / "undo"
+
+    @property
+    def journal(self) -> Path:
+        """Names the renames of a write that is under way."""
+        return self.state / "journal.json"
+
+    def folders(self) -> set[Path]:
+        """Return the folders, none of them a link, whose files are committed or say what is under way."""
+        tops = [top for top in (self.data, self.types, self.state) if not top.is_symlink()]
+        return {self.store, *(Path(folder) for top in tops for folder, _, _ in os.walk(top))}
 
     def data_files(self) -> Iterator[str]:
         """Yield the data files that are there, as paths below the store, in name order; links are not followed."""

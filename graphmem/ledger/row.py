@@ -8,11 +8,12 @@ from typing import Any
 import orjson
 
 from graphmem.catalog.entry import Entry
-from graphmem.ledger.codec import BadLine, checked, decode, encode
+from graphmem.ledger.codec import checked
 from graphmem.model import MODELS, Frozen
 from graphmem.model.field import format_time, instant
 from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, row_key
+from graphmem.ndjson import BadLine, decode, encode
 
 PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of an edge that is nothing but its ends
 PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"}'  # its canonical line

@@ -21,10 +21,11 @@ from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.errors import BadInput, Locked, Refused
+from graphmem.errors import BadInput, Locked, Refused, Unavailable
 from graphmem.garbage import uncollected
 from graphmem.ledger import undo
-from graphmem.ledger.codec import BOM, BadLine, Lines, refuse_long
+from graphmem.ledger.codec import finding
+from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import Layout, holds, usual_file
 from graphmem.ledger.row import line_id, read_entry
 from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
@@ -32,6 +33,7 @@ from graphmem.lock import locked
 from graphmem.model import MODELS
 from graphmem.model.result import Finding
 from graphmem.model.vocabulary import Vocabulary
+from graphmem.ndjson import BOM, BadLine, Lines, refuse_long
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
@@ -69,7 +71,7 @@ class Ledger:
 
     def sync(self) -> Sync:
         """Take in what changed on disk since it was last read, if anything did."""
-        if not self.changed_files():
+        if not self.layout.journal.exists() and not self.changed_files():
             return Sync()
         is_first = self.catalog.meta("epoch") is None
         try:
@@ -81,7 +83,9 @@ class Ledger:
             return Sync()  # the writer itself takes in what it writes; until then what was read last is whole
 
     def sync_locked(self) -> Sync:
-        """Do the work of ``sync`` under the lock of the store."""
+        """Do the work of ``sync`` under the lock of the store, once what a dead process began is finished."""
+        with contextlib.suppress(OSError):  # a store that can only be read is read as it is
+            recover(self.layout)
         changed = self.changed_files()
         if not changed:
             return Sync()
@@ -204,7 +208,7 @@ class Ledger:
             except BadLine as found:
                 bad += 1
                 if bad <= KEPT_FINDINGS:
-                    findings.append(found.finding(file, place))
+                    findings.append(finding(found, file, place))
                 continue
             if entry is not None:
                 entries.append(entry)
@@ -254,6 +258,12 @@ class Ledger:
         """Hold the store alone, with everything on disk taken in, while the block decides and commits."""
         with locked(self.lock, timeout_s=self.lock_timeout_s):
             self.sync_locked()
+            if self.layout.journal.exists():
+                raise Unavailable(
+                    "a write that was interrupted cannot be finished",
+                    hint=f"see whether {self.layout.store} is writable",
+                )
+            sweep(self.layout)
             yield
 
     def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *,
@@ -295,9 +305,9 @@ class Ledger:
         for file, data in written.items():
             for found in oversize(file, len(data)):
                 raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
-        self.replace({self.layout.store / file: data for file, data in written.items()})
+        contents = {self.layout.store / file: data for file, data in written.items()}
+        replace_files(contents | self.stale_vocabulary_file(), self.layout)
         self.take_in_own(batches, written)
-        self.renew_vocabulary_file()
 
     def take_in_own(self, batches: Mapping[str, Batch], written: Mapping[str, bytes]) -> None:
         """Take in what this process has just written, without reading it again."""
@@ -358,35 +368,11 @@ class Ledger:
             is_there = place < len(lines) and line_id(lines[place], symmetric) == number
             lines[place : place + is_there] = [] if line is None else [line]
 
-    def replace(self, contents: Mapping[Path, bytes]) -> None:
-        """Put new contents in the place of files: written beside them and flushed, then renamed."""
-        prepared: list[tuple[Path, Path]] = []
-        try:
-            for path, data in contents.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-                prepared.append((fresh, path))
-                with open(fresh, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-            for fresh, path in prepared:
-                os.replace(fresh, path)
-        except OSError as error:
-            for fresh, _ in prepared:
-                fresh.unlink(missing_ok=True)
-            raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
-        for folder in {path.parent for path in contents}:
-            handle = os.open(folder, os.O_RDONLY)
-            os.fsync(handle)
-            os.close(handle)
-
-    def renew_vocabulary_file(self) -> None:
-        """Write ``schema.json`` where it is not what types/ say; inside ``writing`` only."""
+    def stale_vocabulary_file(self) -> dict[Path, bytes]:
+        """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
         fresh = vocabulary_json(self.catalog.vocabulary)
         path = self.layout.vocabulary
-        if not path.exists() or path.read_bytes() != fresh:
-            self.replace({path: fresh})
+        return {} if path.exists() and path.read_bytes() == fresh else {path: fresh}
 
 
 def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import Layout
-from graphmem.model.field import NESTING, TYPE_BYTES
 from graphmem.model.result import Finding
 from graphmem.model.vocabulary import (
     ANY,
@@ -22,7 +21,9 @@ from graphmem.model.vocabulary import (
     Vocabulary,
 )
 from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, label, relation_label
+from graphmem.ndjson import NESTING
 
+TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 
 
@@ -151,8 +152,8 @@ def unknown_ends(vocabulary: Vocabulary) -> list[Finding]:
     ]  # fmt: skip
 
 
-def write_type(layout: Layout, made: EntityType | RelationType) -> Path:
-    """Write the Markdown file of a new type and return its path."""
+def type_file(layout: Layout, made: EntityType | RelationType) -> dict[Path, bytes]:
+    """Return the Markdown file of a new type, by its path."""
     fields: dict[str, Any] = {"type": made.type}
     if made.description:
         fields["description"] = made.description
@@ -166,11 +167,8 @@ def write_type(layout: Layout, made: EntityType | RelationType) -> Path:
     import yaml  # noqa: PLC0415 - as above
 
     front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{made.type}.md"
     prose = made.prose or made.description or "Say here what belongs in it."
-    path.write_text(f"---\n{front}---\n\n{prose}\n", encoding="utf-8")
-    return path
+    return {folder / f"{made.type}.md": f"---\n{front}---\n\n{prose}\n".encode()}
 
 
 def vocabulary_json(vocabulary: Vocabulary) -> bytes:

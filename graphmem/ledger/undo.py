@@ -20,9 +20,9 @@ import orjson
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.intake import Batch
 from graphmem.errors import Refused
-from graphmem.ledger.codec import BadLine
 from graphmem.ledger.layout import Layout
 from graphmem.ledger.row import line_id
+from graphmem.ndjson import BadLine
 
 MOST_WRITES = 50  # writes that can be taken back
 NAME = re.compile(r"[0-9]{10}\.json")
@@ -75,7 +75,7 @@ def note(layout: Layout, catalog: Catalog, command: str, batches: Mapping[str, B
     known = noted(layout)
     number = int(known[0].stem) + 1 if known else 1
     path = layout.undo / f"{number:010d}.json"
-    fresh = layout.undo / f"{path.name}.tmp"
+    fresh = layout.undo / f".{path.name}.{os.getpid()}.tmp"
     try:
         layout.undo.mkdir(parents=True, exist_ok=True)
         fresh.write_bytes(orjson.dumps({"at": at, "command": command, "files": files}))

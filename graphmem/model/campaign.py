@@ -25,6 +25,8 @@ class Fingerprint(BaseModel):
 class Campaign(Record):
     """A piece of work that is more than one task."""
 
+    states = (*Record.states, ("status", "completed_at"), ("outcome", "fingerprint"))
+
     kind: Literal["campaign"]
     objective: Text
     framework: Text | None = None

@@ -12,6 +12,8 @@ from graphmem.names import printable
 class Entity(Record):
     """A named thing; ``value`` holds what belongs to the thing itself, edges hold how it relates to others."""
 
+    fixed = frozenset({"type"})
+
     kind: Literal["entity"]
     type: Item
     value: Annotated[str, Strict(), Limit(VALUE_BYTES)] = ""

@@ -14,10 +14,6 @@ LIST_ITEMS = 100  # items of a list that people write
 GROWING_ITEMS = 10_000  # items of a list that grows by itself: sources, aliases, alternates
 VALUE_BYTES = 4 * 1024  # UTF-8 bytes of an entity's value
 MATCH_CHARACTERS = 1_000  # characters of a match expression
-ROW_BYTES = 256 * 1024  # UTF-8 bytes of a row
-LINE_BYTES = 16 * ROW_BYTES  # bytes of a line of a file: merges may make rows larger than commands take in
-TYPE_BYTES = 64 * 1024  # bytes of the file of a type
-NESTING = 32  # levels of a JSON value
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
 
@@ -20,6 +20,8 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=(), defer_build=True)
 
     derived: ClassVar[frozenset[str]] = frozenset({"updated_at"})  # in answers and never in rows
+    fixed: ClassVar[frozenset[str]] = frozenset()  # beside the name, what identifies a row
+    states: ClassVar[tuple[tuple[str, ...], ...]] = ()  # fields that say one thing together and are merged together
 
     kind: str
     created_at: Time
@@ -96,10 +98,23 @@ def plain(value: object) -> JsonValue:
 SCALARS = frozenset({str, bool, int, type(None)})
 
 
+class Alternate(BaseModel):
+    """A text that a merge set aside: what stood in ``field``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    field: Item
+    text: Text
+
+
+Alternates = Annotated[tuple[Alternate, ...], Field(json_schema_extra={"uniqueItems": True})]
+
+
 class Record(Frozen):
     """A node of the memory: it has a key, a name, and may be archived."""
 
     derived = frozenset({"updated_at", "ref"})
+    states: ClassVar[tuple[tuple[str, ...], ...]] = (("archived_at", "archive_reason", "superseded_by"),)
 
     name: Item
     key: Item = ""
@@ -108,6 +123,7 @@ class Record(Frozen):
     archived_at: Time | None = None
     archive_reason: Text | None = None
     superseded_by: Item | None = None
+    alternates: Alternates = ()
 
     @classmethod
     def completed(cls, values: Any) -> Any:
@@ -147,6 +163,11 @@ class Record(Frozen):
         return f"{self.scope}/{self.name}"
 
     @property
+    def other_names(self) -> tuple[str, ...]:
+        """The names under which it is found too: aliases, and names that a merge set aside."""
+        return (*self.aliases, *(found.text for found in self.alternates if found.field == "name"))
+
+    @property
     def is_archived(self) -> bool:
         return self.archived_at is not None
 
@@ -162,22 +183,12 @@ class Record(Frozen):
         return row
 
 
-class Alternate(BaseModel):
-    """A text that a merge set aside: what stood in ``field`` of the newer record."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    field: Item
-    text: Text
-
-
 class Memory(Record):
     """What failures and patterns share: it is learned, reported on and merged."""
 
     trigger: Text
     tags: StringSet = ()
     files: StringSet = ()
-    alternates: tuple[Alternate, ...] = Field(default=(), json_schema_extra={"uniqueItems": True})
     helped: Count = 0
     failed: Count = 0
 

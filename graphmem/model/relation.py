@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, Strict, model_validator
 
 from graphmem.model.field import GrowingSet, Item, Text
-from graphmem.model.record import Frozen
+from graphmem.model.record import Alternates, Frozen
 from graphmem.names import split_ref
 
 MAX_WEIGHT = 2.0
@@ -16,6 +16,8 @@ Weight = Annotated[float, Strict(), Field(gt=0, le=MAX_WEIGHT, allow_inf_nan=Fal
 class Relation(Frozen):
     """An edge that stands alone; its ends are references by key."""
 
+    fixed = frozenset({"from", "type", "to"})
+
     kind: Literal["relation"]
     source: Annotated[Item, Field(alias="from")]
     type: Item
@@ -24,6 +26,7 @@ class Relation(Frozen):
     note: Text | None = None
     sources: GrowingSet = ()
     similarity: Annotated[float, Strict(), Field(ge=0, le=1)] | None = None  # of a variant that was found, not told
+    alternates: Alternates = ()
 
     @model_validator(mode="after")
     def check_ends(self) -> Self:

@@ -356,6 +356,13 @@ class Initialised(Answer):
     registered: list[str]
 
 
+class Resolved(Answer):
+    """The files whose conflicts were resolved, and what is still wrong with them."""
+
+    files: list[str]
+    findings: list[Finding]
+
+
 class TypeList(Answer):
     """The types of a project, and graphmem's own relations."""
 

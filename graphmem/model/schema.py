@@ -1,12 +1,15 @@
-"""The JSON Schema of the rows of the ledger, made from the models: ``schema/records.schema.json``."""
+"""What others read of the models: ``schema/records.schema.json``, and for the merge driver ``schema/merge.json``."""
 
 import json
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
 from graphmem.model import MODELS
-from graphmem.model.record import Frozen, limits
+from graphmem.model.field import as_set
+from graphmem.model.record import Frozen, limits, row_fields
+from graphmem.model.vocabulary import BUILT_IN_RELATIONS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -39,3 +42,45 @@ def describe(entry: dict[str, Any], model: type[Frozen]) -> None:
     for field, limit in limits(model).items():
         sizes = {"bytes": limit.size, "items": limit.items, "characters": limit.characters}
         properties[field]["x-limit"] = {name: size for name, size in sizes.items() if size}
+
+
+def merge_rules() -> bytes:
+    """Return how two branches are merged: the rule of each field of each kind, and which fields say one thing."""
+    rules = {
+        kind: {
+            "fields": {alias: rule(model, name, alias) for name, alias, _ in row_fields(model)},
+            "states": model.states,
+        }
+        for kind, model in MODELS.items()
+    }
+    symmetric = sorted(name for name, made in BUILT_IN_RELATIONS.items() if made.symmetric)
+    return (json.dumps({"kinds": rules, "symmetric": symmetric}, indent=2, sort_keys=True) + "\n").encode()
+
+
+def rule(model: type[Frozen], name: str, alias: str) -> str:
+    """Return the rule of a field: key, own (a rule that only this field has), state, set, text or value."""
+    if alias in ("kind", "key") or alias in model.fixed:
+        return "key"
+    if alias in ("created_at", "edited", "alternates"):
+        return "own"
+    if any(alias in state for state in model.states):
+        return "state"
+    field = model.model_fields[name]
+    if is_set(field):
+        return "set"
+    return "text" if is_text(field.annotation) else "value"
+
+
+def is_set(field: FieldInfo) -> bool:
+    """Tell whether a field is a set of texts."""
+    return any(getattr(item, "func", None) is as_set for item in field.metadata)
+
+
+def is_text(annotation: Any) -> bool:
+    """Tell whether a field holds free text."""
+    if hasattr(annotation, "__metadata__"):
+        return is_text(annotation.__origin__)
+    if get_origin(annotation) is Literal:
+        return False
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    return annotation is str or (len(parts) == 1 and get_origin(annotation) is not tuple and is_text(parts[0]))

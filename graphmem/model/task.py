@@ -26,6 +26,11 @@ class Task(Record):
 
     derived = frozenset({"updated_at", "ref", "seq", "slug"})
 
+    states = (
+        *Record.states,
+        ("status", "blocked_reason", "blocked_by", "started_at", "completed_at", "blocked_at"),
+    )
+
     kind: Literal["task"]
     campaign: Item  # reference of its campaign, by key
     objective: Text

@@ -8,7 +8,7 @@ from graphmem.catalog.entry import Entry, signature_of
 from graphmem.constants import MAX_FINDINGS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
-from graphmem.ledger.codec import BadLine, checked, decode, refuse_long, too_large
+from graphmem.ledger.codec import checked, finding, too_large
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
 from graphmem.model import Entity, Feedback, Frozen, Memory, Record, Relation, Task
 from graphmem.model.field import format_time
@@ -16,6 +16,7 @@ from graphmem.model.record import Row
 from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
 from graphmem.model.vocabulary import RelationType
 from graphmem.names import row_id
+from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
@@ -63,7 +64,7 @@ class Intake:
     def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
         """Note what is wrong with a row."""
         self.findings.append(
-            BadLine(message, expected or "see docs/format.md", code=code).finding(self.name, given.place)
+            finding(BadLine(message, expected or "see docs/format.md", code=code), self.name, given.place)
         )
         self.rejects.append(given.line)
 
@@ -169,7 +170,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
                 refuse_oversize(record)
             rows.append(Given(place, line, row, record))
         except BadLine as bad:
-            intake.findings.append(bad.finding(intake.name, place))
+            intake.findings.append(finding(bad, intake.name, place))
             intake.rejects.append(line)
         except GraphmemError as error:
             intake.refuse(Given(place, line, {}, None), error.message, error.hint)

@@ -8,10 +8,11 @@ from pydantic import ValidationError
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
-from graphmem.ledger.codec import BadLine, complaint, decode, encode, too_large
+from graphmem.ledger.codec import complaint, too_large
 from graphmem.model import MODELS, Entity, Frozen, Record
 from graphmem.model.record import row_fields
 from graphmem.names import SLUG, mark, slug, split_ref
+from graphmem.ndjson import BadLine, decode, encode
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.suggest import did_you_mean
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphmem.errors import BadInput, NotFound, Refused
-from graphmem.ledger.codec import BadLine, decode, refuse_long
+from graphmem.ledger.codec import finding
 from graphmem.ledger.row import entry
 from graphmem.model import Feedback, Memory
 from graphmem.model.result import BulkReported, Finding, Reported
 from graphmem.names import row_id, row_key
+from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.score import help_ratio
 from graphmem.store import Store
 from graphmem.usecase.intake import build
@@ -74,7 +75,7 @@ def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkRepor
                 refuse_long(line)
                 made, action = prepared(store, known_fields(decode(line.strip())))
             except BadLine as bad:
-                findings.append(bad.finding(name, place))
+                findings.append(finding(bad, name, place))
             except (BadInput, NotFound, Refused) as error:
                 findings.append(bad_report(name, place, error.message, error.hint))
             else:

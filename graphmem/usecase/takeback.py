@@ -13,13 +13,13 @@ from graphmem.catalog.entry import Entry, text_hash
 from graphmem.catalog.intake import Batch
 from graphmem.errors import NotFound, Refused, Usage
 from graphmem.ledger import undo as notes
-from graphmem.ledger.codec import BadLine
 from graphmem.ledger.layout import holds
 from graphmem.ledger.row import entry, read_entry
 from graphmem.ledger.store import check_place
 from graphmem.model import Campaign, Memory, Record, Task
 from graphmem.model.result import Changed, Purged, Write, Writes
 from graphmem.names import split_ref
+from graphmem.ndjson import BadLine
 from graphmem.search.vectors import forget as forget_vectors
 from graphmem.store import Store
 from graphmem.usecase.capture import TEXTS, put

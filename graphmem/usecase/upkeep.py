@@ -14,9 +14,10 @@ from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.graph import reads
 from graphmem.ledger.codec import complaint
+from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.ledger.row import canonical_line
-from graphmem.ledger.types import claim, taken_labels, vocabulary_json, write_type
+from graphmem.ledger.types import claim, taken_labels, type_file, vocabulary_json
 from graphmem.model.result import (
     Checked,
     Connectivity,
@@ -28,13 +29,17 @@ from graphmem.model.result import (
     Stats,
     TypeList,
 )
-from graphmem.model.vocabulary import ANY, EntityType, RelationType
+from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store, open_store
+from graphmem.usecase.clone import register
 
 IGNORED = "local/\nstate/\n*.tmp\n"
-ATTRIBUTES = "*.ndjson text eol=lf\n*.md text eol=lf\nschema.json text eol=lf\nconfig.toml text eol=lf\n"
+ATTRIBUTES = (
+    "*.ndjson text eol=lf merge=graphmem diff=graphmem\n*.md text eol=lf\n"
+    "schema.json text eol=lf merge=graphmem\nconfig.toml text eol=lf\n"
+)
 
 
 def init(folder: Path) -> Initialised:
@@ -44,22 +49,23 @@ def init(folder: Path) -> Initialised:
     registered = []
     for path in (layout.types / "entities", layout.types / "relations", layout.data, layout.local, layout.state):
         path.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("config.toml", f"format = {FORMAT}\n"),
-        (".gitignore", IGNORED),
-        (".gitattributes", ATTRIBUTES),
-    ):
+    if not layout.config.exists():
+        layout.config.write_text(f"format = {FORMAT}\n", encoding="utf-8")
+        registered.append(f"{FOLDER}/config.toml")
+    for name, text in ((".gitignore", IGNORED), (".gitattributes", ATTRIBUTES)):
         path = layout.store / name
-        if not path.exists():
-            path.write_text(text, encoding="utf-8")
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        missing = [line for line in text.splitlines() if line not in lines]
+        if missing:
+            path.write_text("\n".join([*lines, *missing, ""]), encoding="utf-8")
             registered.append(f"{FOLDER}/{name}")
     store = open_store(folder)
     try:
         with store.writing():
-            store.ledger.renew_vocabulary_file()
+            replace_files(store.ledger.stale_vocabulary_file(), store.layout)
     finally:
         store.close()
-    return Initialised(path=str(layout.store), created=is_new, registered=registered)
+    return Initialised(path=str(layout.store), created=is_new, registered=registered + register(layout))
 
 
 # --- the files -----------------------------------------------------------------------------------------------------
@@ -88,11 +94,11 @@ def export(store: Store, *, to: Path | None) -> Exported:
             elif is_changed:
                 writes[store.layout.store / file] = data
         if to is None:
-            store.ledger.renew_vocabulary_file()
+            writes |= store.ledger.stale_vocabulary_file()
         else:
             writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
             writes |= {to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store)}
-        store.ledger.replace(writes)
+        replace_files(writes, store.layout if to is None else None)
         store.ledger.sync_locked()
     return Exported(files=files)
 
@@ -335,9 +341,15 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
             for end in (*made.sources, *made.targets):
                 if end != ANY and end not in vocabulary.scopes:
                     known_end(vocabulary.scopes, end)
-        write_type(store.layout, made)
+        entities, relations = dict(vocabulary.entities), dict(vocabulary.project_relations)
+        if isinstance(made, EntityType):
+            entities[made.type] = made
+        else:
+            relations[made.type] = made
+        after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
+        schema = {store.layout.vocabulary: after}
+        replace_files(type_file(store.layout, made) | schema, store.layout)
         store.ledger.sync_locked()
-        store.ledger.renew_vocabulary_file()
     return made
 
 

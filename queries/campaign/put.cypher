@@ -12,6 +12,7 @@
 // param  archived_at          TIMESTAMP
 // param  archive_reason       STRING
 // param  superseded_by        STRING
+// param  alternates           STRING
 // param  objective            STRING
 // param  framework            STRING
 // param  status               STRING
@@ -32,6 +33,7 @@ SET
   n.`archived_at` = $archived_at,
   n.`archive_reason` = $archive_reason,
   n.`superseded_by` = $superseded_by,
+  n.`alternates` = $alternates,
   n.`objective` = $objective,
   n.`framework` = $framework,
   n.`status` = $status,

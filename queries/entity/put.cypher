@@ -12,6 +12,7 @@
 // param  archived_at          TIMESTAMP
 // param  archive_reason       STRING
 // param  superseded_by        STRING
+// param  alternates           STRING
 // param  type                 STRING
 // param  value                STRING
 // param  updated_at           TIMESTAMP
@@ -27,6 +28,7 @@ SET
   n.`archived_at` = $archived_at,
   n.`archive_reason` = $archive_reason,
   n.`superseded_by` = $superseded_by,
+  n.`alternates` = $alternates,
   n.`type` = $type,
   n.`value` = $value,
   n.`updated_at` = $updated_at;

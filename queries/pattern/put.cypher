@@ -12,10 +12,10 @@
 // param  archived_at          TIMESTAMP
 // param  archive_reason       STRING
 // param  superseded_by        STRING
+// param  alternates           STRING
 // param  trigger              STRING
 // param  tags                 STRING[]
 // param  files                STRING[]
-// param  alternates           STRING
 // param  helped               INT64
 // param  failed               INT64
 // param  insight              STRING
@@ -34,10 +34,10 @@ SET
   n.`archived_at` = $archived_at,
   n.`archive_reason` = $archive_reason,
   n.`superseded_by` = $superseded_by,
+  n.`alternates` = $alternates,
   n.`trigger` = $trigger,
   n.`tags` = $tags,
   n.`files` = $files,
-  n.`alternates` = $alternates,
   n.`helped` = $helped,
   n.`failed` = $failed,
   n.`insight` = $insight,

@@ -12,6 +12,7 @@
 // param  archived_at          TIMESTAMP
 // param  archive_reason       STRING
 // param  superseded_by        STRING
+// param  alternates           STRING
 // param  campaign             STRING
 // param  objective            STRING
 // param  type                 STRING
@@ -50,6 +51,7 @@ SET
   n.`archived_at` = $archived_at,
   n.`archive_reason` = $archive_reason,
   n.`superseded_by` = $superseded_by,
+  n.`alternates` = $alternates,
   n.`campaign` = $campaign,
   n.`objective` = $objective,
   n.`type` = $type,

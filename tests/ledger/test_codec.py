@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.ledger.codec import BadLine, decode, encode
 from graphmem.ledger.row import canonical_line, read_entry
 from graphmem.names import row_id
+from graphmem.ndjson import BadLine, decode, encode
 
 numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False, width=64).filter(
     lambda value: abs(value) < 2**53

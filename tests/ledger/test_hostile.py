@@ -12,8 +12,7 @@ import pytest
 import graphmem
 from graphmem import Memory, Refused
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.ledger.codec import BLOCK_BYTES
-from graphmem.model.field import LINE_BYTES
+from graphmem.ndjson import BLOCK_BYTES, LINE_BYTES
 from tests.sample import contents, data, failure, open_memory, write
 
 ROOM = 384 * 2**20  # bytes of address space: start-up takes 150 MiB of it

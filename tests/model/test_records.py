@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from graphmem.errors import BadInput
-from graphmem.ledger.codec import decode, encode
 from graphmem.model import MODELS, Campaign, Entity, Failure, Feedback, Frozen, Pattern, Relation, Task
 from graphmem.model.record import plain, row_fields
+from graphmem.ndjson import decode, encode
 from graphmem.rules.limits import refuse_oversize
 
 characters = st.characters(exclude_categories=["Cs"])

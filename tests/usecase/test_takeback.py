@@ -250,7 +250,7 @@ def test_a_write_that_never_happened_is_passed_over(memory: Memory, tmp_path: Pa
 def test_a_write_to_a_full_disk_can_be_undone_around(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     failures(memory, "a")
     with monkeypatch.context() as patch:
-        patch.setattr(type(memory.store.ledger), "replace", full_disk)
+        patch.setattr("graphmem.ledger.store.replace_files", full_disk)
         with pytest.raises(Refused):
             failures(memory, "b")
     assert memory.undo().writes[0].rows == ["failure/a"]

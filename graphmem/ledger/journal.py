@@ -1,0 +1,130 @@
+"""
+All or nothing across files: new contents beside the old, a journal of the renames, the renames, the journal gone.
+
+Source: docs/guarantees.md. Whoever calls holds the lock of the store; so a journal, or a file of new contents, that is
+there when somebody else takes the lock was left by a dead process.
+"""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import orjson
+
+from graphmem.errors import Refused
+from graphmem.ledger.layout import Layout
+
+FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
+
+
+def replace_files(contents: Mapping[Path, bytes], layout: Layout | None = None) -> None:
+    """
+    Put new contents in the place of files, all or none.
+
+    Args:
+        contents: by the path of the file, made where it is missing, folders too.
+        layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
+
+    Raises:
+        Refused: the disk is full, or something cannot be written; the files are as before.
+    """
+    fresh = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in contents}
+    journal = layout.journal if layout is not None and len(contents) > 1 else None
+    try:
+        for path, data in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_flushed(fresh[path], data)
+        if layout is not None and journal is not None:
+            flush_folders(fresh.values())
+            renames = [
+                [str(new.relative_to(layout.store)), str(path.relative_to(layout.store))] for path, new in fresh.items()
+            ]
+            journal.parent.mkdir(exist_ok=True)
+            draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp")
+            fresh[journal] = draft
+            write_flushed(draft, orjson.dumps(renames))
+            os.replace(fresh.pop(journal), journal)
+            flush_folders([journal])
+    except OSError as error:
+        for new in fresh.values():
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
+        raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+    for path, new in fresh.items():
+        os.replace(new, path)
+    flush_folders(contents)
+    if journal is not None:
+        journal.unlink()
+
+
+def recover(layout: Layout) -> bool:
+    """
+    Finish what a dead process began: its renames if its journal is whole, nothing of it otherwise.
+
+    Returns:
+        Whether there was a journal.
+    """
+    try:
+        data = layout.journal.read_bytes()
+    except FileNotFoundError:
+        return False
+    renames = list(read_renames(layout, data))
+    for new, path in renames:
+        with contextlib.suppress(FileNotFoundError):  # done before the process died
+            os.replace(new, path)
+    flush_folders(path for _, path in renames)
+    layout.journal.unlink()
+    return True
+
+
+def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
+    """
+    Yield the renames of a journal; none where it is cut off, for then none had begun.
+
+    A store comes with a branch, and a journal with it might too: only a file of new contents in the store's own folders
+    is renamed, and only to the file that it is for.
+    """
+    try:
+        pairs = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return
+    for new, path in pairs:
+        found = FRESH.fullmatch(Path(new).name)
+        target = layout.store / path
+        is_ours = found is not None and found[1] == target.name and Path(new).parent == Path(path).parent
+        if is_ours and ".." not in Path(path).parts and target.parent in layout.folders():
+            yield layout.store / new, target
+
+
+def sweep(layout: Layout) -> list[Path]:
+    """Remove files of new contents that a dead process left, and return which; whoever calls has recovered first."""
+    left = [path for folder in layout.folders() for path in leftovers(folder)]
+    for path in left:
+        path.unlink(missing_ok=True)
+    return left
+
+
+def leftovers(folder: Path) -> Iterator[Path]:
+    """Yield the files of new contents in a folder."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and FRESH.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                yield folder / entry.name
+
+
+def write_flushed(path: Path, data: bytes) -> None:
+    """Write a file down to the disk."""
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def flush_folders(paths: Iterable[Path]) -> None:
+    """Write the folders that hold these files down to the disk: their names count from then on."""
+    for folder in {path.parent for path in paths}:
+        handle = os.open(folder, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)

@@ -1,0 +1,352 @@
+"""Branches of a memory, merged by git itself: with the driver, without it, and repaired afterwards."""
+
+import itertools
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+
+from graphmem import Memory
+from graphmem.errors import BadInput
+from tests.sample import START, Clock, open_memory
+
+
+@pytest.fixture(autouse=True)
+def _git_of_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {
+        "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
+        "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b", "PYTHONPATH": str(Path(__file__).parents[1]),
+    }  # fmt: skip
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+
+def git(folder: Path, *arguments: str, ok: bool = True) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert not ok or done.returncode == 0, (arguments, done.stdout, done.stderr)
+    return done.stdout.strip() if ok else str(done.returncode)
+
+
+def commit(folder: Path, message: str = "memory") -> str:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", message, "--allow-empty")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def tree(folder: Path) -> str:
+    """Return what identifies the data of the commit that is checked out."""
+    return git(folder, "rev-parse", "HEAD:.graphmem/data")
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    """A repository with a store of a few records, committed."""
+    folder = tmp_path / "origin"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    with open_memory(folder) as memory:
+        memory.types.add_entity("part")
+        for number in range(6):
+            memory.failures.add(
+                f"error number {number} in module {number}", name=f"f{number}", tags=["old"], cost=number
+            )
+            memory.patterns.add(f"when {number} fails", f"do {number}", name=f"p{number}")
+            memory.relations.link(f"pattern/p{number}", "solves", f"failure/f{number}")
+        memory.feedback("failure/f0", helped=True)
+        memory.entities.add("part", "Étage 🚀/../x", value="a hostile name")
+    commit(folder)
+    return folder
+
+
+def clone_of(origin: Path, name: str) -> Path:
+    folder = origin.parent / name
+    git(origin.parent, "clone", "-q", str(origin), name)
+    assert "merge.graphmem.driver" in Memory.init(folder).registered
+    assert git(folder, "status", "--porcelain") == ""
+    return folder
+
+
+def work(folder: Path, rng: random.Random, steps: int) -> None:
+    """Do some ordinary work in a clone; clocks differ a little, and sometimes agree."""
+    clock = Clock(START + timedelta(hours=1, seconds=rng.randrange(5)))
+    with open_memory(folder, clock=clock) as memory:
+        for _ in range(steps):
+            ref = f"failure/f{rng.randrange(6)}"
+            what = rng.choice(list(STEPS))
+            if what not in ("forget", "report"):
+                memory.restore(ref)
+            STEPS[what](memory, rng, ref)
+    commit(folder)
+
+
+STEPS: dict[str, Callable[[Memory, random.Random, str], object]] = {
+    "add": lambda memory, rng, ref: memory.failures.add(f"a new error {rng.random()}", fix=rng.choice([None, "again"])),
+    "the same on several branches": lambda memory, rng, ref: memory.failures.add(
+        f"seen everywhere, case {rng.randrange(2)}", fix=rng.choice([None, "a", "b"])
+    ),
+    "edit": lambda memory, rng, ref: memory.edit(ref, {rng.choice(["fix", "trigger", "match"]): f"{rng.randrange(3)}"}),
+    "tag": lambda memory, rng, ref: memory.edit(ref, tag=[rng.choice(["new", "odd"])]),
+    "untag": lambda memory, rng, ref: memory.edit(ref, untag=["old"]),
+    "rename": lambda memory, rng, ref: memory.rename(ref, f"renamed-{rng.randrange(10**9)}"),
+    "forget": lambda memory, rng, ref: memory.forget(ref, rng.choice(["old", "wrong"])),
+    "report": lambda memory, rng, ref: memory.feedback(
+        ref, helped=rng.random() < 0.5, task=rng.choice([None, "task/c/001-x"])
+    ),
+    "link": lambda memory, rng, ref: memory.relations.link(
+        f"pattern/p{rng.randrange(6)}", "solves", ref, weight=rng.choice([None, 0.5, 0.75]), note=f"{rng.randrange(3)}"
+    ),
+    "unlink": lambda memory, rng, ref: [
+        memory.relations.unlink(edge.source, edge.type, edge.target) for edge in memory.get("pattern/p1").relations[:1]
+    ],
+    "link both ways": lambda memory, rng, ref: memory.relations.link(
+        *rng.choice([(ref, "co_occurs", "pattern/p0"), ("pattern/p0", "co_occurs", ref)])
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("GRAPHMEM_TEST_HISTORIES", "2"))))
+def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    clones = [clone_of(origin, name) for name in "abc"]
+    for clone in clones:
+        work(clone, rng, rng.randrange(3, 12))
+    trees = set()
+    for order in itertools.permutations(clones):
+        first, *others = order
+        git(first, "checkout", "-q", "-B", "merged", "main")
+        for other in others:
+            git(first, "pull", "-q", "--no-rebase", "--no-edit", str(other), "main")
+        trees.add(tree(first))
+        assert git(first, "status", "--porcelain") == ""
+    assert len(trees) == 1
+    with open_memory(clones[0]) as memory:
+        assert memory.validate().ok and memory.export_check().ok
+        reports = memory.stats().records["feedback"]
+    facts = {line for clone in clones for line in lines(clone, "main", "feedback")}
+    keys = {(row["task"], row["ref"]) if row.get("task") else row["id"] for row in map(orjson.loads, facts)}
+    assert reports == len(keys)
+
+
+def lines(folder: Path, commit: str, file: str) -> set[str]:
+    """Return the lines of a data file in a commit; none where it has no such file."""
+    done = subprocess.run(["git", "show", f"{commit}:.graphmem/data/{file}.ndjson"], cwd=folder, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    return set(done.stdout.splitlines())
+
+
+def test_a_criss_cross_ends_in_the_same_bytes(origin: Path) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    rng = random.Random(7)
+    work(a, rng, 6)
+    work(b, rng, 6)
+    heads = {folder: git(folder, "rev-parse", "HEAD") for folder in (a, b)}
+    git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main")
+    git(b, "fetch", "-q", str(a))
+    git(b, "merge", "-q", "--no-edit", heads[a])
+    assert tree(a) == tree(b)
+    work(a, rng, 4)
+    work(b, rng, 4)
+    before = git(b, "rev-parse", "HEAD")
+    git(b, "pull", "-q", "--no-rebase", "--no-edit", str(a), "main")
+    git(a, "fetch", "-q", str(b))
+    git(a, "merge", "-q", "--no-edit", before)
+    assert tree(a) == tree(b)
+
+
+def test_one_change_that_arrives_twice_counts_once(origin: Path) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    with open_memory(a) as memory:
+        memory.feedback("failure/f1", helped=True)
+        memory.feedback("failure/f1", helped=True, task="task/c/001-x")
+    picked = commit(a)
+    work(a, random.Random(1), 3)
+    with open_memory(b) as memory:
+        memory.feedback("failure/f1", helped=False)
+    commit(b)
+    git(b, "fetch", "-q", str(a), "main")
+    git(b, "cherry-pick", picked)
+    git(b, "merge", "-q", "--no-edit", "FETCH_HEAD")
+    with open_memory(b) as memory:
+        found = memory.get("failure/f1").record.model_dump()
+        assert (found["helped"], found["failed"]) == (2, 1)
+
+
+def test_a_report_that_is_reverted_is_gone_and_stays_gone_after_a_merge(origin: Path) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    with open_memory(a) as memory:
+        memory.feedback("failure/f1", helped=True)
+    commit(a)
+    git(b, "pull", "-q", "--no-rebase", str(a), "main")
+    with open_memory(b) as memory:
+        memory.feedback("failure/f2", helped=True)
+    commit(b)
+    git(a, "revert", "--no-edit", "HEAD")
+    git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main")
+    with open_memory(a) as memory:
+        assert memory.stats().records["feedback"] == 2  # that of the beginning, and theirs
+
+
+@pytest.mark.parametrize("how", ["rebase", "cherry-pick", "stash"])
+def test_other_ways_to_bring_changes_together_work_too(origin: Path, how: str) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    with open_memory(a) as memory:
+        memory.edit("failure/f1", {"fix": "theirs"})
+    theirs = commit(a)
+    with open_memory(b) as memory:
+        memory.rename("failure/f1", "better-name")
+        memory.edit("failure/better-name", tag=["mine"])
+    git(b, "fetch", "-q", str(a), "main")
+    if how == "stash":
+        git(b, "stash", "-q")
+        git(b, "merge", "-q", "--ff-only", theirs)
+        git(b, "stash", "pop")
+    else:
+        commit(b)
+        git(b, *(("rebase", "-q", theirs) if how == "rebase" else ("cherry-pick", theirs)))
+    with open_memory(b) as memory:
+        found = memory.get("failure/f1").record.model_dump()
+        assert (found["name"], found["fix"], found["tags"]) == ("better-name", "theirs", ("mine", "old"))
+        assert memory.validate().ok
+
+
+def test_the_text_that_loses_is_kept_and_an_unlinked_edge_with_a_new_weight_stays(origin: Path) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    with open_memory(a) as memory:
+        memory.edit("failure/f1", {"fix": "first"})
+        memory.forget("failure/f2", "gone")
+        memory.relations.unlink("pattern/p3", "solves", "failure/f3")
+    commit(a)
+    with open_memory(b, clock=Clock(START + timedelta(days=1))) as memory:
+        memory.edit("failure/f1", {"fix": "second"})
+        memory.edit("failure/f2", {"fix": "still edited"})
+        memory.relations.link("pattern/p3", "solves", "failure/f3", weight=0.5)
+    commit(b)
+    git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main")
+    with open_memory(a) as memory:
+        found = memory.get("failure/f1").record.model_dump()
+        assert found["fix"] == "second"
+        assert [(aside["field"], aside["text"]) for aside in found["alternates"]] == [("fix", "first")]
+        archived = memory.get("failure/f2").record.model_dump()
+        assert archived["archived_at"] and archived["fix"] == "still edited"
+        assert [hit.record.ref for hit in memory.solutions("failure/f3").results] == ["pattern/p3"]
+
+
+# --- without the driver -------------------------------------------------------------------------------------------
+
+
+def conflicted(origin: Path, style: str) -> Path:
+    """Return a clone in the middle of a merge that git did alone, with its markers in the files."""
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    for folder, fix in ((a, "ours"), (b, "theirs")):
+        git(folder, "config", "--remove-section", "merge.graphmem")
+        git(folder, "config", "merge.conflictStyle", style)
+        with open_memory(folder, clock=Clock(START + timedelta(days=len(fix)))) as memory:
+            memory.edit("failure/f1", {"fix": fix}, tag=[fix])
+            memory.relations.link("pattern/p1", "solves", "failure/f1", weight=0.5, note=fix)
+            memory.failures.add(f"only {fix} knew this", name=f"only-{fix}")
+        commit(folder)
+    git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main", ok=False)
+    assert "<<<<<<<" in (a / ".graphmem/data/failure.ndjson").read_text()
+    return a
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3", "zdiff3"])
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_resolve_repairs_what_git_left(origin: Path, style: str, is_committed: bool) -> None:
+    folder = conflicted(origin, style)
+    if is_committed:
+        commit(folder)
+    with open_memory(folder) as memory:
+        with pytest.raises(BadInput, match="conflict marker"):
+            memory.edit("failure/f1", {"fix": "now"})
+        answer = memory.resolve()
+        assert "data/failure.ndjson" in answer.files and not answer.findings
+        assert memory.resolve().files == []
+        found = memory.get("failure/f1").record.model_dump()
+        assert found["fix"] == "theirs" and found["tags"] == ("old", "ours", "theirs")
+        assert ("fix", "ours") in [(aside["field"], aside["text"]) for aside in found["alternates"]]
+        assert {"only-ours", "only-theirs"} <= {hit.record.name for hit in memory.list("failure").results}
+        assert memory.validate().ok and memory.export_check().ok
+
+
+def test_markers_that_do_not_pair_are_refused_with_their_line(origin: Path) -> None:
+    folder = conflicted(origin, "merge")
+    path = folder / ".graphmem/data/failure.ndjson"
+    path.write_text(path.read_text().replace("=======\n", "", 1))
+    before = path.read_bytes()
+    with (
+        open_memory(folder) as memory,
+        pytest.raises(BadInput, match=r"data/failure.ndjson: line \d+: the marker >>>>>>>"),
+    ):
+        memory.resolve()
+    assert path.read_bytes() == before
+
+
+# --- the driver by itself -----------------------------------------------------------------------------------------
+
+
+def drive(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> tuple[int, bytes]:
+    for name, data in (("base", base), ("ours", ours), ("theirs", theirs)):
+        (folder / name).write_bytes(data)
+    command = [sys.executable, "-P", "-m", "graphmem", "merge-driver", "base", "ours", "theirs", "data/failure.ndjson"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    return done.returncode, (folder / "ours").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "bad", [b"no json\n", b'{"kind":"failure"}\n', b"[]\n", b'{"kind":"failure","name":"f1"}\n' * 2]
+)
+def test_a_side_that_cannot_be_read_is_left_to_git(tmp_path: Path, bad: bytes) -> None:
+    row = b'{"created_at":"2026-11-01T09:30:00.000Z","kind":"failure","name":"a","trigger":"t"}\n'
+    for sides in ((row, row + bad, row), (bad, bad + row, bad), (row, bad, row[:-2] + b',"cost":1}\n')):
+        status, found = drive(tmp_path, *sides)
+        for name, data in zip(("base", "ours", "theirs"), sides, strict=True):
+            (tmp_path / name).write_bytes(data)
+        expected = subprocess.run(["git", "merge-file", "ours", "base", "theirs"], cwd=tmp_path, check=False)
+        assert (status, found) == (min(1, expected.returncode), (tmp_path / "ours").read_bytes())
+
+
+def test_a_branch_cannot_bring_code_that_the_driver_runs(origin: Path) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    (b / "graphmem").mkdir()
+    trap = "open('trapped', 'w').close()\n"
+    for name in ("graphmem/__init__.py", "graphmem/__main__.py", "orjson.py", "sitecustomize.py"):
+        (b / name).write_text(trap)
+    with open_memory(b) as memory:
+        memory.edit("failure/f1", {"fix": "b"})
+    commit(b)
+    with open_memory(a) as memory:
+        memory.edit("failure/f1", {"cost": 9})
+    commit(a)
+    git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main")
+    assert not list(a.rglob("trapped"))
+    with open_memory(a) as memory:
+        assert memory.get("failure/f1").record.model_dump()["fix"] == "b"
+
+
+def test_a_clone_whose_python_is_gone_still_merges_as_git_does(origin: Path) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    driver = git(a, "config", "merge.graphmem.driver").replace(sys.executable, str(a / "gone"))
+    git(a, "config", "merge.graphmem.driver", driver)
+    for folder in (a, b):
+        with open_memory(folder) as memory:
+            memory.failures.add(f"only {folder.name} knew this")
+        commit(folder)
+    git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main")
+    with open_memory(a) as memory:
+        assert len(memory.list("failure").results) == 8
+
+
+def test_init_in_a_clone_registers_and_leaves_the_tree_clean(origin: Path) -> None:
+    folder = clone_of(origin, "a")
+    assert Memory.init(folder).registered == []
+    shutil.rmtree(folder / ".graphmem/local")
+    assert Memory.init(folder).registered == []
+    assert git(folder, "status", "--porcelain") == ""
