@@ -15,7 +15,7 @@ from graphmem.model import result
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
-from graphmem.usecase import bulk, campaign, capture, find, link, report, resolve, takeback, upkeep
+from graphmem.usecase import bulk, campaign, capture, check, doctor, find, link, report, resolve, takeback, upkeep
 from graphmem.usecase.link import Direction
 
 
@@ -222,8 +222,12 @@ class Memory:
         return resolve.resolve(self.store)
 
     def validate(self) -> result.Checked:
-        """Check files, vocabulary and graph against each other."""
-        return upkeep.validate(self.store)
+        """Check files, vocabulary, graph and search index against each other."""
+        return check.validate(self.store)
+
+    def doctor(self, *, fix: bool = False) -> result.Doctored:
+        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` mends what a program can mend."""
+        return doctor.doctor(self.store, fix=fix)
 
     def stats(self) -> result.Stats:
         """Count records and edges, and say how they hang together."""

@@ -87,9 +87,11 @@ class Catalog:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def clear(self) -> None:
-        """Forget all rows; the vectors stay."""
+        """Forget all rows, and the index of their texts; the vectors stay."""
         for table in ("file", "record", "alias", "expression", "relation", "report", "stale", "change"):
             self.connection.execute(f"DELETE FROM {table}")
+        for table in ("lexical_terms", "lexical"):
+            self.connection.execute(f"DROP TABLE IF EXISTS {table}")
         self.next_epoch()
 
     def next_epoch(self) -> None:

@@ -50,6 +50,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "rebuild": ("store", "rebuild", "Make everything derived anew from the files."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge what stands between git's conflict markers."),
+    "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
     "stats": ("store", "stats", "Count records and edges."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
@@ -249,6 +250,9 @@ def status_of(session: Session, arguments: list[str]) -> int:
     except (OSError, MemoryError, sqlite3.OperationalError) as error:
         session.fail("unavailable", told(error), None, {})
         return 4
+    except sqlite3.DatabaseError as error:
+        session.fail("damaged", f"the catalog cannot be read: {error}", "graphmem doctor --fix --yes makes it anew", {})
+        return 5
     except SystemExit:  # the parser's own way out: completions were printed, or nobody reads on
         return 0
     except Exception as error:  # the boundary of the front end: a user never sees a traceback

@@ -282,6 +282,12 @@ class Checked(Answer):
     findings: list[Finding]
 
 
+class Doctored(Checked):
+    """What ``doctor`` found, and with ``--fix --yes`` what is left; ``mended`` is what it mended."""
+
+    mended: list[Finding]
+
+
 class ExportedFile(Answer):
     """One file of an export."""
 

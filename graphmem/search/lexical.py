@@ -70,6 +70,16 @@ class LexicalIndex:
             rows.append((number, " ".join(words), " ".join(whole), " ".join(parts)))
         self.connection.executemany("INSERT INTO lexical (rowid, words, whole, parts) VALUES (?,?,?,?)", rows)
 
+    def differences(self) -> tuple[int, int]:
+        """Return how many records the index lacks, and how many it has that are gone or not searched."""
+        searched = "SELECT id FROM record WHERE is_live AND text_hash IS NOT NULL"
+        if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
+            return self.connection.execute(f"SELECT count(*) FROM ({searched})").fetchone()[0], 0
+        indexed = "SELECT id FROM lexical_docsize"
+        (missing,) = self.connection.execute(f"SELECT count(*) FROM ({searched} EXCEPT {indexed})").fetchone()
+        (extra,) = self.connection.execute(f"SELECT count(*) FROM ({indexed} EXCEPT {searched})").fetchone()
+        return missing, extra
+
     def search(self, text: str, scopes: Collection[str] | None, limit: int) -> dict[int, float]:
         """
         Return the records that share terms with ``text``, with their BM25 scores above 0, best first.

@@ -1,6 +1,7 @@
-"""What ``supersede``, ``purge`` and ``undo`` print."""
+"""What ``supersede``, ``purge``, ``undo`` and ``doctor`` print."""
 
 import json
+from pathlib import Path
 
 from tests.cli.test_answers import Done, Graphmem, graphmem, known
 
@@ -50,3 +51,38 @@ def test_undo_lists_and_takes_back_with_the_command_that_wrote(known: Graphmem) 
     assert known("undo", "3").status == 0
     assert known("list") == Done(0, "", "graphmem: no records yet\n")
     assert known("undo", "--list") == Done(0, "", "graphmem: nothing to undo\n")
+
+
+def test_doctor_says_what_it_would_do_and_does_it_with_yes(known: Graphmem, tmp_path: Path) -> None:
+    assert known("doctor") == Done(0, "all files are well\n", "")
+    (tmp_path / ".graphmem/schema.json").write_text("{}")
+    told = (
+        "warning: schema.json:1:1: schema.json is stale, expected the vocabulary of types/"
+        " (mend: graphmem doctor --fix --yes, which would write schema.json as the types say)\n"
+    )
+    assert known("doctor") == Done(0, told, "")
+    todo = "graphmem: nothing was changed; do it with: graphmem doctor --fix --yes\n"
+    assert known("doctor", "--fix") == Done(0, told, todo)
+    assert known("doctor", "--yes").status == 2
+    done = known("doctor", "--fix", "--yes")
+    assert (done.status, done.out.startswith("mended: schema.json:1:1: schema.json is stale")) == (0, True)
+    file = tmp_path / ".graphmem/data/failure.ndjson"
+    file.write_bytes(file.read_bytes() + b"{\n")
+    done = known("doctor", "--fix", "--yes", "--json")
+    found = json.loads(done.out)
+    assert (done.status, found["ok"], found["mended"], found["findings"][0]["line"]) == (1, False, [], 3)
+
+
+def test_a_damaged_catalog_ends_a_command_with_status_5(known: Graphmem, tmp_path: Path) -> None:
+    known("list")
+    catalog = tmp_path / ".graphmem/local/catalog.sqlite"
+    page = catalog.read_bytes().index(b'"name":"no-yaml"') // 4096 * 4096
+    with open(catalog, "r+b") as file:
+        file.seek(page)
+        file.write(b"\xff" * 100)
+    done = known("list")
+    assert (done.status, done.out) == (5, "")
+    assert "hint: graphmem doctor --fix --yes makes it anew" in done.err
+    assert known("doctor").status == 1
+    assert known("doctor", "--fix", "--yes").status == 0
+    assert known("list", "failure").status == 0
