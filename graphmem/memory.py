@@ -229,6 +229,10 @@ class Memory:
         """Check all that ``validate`` does, the clone, and what is derived; ``fix`` mends what a program can mend."""
         return doctor.doctor(self.store, fix=fix)
 
+    def trust(self, *, yes: bool = False) -> result.Trust:
+        """Return the project's settings that need trust; ``yes`` lets them count in this clone, from the next start."""
+        return upkeep.trust(self.store, yes=yes)
+
     def stats(self) -> result.Stats:
         """Count records and edges, and say how they hang together."""
         return upkeep.stats(self.store)

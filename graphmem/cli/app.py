@@ -51,6 +51,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge what stands between git's conflict markers."),
     "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
+    "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("store", "stats", "Count records and edges."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }

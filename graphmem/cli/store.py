@@ -1,4 +1,4 @@
-"""``init``, ``export``, ``rebuild``, ``validate``, ``doctor``, ``stats``."""
+"""``init``, ``export``, ``rebuild``, ``validate``, ``doctor``, ``trust``, ``stats``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -129,6 +129,27 @@ def doctor(
         session.say("nothing was changed; do it with: graphmem doctor --fix --yes")
     if not answer.ok:
         raise typer.Exit(1)
+
+
+def trust(
+    ctx: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", help="Trust them; without it, only show them.")] = False,
+) -> None:
+    """
+    Show which of the project's settings load other weights, and let them count in this clone.
+
+    They come with the branch, so they count only when you have looked at them; a changed one needs trust anew.
+
+    Example: graphmem trust --yes
+    """
+    session = session_of(ctx)
+    answer = session.memory.trust(yes=yes)
+    state = "trusted" if answer.trusted else "not trusted"
+    session.answer(answer, "\n".join(f"{state}: {name} = {value}" for name, value in answer.settings.items()))
+    if not answer.settings:
+        session.say("nothing in config.toml needs trust")
+    elif not answer.trusted:
+        session.say("it does not count; allow it with: graphmem trust --yes")
 
 
 def findings(answer: Checked, well: str) -> str:

@@ -354,6 +354,13 @@ class Purged(Answer):
     history: list[str]
 
 
+class Trust(Answer):
+    """The project's settings that count only when they are trusted, and whether they are."""
+
+    settings: dict[str, JsonValue]
+    trusted: bool
+
+
 class Initialised(Answer):
     """What ``init`` made or found."""
 

@@ -10,6 +10,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from graphmem.catalog.catalog import transaction
+from graphmem.config import is_trusted, needs_trust
+from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.graph import reads
@@ -27,6 +29,7 @@ from graphmem.model.result import (
     Initialised,
     Rebuilt,
     Stats,
+    Trust,
     TypeList,
 )
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
@@ -63,6 +66,15 @@ def init(folder: Path) -> Initialised:
     finally:
         store.close()
     return Initialised(path=str(layout.store), created=is_new, registered=registered + register(layout))
+
+
+def trust(store: Store, *, yes: bool) -> Trust:
+    """Return the project's settings that need trust; with ``yes`` trust them in this clone."""
+    config = store.layout.config
+    asked = needs_trust(config)
+    if asked and yes:
+        trust_settings(config, asked)
+    return Trust.model_validate({"settings": asked, "trusted": not asked or is_trusted(config, asked)})
 
 
 def folders(layout: Layout) -> tuple[Path, ...]:

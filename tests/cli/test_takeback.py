@@ -1,7 +1,9 @@
-"""What ``supersede``, ``purge``, ``undo`` and ``doctor`` print."""
+"""What ``supersede``, ``purge``, ``undo``, ``doctor`` and ``trust`` print."""
 
 import json
 from pathlib import Path
+
+import pytest
 
 from tests.cli.test_answers import Done, Graphmem, graphmem, known
 
@@ -86,3 +88,15 @@ def test_a_damaged_catalog_ends_a_command_with_status_5(known: Graphmem, tmp_pat
     assert known("doctor").status == 1
     assert known("doctor", "--fix", "--yes").status == 0
     assert known("list", "failure").status == 0
+
+
+def test_trust_shows_what_the_project_asks_for(
+    known: Graphmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    assert known("trust") == Done(0, "", "graphmem: nothing in config.toml needs trust\n")
+    (tmp_path / ".graphmem/config.toml").write_text('format = 1\n[embedding]\nmodel = "evil\\u001b[31m"\n')
+    done = known("trust")
+    assert done.out == "not trusted: embedding.model = evil\\x1b[31m\n"
+    assert "graphmem trust --yes" in done.err
+    assert known("trust", "--yes").out == "trusted: embedding.model = evil\\x1b[31m\n"
