@@ -100,13 +100,8 @@ class Store:
     def reading(self) -> Iterator[Catalog]:
         """Yield the catalog as the files are now; it stays as it is while the block runs."""
         self.sync()
-        connection = self.catalog.connection
-        connection.execute("BEGIN")
-        try:
+        with self.catalog.unchanging():
             yield self.catalog
-        finally:
-            if connection.in_transaction:
-                connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Catalog]:

@@ -52,6 +52,7 @@ def connect(path: Path) -> sqlite3.Connection:
                 connection.execute(f'DROP TABLE "{name}"')
             for statement in shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8").split(";\n"):
                 connection.execute(statement)
+            connection.execute("INSERT INTO meta VALUES ('identity', hex(randomblob(16)))")
             connection.execute(f"PRAGMA user_version = {VERSION}")
     return connection
 
@@ -74,6 +75,20 @@ class Catalog:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.vocabulary = Vocabulary(entities={}, project_relations={})
+
+    @contextlib.contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """See the catalog as it is now while the block runs, whatever other processes write meanwhile."""
+        if self.connection.in_transaction:
+            yield
+            return
+        self.connection.execute("BEGIN")
+        try:
+            self.connection.execute("SELECT 1 FROM meta").fetchone()  # from here on, not from BEGIN
+            yield
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("COMMIT")
 
     # --- what was read ------------------------------------------------------------------------------------------
 
@@ -98,6 +113,11 @@ class Catalog:
         """Note that the graph has to be made anew: what it lacks is no longer listed row by row."""
         self.connection.execute("DELETE FROM change")
         self.keep("epoch", (self.meta("epoch") or 0) + 1)
+
+    @property
+    def identity(self) -> str:
+        """What tells this catalog from one that was made anew: its epochs count from the beginning."""
+        return str(self.meta("identity"))
 
     @property
     def position(self) -> tuple[int, int]:

@@ -25,7 +25,8 @@ def init(
     session = session_of(ctx)
     answer = Memory.init(folder or session.folder or project_folder() or ".")
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
-    session.answer(answer, "\n".join([done, *(f"registered: {what}" for what in answer.registered)]))
+    settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
+    session.answer(answer, f"{done}\nregistered with git: {', '.join(settings)}" if settings else done)
 
 
 def export(

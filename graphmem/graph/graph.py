@@ -18,6 +18,7 @@ import orjson
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S
+from graphmem.errors import Unavailable
 from graphmem.files import shipped
 from graphmem.garbage import uncollected
 from graphmem.graph.engine import Connection, open_database
@@ -25,6 +26,7 @@ from graphmem.graph.follow import take_in
 from graphmem.graph.shape import define
 from graphmem.lock import locked
 
+MOST_TRIES = 100  # to find the graph as it is wanted; each fails only if another process changes it in between
 THREADS = 2  # of the engine, in our own opens
 MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
 
@@ -34,6 +36,7 @@ class Left:
     """How we left the graph file, and which state of the ledger it stands for."""
 
     schema: str
+    catalog: str
     vocabulary: str
     epoch: int
     seq: int
@@ -55,14 +58,15 @@ class Graph:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[bool]:
-        """Hold the file for reading, with every change of the catalog taken in; yield whether it had to be rebuilt."""
-        is_rebuilt = False
-        for _ in range(100):
+        """Hold the file for reading, with every change so far taken in; yield whether it had to be rebuilt."""
+        is_rebuilt, wanted = False, self.catalog.position
+        for _ in range(MOST_TRIES):
             with locked(self.lock, shared=True, timeout_s=self.lock_timeout_s):
-                if self.is_current():
+                if self.is_current(wanted):
                     yield is_rebuilt
                     return
             is_rebuilt = self.follow() or is_rebuilt
+        raise Unavailable("the graph is changed again and again", hint="is another version of graphmem at work here?")
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -70,15 +74,23 @@ class Graph:
         with self.held(), opened(self.path, read_only=True) as connection:
             yield connection
 
-    def is_current(self) -> bool:
-        """Tell whether the file is as we left it and stands for the ledger as it was last read."""
+    def is_current(self, wanted: tuple[int, int]) -> bool:
+        """Tell whether the file is as we left it and has taken in every change up to a position of the catalog."""
         left = self.left()
-        return left is not None and not left.is_writing and self.is_untouched(left) and self.stands_for(left)
+        return left is not None and not left.is_writing and self.is_untouched(left) and self.stands_for(left, wanted)
 
-    def stands_for(self, left: Left) -> bool:
-        """Tell whether the graph lacks nothing."""
-        is_same = (left.epoch, left.seq) == self.catalog.position and left.vocabulary == self.vocabulary()
-        return is_same and left.schema == schema_version()
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """The position of the catalog that the graph stands for."""
+        left = self.left()
+        return (left.epoch, left.seq) if left else None
+
+    def stands_for(self, left: Left, wanted: tuple[int, int]) -> bool:
+        """Tell whether the graph lacks nothing; it may have more, where another process has gone on since."""
+        if (left.schema, left.catalog) != (schema_version(), self.catalog.identity):
+            return False
+        found = left.epoch, left.seq
+        return found > wanted or (found == wanted and left.vocabulary == self.vocabulary())
 
     def left(self) -> Left | None:
         """Return what we noted at our last close; None where nothing usable is noted."""
@@ -103,12 +115,14 @@ class Graph:
 
     def follow(self) -> bool:
         """Bring the graph up to date, row by row or made anew; return whether it was made anew."""
-        with locked(self.lock, timeout_s=self.lock_timeout_s):
-            if self.is_current():
+        with locked(self.lock, timeout_s=self.lock_timeout_s), self.catalog.unchanging():
+            epoch, seq = self.catalog.position
+            if self.is_current((epoch, seq)):
                 return False
             left = self.left()
-            epoch, seq = self.catalog.position
-            if left is None or left.schema != schema_version() or left.epoch != epoch or not self.can_open(left):
+            if left is None or not self.can_open(left) or (left.schema, left.catalog, left.epoch) != (
+                schema_version(), self.catalog.identity, epoch,
+            ):  # fmt: skip
                 self.make_anew()
                 return True
             changes = self.catalog.changes(left.seq)
@@ -131,7 +145,7 @@ class Graph:
 
     def rebuild(self) -> tuple[int, int]:
         """Make the graph anew from the catalog and return how many records and edges it holds."""
-        with locked(self.lock, timeout_s=self.lock_timeout_s):
+        with locked(self.lock, timeout_s=self.lock_timeout_s), self.catalog.unchanging():
             return self.make_anew()
 
     def make_anew(self) -> tuple[int, int]:
@@ -153,7 +167,10 @@ class Graph:
     def found(self, epoch: int, seq: int) -> Left:
         """Return how the file is now."""
         stat = os.stat(self.path)
-        return Left(schema_version(), self.vocabulary(), epoch, seq, stat.st_size, stat.st_mtime_ns, stat.st_ino)
+        identity = self.catalog.identity
+        return Left(
+            schema_version(), identity, self.vocabulary(), epoch, seq, stat.st_size, stat.st_mtime_ns, stat.st_ino
+        )
 
     def keep(self, left: Left) -> None:
         """Note how we leave the file."""

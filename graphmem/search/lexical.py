@@ -71,13 +71,13 @@ class LexicalIndex:
         self.connection.executemany("INSERT INTO lexical (rowid, words, whole, parts) VALUES (?,?,?,?)", rows)
 
     def differences(self) -> tuple[int, int]:
-        """Return how many records the index lacks, and how many it has that are gone or not searched."""
+        """Return how many records the index lacks, and how many it has that are gone, but for those it knows of."""
         searched = "SELECT id FROM record WHERE is_live AND text_hash IS NOT NULL"
         if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
             return self.connection.execute(f"SELECT count(*) FROM ({searched})").fetchone()[0], 0
-        indexed = "SELECT id FROM lexical_docsize"
-        (missing,) = self.connection.execute(f"SELECT count(*) FROM ({searched} EXCEPT {indexed})").fetchone()
-        (extra,) = self.connection.execute(f"SELECT count(*) FROM ({indexed} EXCEPT {searched})").fetchone()
+        indexed, known = "SELECT id FROM lexical_docsize", "EXCEPT SELECT id FROM stale"
+        (missing,) = self.connection.execute(f"SELECT count(*) FROM ({searched} EXCEPT {indexed} {known})").fetchone()
+        (extra,) = self.connection.execute(f"SELECT count(*) FROM ({indexed} EXCEPT {searched} {known})").fetchone()
         return missing, extra
 
     def search(self, text: str, scopes: Collection[str] | None, limit: int) -> dict[int, float]:

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from graphmem.constants import CLOCK_SKEW_S
+from graphmem.errors import Unavailable
 from graphmem.graph import reads
+from graphmem.graph.graph import MOST_TRIES
 from graphmem.model.field import instant
 from graphmem.model.result import Checked, Finding
 from graphmem.names import label, relation_label, split_ref
@@ -34,14 +36,18 @@ class Suspect(NamedTuple):
 
 def validate(store: Store) -> Checked:
     """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
-    store.sync()
-    index = index_differences(store)
-    with store.reading():
-        rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
-        findings = store.ledger.findings() + placed(store, rows)
-        findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
-        findings += index + graph_findings(store)
-    return checked(findings)
+    for _ in range(MOST_TRIES):
+        store.sync()
+        index = index_damage(store)
+        with store.reading() as catalog:
+            graph = graph_findings(store, catalog.position)
+            if graph is None:
+                continue  # another process has gone on since; the two are to be of one moment
+            rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
+            findings = store.ledger.findings() + placed(store, rows)
+            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
+            return checked(findings + (index or index_differences(store)) + graph)
+    raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
 
 def checked(findings: list[Finding]) -> Checked:
@@ -164,13 +170,18 @@ def ahead(store: Store) -> Iterator[Suspect]:
 # --- what is derived -----------------------------------------------------------------------------------------------
 
 
-def index_differences(store: Store) -> list[Finding]:
-    """Say where the search index does not hold the records that the files have."""
+def index_damage(store: Store) -> list[Finding]:
+    """Bring the search index up to date; say where that cannot be."""
     try:
         store.lexical.catch_up()
-        missing, extra = store.lexical.differences()
     except sqlite3.DatabaseError as error:
-        return [derived("catalog.sqlite", "index_differs", f"the search index cannot be read: {error}")]
+        return [derived("catalog.sqlite", "index_differs", f"the search index cannot be written: {error}")]
+    return []
+
+
+def index_differences(store: Store) -> list[Finding]:
+    """Say where the search index does not hold the records that the files have."""
+    missing, extra = store.lexical.differences()
     return [
         derived("catalog.sqlite", "index_differs", f"{number:,} records {what}")
         for number, what in ((missing, "are not in the search index"), (extra, "too many are in the search index"))
@@ -184,11 +195,11 @@ def derived(file: str, code: str, message: str) -> Finding:
                    expected="what the files say", fix="graphmem rebuild")  # fmt: skip
 
 
-def graph_findings(store: Store) -> list[Finding]:
-    """Say where the graph differs from the files, or that it cannot be read."""
+def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | None:
+    """Say where the graph differs from the files, or that it cannot be read; None where it is of another moment."""
     try:
         with store.graph.reading() as connection:
-            return graph_differences(store, connection)
+            return graph_differences(store, connection) if store.graph.position == position else None
     except RuntimeError as error:  # the engine's own
         return [derived("graph.kuzu", "graph_damaged", f"the graph cannot be read: {str(error).splitlines()[0]}")]
 
