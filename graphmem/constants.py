@@ -55,3 +55,4 @@ SUGGESTION_NAMES = 20_000  # names that are looked at for "did you mean"
 MAX_FINDINGS = 100  # bad lines reported one by one; the rest is a count
 KEPT_FINDINGS = 1_000  # bad lines of one file that are kept one by one, whatever the file holds
 CLOCK_SKEW_S = 300.0  # seconds by which the clocks of two machines may differ unnoticed
+MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input, and not read on

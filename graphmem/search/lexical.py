@@ -19,7 +19,7 @@ SCHEMA = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS lexical_terms USING fts5vocab(lexical, row)",
 )
 WORD = re.compile(r"[^\W_]+")
-COMPOUND = re.compile(r"[^\W_]+(?:[._/:\\-]+[^\W_]+)+")
+COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
 HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 STOP_WORDS = frozenset(
     "a an and are as at be but by can do does for from had has have how i if in into is it its me my no not of on or"

@@ -1,5 +1,6 @@
 """Files that were made to do harm: whatever a branch brings, memory and time stay within bounds."""
 
+import itertools
 import os
 import resource
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import graphmem
-from graphmem import Memory, Refused
+from graphmem import BadInput, Memory, Refused
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
 from graphmem.ndjson import BLOCK_BYTES, LINE_BYTES
 from tests.sample import contents, data, failure, open_memory, write
@@ -55,6 +56,13 @@ def test_an_input_of_a_gigabyte_is_refused_and_not_held(folder: Path) -> None:
     done = small(folder, "add", "--ndjson", "rows.ndjson")
     assert done.returncode == 3, done.stderr
     assert "rows.ndjson:1:1: the line is over 4,194,304 bytes" in done.stderr
+
+
+def test_an_input_that_is_none_is_not_read_to_its_end(memory: Memory) -> None:
+    endless = itertools.repeat(b"what is this\n")
+    with pytest.raises(BadInput, match="10,000 bad rows, nothing was changed") as refused:
+        memory.add_rows(endless)
+    assert len(refused.value.details["findings"]) == 100  # type: ignore[arg-type]
 
 
 def test_a_file_over_the_limit_is_not_read(folder: Path) -> None:

@@ -1,6 +1,8 @@
 """Taking back: supersede, purge, undo."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import orjson
@@ -8,7 +10,8 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
 from graphmem.embed.model import Embedder
-from tests.sample import contents, data, edge, failure, open_memory, write
+from tests.ledger.test_journal import Died, dying
+from tests.sample import contents, data, edge, failure, open_memory, pattern, write
 
 
 def failures(memory: Memory, *names: str) -> None:
@@ -191,7 +194,8 @@ def test_undo_takes_back_what_commands_did_the_last_first(memory: Memory, tmp_pa
 
 def rows(folder: Path) -> dict[str, bytes]:
     """Return the data files of a store that have rows."""
-    return {name: found for name, found in contents(folder).items() if name.startswith("data/") and found}
+    found = contents(folder).items()
+    return {name: data for name, data in found if name.startswith("data/") and name.endswith(".ndjson") and data}
 
 
 def test_several_writes_are_taken_back_at_once_or_not_at_all(memory: Memory, tmp_path: Path) -> None:
@@ -335,3 +339,38 @@ def test_two_clones_of_one_store_undo_their_own_writes(memory: Memory, tmp_path:
         assert [found.rows for found in other.undoable().writes] == [["failure/b"], ["failure/a"]]
         other.undo()
     assert memory.validate().findings[0].code == "dangling"
+
+
+def test_after_a_death_at_any_step_undo_leads_to_a_state_that_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the write happened is known from the rows alone."""
+    with open_memory(tmp_path / "store") as memory:
+        failures(memory, "first")
+        first = rows(tmp_path / "store")
+        memory.add_rows([failure("first", fix="x"), failure("second"), pattern("p")])
+        memory.undo()
+        assert rows(tmp_path / "store") == first
+    seen, steps = set(), 0
+    while True:
+        copy = tmp_path / f"death-{steps}"
+        shutil.copytree(tmp_path / "store", copy)
+        countdown = iter(range(steps, -1_000, -1))
+        with open_memory(copy) as memory, monkeypatch.context() as patch:
+            for name in ("replace", "fsync", "unlink"):
+                patch.setattr(os, name, dying(getattr(os, name), countdown))
+            try:
+                memory.add_rows([failure("first", fix="x"), failure("second"), pattern("p")])
+            except Died:
+                pass
+            else:
+                break
+        with open_memory(copy) as memory:
+            memory.list()
+            happened = rows(copy) != first
+            assert happened == (rows(copy).keys() == {"data/failure.ndjson", "data/pattern.ndjson"})
+            memory.undo()
+            assert rows(copy) == (first if happened else {})
+        seen.add(happened)
+        steps += 1
+    assert seen == {True, False}
