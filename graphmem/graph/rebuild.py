@@ -64,7 +64,7 @@ def copy_edges(connection: Connection, pair: tuple[str, str, str], found: list[E
                progress: Progress | None) -> int:  # fmt: skip
     """Copy some edges of one type between two labels."""
     name, source, target = quoted(relation_label(pair[0])), label(pair[1]), label(pair[2])
-    connection.execute(f"ALTER TABLE {name} ADD IF NOT EXISTS FROM {quoted(source)} TO {quoted(target)}")
+    declare(connection, name, source, target)
     copy(connection, name, edge_table(found, ends), f" (from='{source}', to='{target}')")
     if progress:
         progress(len(found))
@@ -81,6 +81,11 @@ def parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
             part = []
     if part:
         yield part
+
+
+def declare(connection: Connection, name: str, source: str, target: str) -> None:
+    """Let a relation stand between two labels."""
+    connection.execute(f"ALTER TABLE {name} ADD IF NOT EXISTS FROM {quoted(source)} TO {quoted(target)}")
 
 
 def copy(connection: Connection, name: str, table: pa.Table, options: str = "") -> None:
