@@ -11,7 +11,7 @@ from graphmem.constants import CLOCK_SKEW_S
 from graphmem.errors import Unavailable
 from graphmem.graph import reads
 from graphmem.graph.graph import MOST_TRIES
-from graphmem.model.field import instant
+from graphmem.model.field import format_time, instant
 from graphmem.model.result import Checked, Finding
 from graphmem.names import label, relation_label, split_ref
 from graphmem.ndjson import Lines
@@ -153,8 +153,7 @@ def lost_successors(store: Store) -> Iterator[Suspect]:
 
 def ahead(store: Store) -> Iterator[Suspect]:
     """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
-    now = store.now()
-    bound = now + timedelta(seconds=CLOCK_SKEW_S)
+    bound = store.now() + timedelta(seconds=CLOCK_SKEW_S)
     for table in ("record", "relation", "report"):
         sql = f"SELECT file, line FROM {table} WHERE file IS NOT NULL"
         for file, line in store.catalog.connection.execute(sql):
@@ -162,9 +161,8 @@ def ahead(store: Store) -> Iterator[Suspect]:
             times = [row.get("created_at"), row.get("at"), *(row.get("edited") or {}).values()]
             last = max(instant(time) for time in times if time is not None)
             if last > bound:
-                yield Suspect(file, line, "future", f"it is of {last.isoformat(timespec='seconds')}, now is"
-                              f" {now.isoformat(timespec='seconds')}", "a time that has been",
-                              "set the clock that is wrong; the row can be edited")  # fmt: skip
+                yield Suspect(file, line, "future", f"it is of {format_time(last)}, which is still to come",
+                              "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
 
 
 # --- what is derived -----------------------------------------------------------------------------------------------
