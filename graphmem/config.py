@@ -6,6 +6,8 @@ An unknown key is an error that names the nearest one.
 """
 
 import difflib
+import hashlib
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -102,15 +104,61 @@ def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str
         if path is None or not path.is_file():
             continue
         found = read_toml(path)
-        model = found.get("embedding", {}).get("model") if isinstance(found.get("embedding"), dict) else None
-        if path == project and model is not None and model not in PROJECT_MODELS:
-            # Weights that a branch names are not loaded: they count from the user's own configuration only.
-            del found["embedding"]["model"]
-            ignored.append(f"embedding.model = {model!r} of the project; set GRAPHMEM_EMBEDDING_MODEL to use it")
+        if path == project and (asked := asked_for(found)) and not is_trusted(project, asked):
+            # Weights that a branch names are not loaded before somebody here has looked at them.
+            for name, value in asked.items():
+                section, _, key = name.partition(".")
+                del found[section][key]
+                ignored.append(f"{name} = {value!r} of the project; look at it, and allow it with: graphmem trust")
         merge(values, found)
     merge(values, from_environment())
     merge(values, {section: dict(keys) for section, keys in (options or {}).items()})
     return checked(values, tuple(ignored))
+
+
+def needs_trust(project: Path) -> dict[str, object]:
+    """Return the settings of a project's config file that count only when it is trusted, by section and key."""
+    return asked_for(read_toml(project)) if project.is_file() else {}
+
+
+def asked_for(found: Mapping[str, Any]) -> dict[str, object]:
+    """Return those of a project's settings that load weights or talk to the network."""
+    embedding = found.get("embedding")
+    model = embedding.get("model") if isinstance(embedding, Mapping) else None
+    return {} if model is None or model in PROJECT_MODELS else {"embedding.model": model}
+
+
+def is_trusted(project: Path, asked: Mapping[str, object]) -> bool:
+    """Tell whether exactly these settings of this clone were trusted."""
+    return trusted().get(os.path.realpath(project)) == hash_of(asked)
+
+
+def trust(project: Path, asked: Mapping[str, object]) -> None:
+    """Let these settings of this clone count, as long as they are the same."""
+    path = trust_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.write_text(json.dumps({**trusted(), os.path.realpath(project): hash_of(asked)}, indent=1), encoding="utf-8")
+    os.replace(fresh, path)
+
+
+def trust_file() -> Path:
+    """Return where it stands what was trusted: beside the user's settings, where no branch can write."""
+    return user_config().with_name("trust.json")
+
+
+def trusted() -> dict[str, object]:
+    """Return the hash of what was trusted, by the path of the project's config file."""
+    try:
+        found = json.loads(trust_file().read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def hash_of(asked: Mapping[str, object]) -> str:
+    """Return what tells these settings from others."""
+    return hashlib.sha256(json.dumps(asked, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -47,8 +47,12 @@ SIMILAR_MAX = 3  # campaigns shown unless asked otherwise
 
 # --- the store ---------------------------------------------------------------------------------------------------
 FORMAT = 1  # of the files of a store
+FILE_BYTES = 2**30  # bytes of a data file at most; a kind may be a folder of files
 LOCK_TIMEOUT_S = 30.0  # seconds a writer waits for the lock
 GRAPH_BUFFER_BYTES = 256 * 2**20  # buffer pool of our own opens; a third of the default's opening time
 GRAPH_MAX_BYTES = 2**36  # address space of our own opens: 64 GiB, far above the largest store
 SUGGESTION_NAMES = 20_000  # names that are looked at for "did you mean"
 MAX_FINDINGS = 100  # bad lines reported one by one; the rest is a count
+KEPT_FINDINGS = 1_000  # bad lines of one file that are kept one by one, whatever the file holds
+CLOCK_SKEW_S = 300.0  # seconds by which the clocks of two machines may differ unnoticed
+MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input, and not read on

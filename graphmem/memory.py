@@ -15,7 +15,20 @@ from graphmem.model import result
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
-from graphmem.usecase import bulk, campaign, capture, find, history, link, report, resolve, upkeep
+from graphmem.usecase import (
+    bulk,
+    campaign,
+    capture,
+    check,
+    doctor,
+    find,
+    history,
+    link,
+    report,
+    resolve,
+    takeback,
+    upkeep,
+)
 from graphmem.usecase.link import Direction
 from graphmem.usecase.past import open_past
 
@@ -32,6 +45,7 @@ class Memory:
         say: takes a line for people, such as a bad line of a file; said once each.
         progress: shows long work.
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
+        command: what ``undo --list`` is to call the writes.
 
     Raises:
         Unavailable: there is no store; make one with ``Memory.init``.
@@ -48,9 +62,10 @@ class Memory:
         say: Say = lambda text: None,
         progress: Progress = no_progress,
         at: str | None = None,
+        command: str = "python",
     ) -> None:
         self.store = open_store(
-            folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress
+            folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress, command=command
         )
         if at is not None:
             self.store = open_past(self.store, at)
@@ -116,6 +131,29 @@ class Memory:
     def restore(self, ref: str) -> result.Changed:
         """Bring an archived record back."""
         return capture.restore(self.store, ref)
+
+    def supersede(self, old: str, new: str, reason: str | None = None) -> result.Changed:
+        """Archive a record that another one of its kind takes the place of."""
+        return takeback.supersede(self.store, old, new, reason)
+
+    def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False) -> result.Purged:
+        """
+        Destroy records with every row that names them; without ``yes`` only say what would go.
+
+        Args:
+            refs: what to destroy; the tasks of a campaign go with it.
+            archived: every archived record as well.
+            yes: do it; no ``undo`` brings anything back.
+        """
+        return takeback.purge(self.store, refs, archived=archived, yes=yes)
+
+    def undo(self, number: int = 1) -> result.Writes:
+        """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
+        return takeback.undo(self.store, number)
+
+    def undoable(self) -> result.Writes:
+        """Return the writes of this clone that can be taken back, the last first."""
+        return takeback.undoable(self.store)
 
     def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> result.Reported:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""
@@ -219,8 +257,16 @@ class Memory:
         return resolve.resolve(self.store)
 
     def validate(self) -> result.Checked:
-        """Check files, vocabulary and graph against each other."""
-        return upkeep.validate(self.store)
+        """Check files, vocabulary, graph and search index against each other."""
+        return check.validate(self.store)
+
+    def doctor(self, *, fix: bool = False) -> result.Doctored:
+        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` mends what a program can mend."""
+        return doctor.doctor(self.store, fix=fix)
+
+    def trust(self, *, yes: bool = False) -> result.Trust:
+        """Return the project's settings that need trust; ``yes`` lets them count in this clone, from the next start."""
+        return upkeep.trust(self.store, yes=yes)
 
     def stats(self) -> result.Stats:
         """Count records and edges, and say how they hang together."""

@@ -5,19 +5,23 @@ Source: docs/format.md. ``decode(encode(row)) == row``, and ``encode`` gives the
 driver runs for every file of a merge, so nothing here loads the models.
 """
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
 
 import orjson
 
 Row = dict[str, Any]
 
 ROW_BYTES = 256 * 1024  # UTF-8 bytes of a row
+LINE_BYTES = 16 * ROW_BYTES  # bytes of a line of a file: merges may make rows larger than commands take in
+BLOCK_BYTES = 2**20  # bytes of a file that are held at once, beside the line that they end
 NESTING = 32  # levels of a JSON value
 MAX_INTEGER = 2**53
 BOM = b"\xef\xbb\xbf"
+BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]')  # one, or a string, also one without its end
 CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
 
 
@@ -27,6 +31,50 @@ class BadLine(Exception):
     def __init__(self, message: str, expected: str, *, column: int = 1, code: str = "bad_json") -> None:
         super().__init__(message)
         self.message, self.expected, self.column, self.code = message, expected, column, code
+
+
+class Lines:
+    """
+    The lines of a file, without their ends and without a byte-order mark, read a block at a time.
+
+    A line over ``LINE_BYTES`` is given longer than that, but never whole: it is to be refused, not to be held.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.sha256 = hashlib.sha256()  # of what was read so far
+        self.is_usual = True  # no byte-order mark, and a line end at the end
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest = b""
+        is_first = True
+        while block := self.file.read(BLOCK_BYTES):
+            self.sha256.update(block)
+            if is_first and block.startswith(BOM):
+                block, self.is_usual = block[len(BOM) :], False
+            is_first = False
+            if len(rest) > LINE_BYTES:
+                end = block.find(b"\n")
+                if end < 0:
+                    continue
+                block = block[end:]
+            *lines, rest = (rest + block).split(b"\n")
+            yield from lines
+        if rest:
+            self.is_usual = False
+            yield rest
+
+    def rest_of_sha256(self) -> bytes:
+        """Read what is left, and return the hash of the whole file."""
+        while block := self.file.read(BLOCK_BYTES):
+            self.sha256.update(block)
+        return self.sha256.digest()
+
+
+def refuse_long(line: bytes) -> None:
+    """Raise ``BadLine`` for a line so long that it is not worth reading."""
+    if len(line) > LINE_BYTES:
+        raise BadLine(f"the line is over {LINE_BYTES:,} bytes", f"at most {ROW_BYTES:,}", code="too_large")
 
 
 def encode(row: Mapping[str, Any]) -> bytes:
@@ -105,7 +153,7 @@ def check_slowly(line: bytes) -> None:
 def nesting(line: bytes) -> int:
     """Return how many levels of arrays and objects ``line`` has, strings left aside."""
     depth = deepest = 0
-    for token in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', line):
+    for token in BRACKET.finditer(line):
         if token[0] in (b"[", b"{"):
             depth += 1
             deepest = max(deepest, depth)

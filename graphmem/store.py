@@ -206,6 +206,7 @@ def open_store(
     new_id: Callable[[], str] = fresh_id,
     say: Say = lambda text: None,
     progress: Progress = no_progress,
+    command: str = "python",
 ) -> Store:
     """
     Open the store of a project.
@@ -214,6 +215,7 @@ def open_store(
         folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
         lock_timeout_s: seconds to wait for another writer; None for what the settings say.
         now: the clock. new_id: makes the ids of reports. say: takes a line for people. progress: shows long work.
+        command: what ``undo --list`` is to call the writes.
 
     Raises:
         Unavailable: there is no store.
@@ -224,7 +226,7 @@ def open_store(
     local = writable(layout)
     catalog = Catalog(connect_or_replace(local / "catalog.sqlite"))
     timeout = settings.store.lock_timeout
-    ledger = Ledger(layout, catalog, local / "store.lock", lock_timeout_s=timeout)
+    ledger = Ledger(layout, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
     graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog.connection)
     store = Store(layout, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)

@@ -221,7 +221,7 @@ def type_of(annotation: Any) -> str:
 
 ANSWERS: dict[str, type[BaseModel]] = {
     "`init`": result.Initialised,
-    "`add KIND`, `edit`, `rename`, `forget`, `restore`, `campaign create`": result.Changed,
+    "`add KIND`, `edit`, `rename`, `forget`, `restore`, `supersede`, `campaign create`": result.Changed,
     "`add --ndjson`": result.BulkAdded,
     "`get`": result.Got,
     "`list`": result.Listing,
@@ -245,6 +245,10 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`export`": result.Exported,
     "`rebuild`": result.Rebuilt,
     "`validate`, `export --check`": result.Checked,
+    "`doctor`": result.Doctored,
+    "`undo`, `undo --list`": result.Writes,
+    "`purge`": result.Purged,
+    "`trust`": result.Trust,
     "`stats`": result.Stats,
     "`demo`": Demonstrated,
 }
@@ -309,7 +313,7 @@ def error_page() -> str:
         "## Exit status",
         table(["status", "meaning"], [
             ["0", "done, also with an empty result"],
-            ["1", "not found, not connected, or a check (`validate`, `export --check`) found errors"],
+            ["1", "not found, not connected, or a check (`validate`, `doctor`, `export --check`) found errors"],
             ["2", "usage: an unknown command or option, a missing argument, a value of the wrong type"],
             ["3", "input refused: bad data, a rule, a forbidden statement, a conflict"],
             ["4", "locked or unavailable: no store, no permission, time is up"],
@@ -368,7 +372,8 @@ def config() -> str:
         "`.graphmem/config.toml`, "
         "the environment, the options of a command.\n"
         "An unknown key is an error that names the nearest one.\n"
-        "A project's file can name no model but the default or `none`: weights that a branch names are not loaded.",
+        "A project's file can name no model but the default or `none` until somebody trusts it: "
+        "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).",
         table(["key", "default", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"
         "`NO_COLOR` takes the colours from the progress display, the only thing that has any.",

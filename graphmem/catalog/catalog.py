@@ -102,9 +102,11 @@ class Catalog:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def clear(self) -> None:
-        """Forget all rows; the vectors stay."""
+        """Forget all rows, and the index of their texts; the vectors stay."""
         for table in ("file", "record", "alias", "expression", "relation", "report", "stale", "change"):
             self.connection.execute(f"DELETE FROM {table}")
+        for table in ("lexical_terms", "lexical"):
+            self.connection.execute(f"DROP TABLE IF EXISTS {table}")
         self.next_epoch()
 
     def next_epoch(self) -> None:
@@ -140,6 +142,17 @@ class Catalog:
         for part in chunks(ids):
             sql = f"SELECT id, file FROM {table} WHERE id IN ({marks(part)}) AND file IS NOT NULL"
             found |= dict(self.connection.execute(sql, part).fetchall())
+        return found
+
+    def lines_of(self, ids: Collection[int], file: str) -> dict[int, bytes]:
+        """Return the lines of those of some rows that a file holds, as last read."""
+        found: dict[int, bytes] = {}
+        table = table_of(file)
+        if self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None:
+            return found
+        for part in chunks(ids):
+            sql = f"SELECT id, line FROM {table} WHERE id IN ({marks(part)}) AND file = ?"
+            found |= dict(self.connection.execute(sql, (*part, file)).fetchall())
         return found
 
     # --- looking up ---------------------------------------------------------------------------------------------

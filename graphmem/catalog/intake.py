@@ -232,7 +232,7 @@ class Intake:
                 self.note_edges(part, touched)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
-        """Note the edges of records that go: if they come back before the graph looks, it has to look at these again."""
+        """Note the edges of records that go: if the records come back before the graph looks, these may not have."""
         if touched.rows > BULK:
             return
         for column in ("src", "dst"):

@@ -32,6 +32,9 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "rename": ("change", "rename", "Give a record another name."),
     "forget": ("change", "forget", "Archive a record."),
     "restore": ("change", "restore", "Bring an archived record back."),
+    "supersede": ("takeback", "supersede", "Put a record in the place of another."),
+    "purge": ("takeback", "purge", "Destroy records, with every row that names them."),
+    "undo": ("takeback", "undo", "Take back the last writes of this clone."),
     "link": ("relation", "link", "Add an edge between two records."),
     "unlink": ("relation", "unlink", "Take an edge out."),
     "related": ("relation", "related", "Show what a record is related to, strongest path first."),
@@ -50,6 +53,8 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "rebuild": ("store", "rebuild", "Make everything derived anew from the files."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge what stands between git's conflict markers."),
+    "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
+    "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("store", "stats", "Count records and edges."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
@@ -271,6 +276,9 @@ def status_of(session: Session, arguments: list[str]) -> int:
     except (OSError, MemoryError, sqlite3.OperationalError) as error:
         session.fail("unavailable", told(error), None, {})
         return 4
+    except sqlite3.DatabaseError as error:
+        session.fail("damaged", f"the catalog cannot be read: {error}", "graphmem doctor --fix --yes makes it anew", {})
+        return 5
     except SystemExit:  # the parser's own way out: completions were printed, or nobody reads on
         return 0
     except Exception as error:  # the boundary of the front end: a user never sees a traceback

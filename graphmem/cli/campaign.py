@@ -7,7 +7,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.inputs import lines_of
+from graphmem.cli.inputs import opened
 from graphmem.cli.session import complete_campaign, session_of
 from graphmem.constants import SIMILAR_MAX
 from graphmem.errors import BadInput, Usage
@@ -46,7 +46,7 @@ def add_tasks(
 ) -> None:
     """Add the tasks of a plan, all or none; a cycle is refused with its path."""
     session = session_of(ctx)
-    with lines_of(plan) as file:
+    with opened(plan) as file:
         data = file.read()
     try:
         parsed = json.loads(data)

@@ -2,15 +2,23 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from graphmem.errors import NotFound, Unavailable, Usage
+from graphmem.ndjson import Lines
 
 
 @contextlib.contextmanager
-def lines_of(source: str) -> Iterator[BinaryIO]:
-    """Yield a file, or standard input for ``-``, as lines of bytes."""
+def lines_of(source: str) -> Iterator[Iterable[bytes]]:
+    """Yield the lines of a file, or of standard input for ``-``; none of them is held whole that is far too long."""
+    with opened(source) as file:
+        yield Lines(file)
+
+
+@contextlib.contextmanager
+def opened(source: str) -> Iterator[BinaryIO]:
+    """Yield a file, or standard input for ``-``."""
     if source == "-":
         if sys.stdin is None:
             raise Usage("standard input is closed", hint="give a file, or pipe something in")

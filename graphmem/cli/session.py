@@ -28,6 +28,7 @@ class Session:
     is_quiet: bool = False
     lock_timeout_s: float | None = None
     at: str | None = None
+    command: str = ""  # the verb and its noun, such as "add failure"
     opened: Memory | None = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
@@ -43,8 +44,9 @@ class Session:
         """The memory that this run works on."""
         if self.opened is None:
             self.opened = Memory(
-                self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress, at=self.at
-            )
+                self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress, at=self.at,
+                command=self.command,
+            )  # fmt: skip
         return self.opened
 
     def close(self) -> None:
@@ -139,6 +141,7 @@ def session_of(ctx: typer.Context) -> Session:
     """Return the session of this run."""
     session = ctx.find_root().obj
     assert isinstance(session, Session)
+    session.command = ctx.command_path.partition(" ")[2]
     return session
 
 

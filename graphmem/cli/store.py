@@ -1,4 +1,4 @@
-"""``init``, ``export``, ``rebuild``, ``validate``, ``stats``."""
+"""``init``, ``export``, ``rebuild``, ``validate``, ``doctor``, ``trust``, ``stats``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -102,6 +102,55 @@ def resolve(ctx: typer.Context) -> None:
     answer = session.memory.resolve()
     lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
     session.answer(answer, "\n".join(lines) or "no file holds conflict markers")
+
+
+def doctor(
+    ctx: typer.Context,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended; without --yes, say what.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --fix: do it.")] = False,
+) -> None:
+    """
+    Check all that validate does, what git needs in this clone, leftovers, and whether a model is at hand.
+
+    What --fix takes out of the files, undo brings back. Errors exit 1, warnings alone exit 0.
+
+    Example: graphmem doctor --fix --yes
+    """
+    session = session_of(ctx)
+    if yes and not fix:
+        raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
+    session.is_quiet = True  # what is wrong is the answer here, not talk
+    answer = session.memory.doctor(fix=fix and yes)
+    lines = [f"mended: {found}" for found in answer.mended]
+    if answer.findings or not lines:
+        lines.append(findings(answer, "well"))
+    session.answer(answer, "\n".join(lines))
+    session.is_quiet = False
+    if fix and not yes and answer.findings:
+        session.say("nothing was changed; do it with: graphmem doctor --fix --yes")
+    if not answer.ok:
+        raise typer.Exit(1)
+
+
+def trust(
+    ctx: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", help="Trust them; without it, only show them.")] = False,
+) -> None:
+    """
+    Show which of the project's settings load other weights, and let them count in this clone.
+
+    They come with the branch, so they count only when you have looked at them; a changed one needs trust anew.
+
+    Example: graphmem trust --yes
+    """
+    session = session_of(ctx)
+    answer = session.memory.trust(yes=yes)
+    state = "trusted" if answer.trusted else "not trusted"
+    session.answer(answer, "\n".join(f"{state}: {name} = {value}" for name, value in answer.settings.items()))
+    if not answer.settings:
+        session.say("nothing in config.toml needs trust")
+    elif not answer.trusted:
+        session.say("it does not count; allow it with: graphmem trust --yes")
 
 
 def findings(answer: Checked, well: str) -> str:

@@ -8,12 +8,14 @@ from graphmem.model.record import Frozen, Row
 from graphmem.model.result import Finding
 from graphmem.ndjson import ROW_BYTES, BadLine, column_of
 
+MENDS = {"duplicate_key": "take one of the two lines out", "conflict_marker": "graphmem resolve"}  # by code
+
 
 def finding(bad: BadLine, file: str, line: int) -> Finding:
     """Say where a bad line stands."""
     return Finding(
         file=file, line=line, column=bad.column, code=bad.code, severity="error",
-        message=bad.message, expected=bad.expected, fix=None,
+        message=bad.message, expected=bad.expected, fix=MENDS.get(bad.code),
     )  # fmt: skip
 
 

@@ -46,6 +46,11 @@ class Layout:
         return self.store / "state"
 
     @property
+    def undo(self) -> Path:
+        """Holds what the last writes of this clone replaced."""
+        return self.state / "undo"
+
+    @property
     def journal(self) -> Path:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"

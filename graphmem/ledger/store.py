@@ -20,8 +20,10 @@ import orjson
 from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
-from graphmem.errors import BadInput, Locked, Unavailable
+from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
+from graphmem.errors import BadInput, Locked, Refused, Unavailable
 from graphmem.garbage import uncollected
+from graphmem.ledger import undo
 from graphmem.ledger.codec import finding
 from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import Layout, holds, usual_file
@@ -31,7 +33,7 @@ from graphmem.lock import locked
 from graphmem.model import MODELS
 from graphmem.model.result import Finding
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.ndjson import BOM, BadLine
+from graphmem.ndjson import BOM, BadLine, Lines, refuse_long
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
@@ -48,11 +50,12 @@ class Sync:
 class Ledger:
     """The files of one store and the catalog of them."""
 
-    def __init__(self, layout: Layout, catalog: Catalog, lock: Path, *, lock_timeout_s: float) -> None:
+    def __init__(self, layout: Layout, catalog: Catalog, lock: Path, *, lock_timeout_s: float, command: str) -> None:
         self.layout = layout
         self.catalog = catalog
         self.lock = lock
         self.lock_timeout_s = lock_timeout_s
+        self.command = command  # what notes of writes are to call whoever writes
         self.vocabulary_findings: list[Finding] = []
         self.load_vocabulary()
 
@@ -140,7 +143,8 @@ class Ledger:
 
     def differs(self, file: str) -> bool:
         """Tell by its hash whether a file that was read just after it changed has changed again."""
-        digest = hashlib.sha256((self.layout.store / file).read_bytes()).digest()
+        with open(self.layout.store / file, "rb") as found:
+            digest = hashlib.file_digest(found, "sha256").digest()
         row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
         if row[0] != digest:
             return True
@@ -154,33 +158,39 @@ class Ledger:
         path = self.layout.store / file
         read_ns = time.time_ns()
         try:
-            found, data = os.stat(path), path.read_bytes()
+            handle = open(path, "rb")  # noqa: SIM115 - closed below; a file that is gone is no error
         except FileNotFoundError:
             self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
             return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
-        batch, findings, is_ordered = self.compare(file, data) if file.startswith("data/") else (None, [], False)
+        with handle:
+            found, lines = os.fstat(handle.fileno()), Lines(handle)
+            batch, findings, is_ordered = None, list[Finding](), False
+            if file.startswith("data/"):
+                findings = self.misplaced(file) or oversize(file, found.st_size)
+                batch, findings, is_ordered = self.compare(file, lines, findings)
+            digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
         self.catalog.connection.execute(
             "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?)",
             (
-                file, found.st_size, found.st_mtime_ns, found.st_ino, hashlib.sha256(data).digest(), read_ns,
+                file, found.st_size, found.st_mtime_ns, found.st_ino, digest, read_ns,
                 is_ordered, orjson.dumps([found.model_dump() for found in findings]),
             ),
         )  # fmt: skip
         return batch
 
-    def compare(self, file: str, data: bytes) -> tuple[Batch, list[Finding], bool]:
-        """Return what changed in a data file, what is wrong with its lines, and whether its rows are in order."""
+    def compare(self, file: str, lines: Lines, findings: list[Finding]) -> tuple[Batch, list[Finding], bool]:
+        """
+        Return what changed in a data file, what is wrong with its lines, and whether its rows are in order.
+
+        Args:
+            findings: what is wrong with the file as a whole; where there is anything, it is as if it had no rows.
+        """
         known = self.catalog.lines(file)
-        lines = data.removeprefix(BOM).split(b"\n")
-        is_ordered = data == b"" or (lines[-1] == b"" and not data.startswith(BOM))
-        if lines[-1] == b"":
-            lines.pop()
-        findings: list[Finding] = self.misplaced(file)
         if findings:
             return Batch(file, gone=list(known.values())), findings, False
         entries: list[Entry] = []
         seen: dict[int, int] = {}
-        last = -1
+        last, bad, is_ordered = -1, 0, True
         symmetric, held = self.symmetric, holds(file)
         has_siblings = len([other for other in self.layout.data_files() if holds(other) == held]) > 1
         for place, line in enumerate(lines, 1):
@@ -188,26 +198,27 @@ class Ledger:
                 is_ordered = False
                 continue
             number = known.get(line)
-            if number is None:
-                try:
-                    entry = read_entry(line.rstrip(b"\r"), symmetric)
-                    check_place(file, held, entry)
+            entry = None
+            try:
+                if number is None:
+                    entry = read_line(file, line, symmetric, held)
                     number = entry.id
-                except BadLine as bad:
-                    findings.append(finding(bad, file, place))
-                    is_ordered = False
-                    continue
-                entries.append(entry._replace(line=line) if line.endswith(b"\r") else entry)
-            if number in seen or (has_siblings and line not in known and self.is_elsewhere(number, file)):
-                findings.append(repeated(file, place, seen.get(number)))
-                entries = [entry for entry in entries if entry.line != line or entry.id != number]
-                is_ordered = False
+                if number in seen or (entry is not None and has_siblings and self.is_elsewhere(number, file)):
+                    raise repeated(seen.get(number))
+            except BadLine as found:
+                bad += 1
+                if bad <= KEPT_FINDINGS:
+                    findings.append(finding(found, file, place))
                 continue
+            if entry is not None:
+                entries.append(entry)
             seen[number] = place
             is_ordered = is_ordered and number > last and not line.endswith(b"\r")
             last = number
+        if bad > KEPT_FINDINGS:
+            findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
         gone = set(known.values()) - set(seen)
-        return Batch(file, gone=gone, entries=entries), findings, is_ordered
+        return Batch(file, gone=gone, entries=entries), findings, is_ordered and lines.is_usual and not bad
 
     def misplaced(self, file: str) -> list[Finding]:
         """Say when no type file declares what the rows of ``file`` are."""
@@ -255,13 +266,15 @@ class Ledger:
             sweep(self.layout)
             yield
 
-    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None) -> None:
+    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *,
+               is_noted: bool = True) -> None:  # fmt: skip
         """
         Write rows into their files and take them in; inside ``writing`` only.
 
         Args:
             puts: rows that are new or take the place of the row with their number.
             removes: numbers of rows to take out, by file.
+            is_noted: the write can be taken back with ``undo``.
 
         Raises:
             Refused: a file that would change has lines that are wrong.
@@ -278,11 +291,20 @@ class Ledger:
             for entry in entries:
                 file = homes.get(entry.id, usual)
                 batches.setdefault(file, Batch(file, entries=[])).entries.append(entry)
+        self.write(batches, is_noted=is_noted)
+
+    def write(self, batches: Mapping[str, Batch], *, is_noted: bool = True) -> None:
+        """Change files by their paths, all or none, and take the changes in; noted, so that they can be taken back."""
         if not batches:
             return
         for file in batches:
             self.refuse_unwell(file)
+        if is_noted:
+            undo.note(self.layout, self.catalog, self.command, batches)
         written = {file: self.contents(batch) for file, batch in batches.items()}
+        for file, data in written.items():
+            for found in oversize(file, len(data)):
+                raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
         contents = {self.layout.store / file: data for file, data in written.items()}
         replace_files(contents | self.stale_vocabulary_file(), self.layout)
         self.take_in_own(batches, written)
@@ -353,6 +375,14 @@ class Ledger:
         return {} if path.exists() and path.read_bytes() == fresh else {path: fresh}
 
 
+def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:
+    """Return the row on a line of a file, or raise ``BadLine``; ``held`` is what the file holds."""
+    refuse_long(line)
+    entry = read_entry(line.rstrip(b"\r"), symmetric)
+    check_place(file, held, entry)
+    return entry._replace(line=line) if line.endswith(b"\r") else entry
+
+
 def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
     """Raise ``BadLine`` for a row that stands in the file of another kind or type; ``held`` is what the file holds."""
     kind, type_name = held
@@ -362,10 +392,28 @@ def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
         raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
 
 
-def repeated(file: str, place: int, first: int | None) -> Finding:
+def repeated(first: int | None) -> BadLine:
     """Say that a row stands twice."""
     where = f"line {first}" if first else "another file"
+    return BadLine(f"the same key as in {where}", "each key once", code="duplicate_key")
+
+
+def oversize(file: str, size: int) -> list[Finding]:
+    """Say when a file is too large to be read."""
+    if size <= FILE_BYTES:
+        return []
+    return [
+        Finding(
+            file=file, line=None, column=None, code="file_too_large", severity="error",
+            message=f"the file is {size:,} bytes; its rows are left aside", expected=f"at most {FILE_BYTES:,}",
+            fix=f"divide it into files of {file.removesuffix('.ndjson')}/",
+        )
+    ]  # fmt: skip
+
+
+def more_bad_lines(file: str, number: int) -> Finding:
+    """Say how many lines of a file are bad beside those that were named."""
     return Finding(
-        file=file, line=place, column=1, code="duplicate_key", severity="error",
-        message=f"the same key as in {where}", expected="each key once", fix="take one of the two lines out",
+        file=file, line=None, column=None, code="more_bad_lines", severity="error",
+        message=f"{number:,} more bad lines", expected="rows", fix=None,
     )  # fmt: skip

@@ -21,13 +21,16 @@ from graphmem.model.vocabulary import (
     Vocabulary,
 )
 from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, label, relation_label
+from graphmem.ndjson import NESTING
 
+TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 
 
 def type_files(layout: Layout) -> list[Path]:
     """Return the files of the vocabulary, in name order."""
-    return sorted(path for path in layout.types.glob("*/*.md") if path.parent.name in MODELS)
+    found = (path for path in layout.types.glob("*/*.md") if path.parent.name in MODELS)
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
@@ -39,6 +42,8 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
     for path in type_files(layout):
         group, file = path.parent.name, path.relative_to(layout.store).as_posix()
         try:
+            if (size := path.stat().st_size) > TYPE_BYTES:
+                raise ValueError(f"the file is {size:,} bytes; at most {TYPE_BYTES:,} are read")
             made = parse(path.read_text(encoding="utf-8-sig"), MODELS[group])
             if made.type != path.stem:
                 raise ValueError(f"type {made.type!r} does not stand in a file of its name, {made.type}.md")
@@ -83,8 +88,10 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
     end = [line.strip() for line in lines[1:]].index("---") + 1
     import yaml  # noqa: PLC0415 - 25 ms that only a changed vocabulary pays
 
+    text = "\n".join(lines[1:end])
     try:
-        front = yaml.safe_load("\n".join(lines[1:end]))
+        refuse_harm(text)
+        front = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise BadFrontMatter(error) from None
     if not isinstance(front, dict):
@@ -94,6 +101,20 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
     except ValidationError as error:
         message, expected = complaint(error)
         raise ValueError(f"{message}: {expected}") from None
+
+
+def refuse_harm(text: str) -> None:
+    """Raise ``ValueError`` for YAML with aliases, which can stand for more than memory holds, or nested deep."""
+    import yaml  # noqa: PLC0415 - as above
+
+    starts = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken, yaml.BlockSequenceStartToken,
+              yaml.BlockMappingStartToken)  # fmt: skip
+    ends = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
+    depth = 0
+    for token in yaml.scan(text):
+        depth += isinstance(token, starts) - isinstance(token, ends)
+        if isinstance(token, yaml.AliasToken) or depth > NESTING:
+            raise ValueError(f"the front matter has aliases, or is nested over {NESTING} levels deep")
 
 
 class BadFrontMatter(ValueError):

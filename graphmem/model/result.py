@@ -282,6 +282,12 @@ class Checked(Answer):
     findings: list[Finding]
 
 
+class Doctored(Checked):
+    """What ``doctor`` found, and with ``--fix --yes`` what is left; ``mended`` is what it mended."""
+
+    mended: list[Finding]
+
+
 class ExportedFile(Answer):
     """One file of an export."""
 
@@ -318,6 +324,41 @@ class Ready(Answer):
 
     campaign: str
     ready: list[Shown]
+
+
+class Write(Answer):
+    """A write of this clone: how many rows it added, changed and removed, and the first of them."""
+
+    at: str
+    command: str
+    added: int
+    changed: int
+    removed: int
+    rows: list[str]
+
+
+class Writes(Answer):
+    """Writes of this clone, the last first: those that ``undo`` took back, or with ``--list`` could take back."""
+
+    writes: list[Write]
+
+
+class Purged(Answer):
+    """What ``purge`` destroyed, or would; ``rows`` counts the rows that go by file, ``history`` cleans git's own."""
+
+    done: bool
+    records: list[str]
+    rows: dict[str, int]
+    changed: list[str]
+    vectors: int
+    history: list[str]
+
+
+class Trust(Answer):
+    """The project's settings that count only when they are trusted, and whether they are."""
+
+    settings: dict[str, JsonValue]
+    trusted: bool
 
 
 class Initialised(Answer):

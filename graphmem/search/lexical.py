@@ -19,7 +19,7 @@ SCHEMA = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS lexical_terms USING fts5vocab(lexical, row)",
 )
 WORD = re.compile(r"[^\W_]+")
-COMPOUND = re.compile(r"[^\W_]+(?:[._/:\\-]+[^\W_]+)+")
+COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
 HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 STOP_WORDS = frozenset(
     "a an and are as at be but by can do does for from had has have how i if in into is it its me my no not of on or"
@@ -69,6 +69,16 @@ class LexicalIndex:
             words, whole, parts = analyse(parse_record(line).search_text)
             rows.append((number, " ".join(words), " ".join(whole), " ".join(parts)))
         self.connection.executemany("INSERT INTO lexical (rowid, words, whole, parts) VALUES (?,?,?,?)", rows)
+
+    def differences(self) -> tuple[int, int]:
+        """Return how many records the index lacks, and how many it has that are gone, but for those it knows of."""
+        searched = "SELECT id FROM record WHERE is_live AND text_hash IS NOT NULL"
+        if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
+            return self.connection.execute(f"SELECT count(*) FROM ({searched})").fetchone()[0], 0
+        indexed, known = "SELECT id FROM lexical_docsize", "EXCEPT SELECT id FROM stale"
+        (missing,) = self.connection.execute(f"SELECT count(*) FROM ({searched} EXCEPT {indexed} {known})").fetchone()
+        (extra,) = self.connection.execute(f"SELECT count(*) FROM ({indexed} EXCEPT {searched} {known})").fetchone()
+        return missing, extra
 
     def search(self, text: str, scopes: Collection[str] | None, limit: int) -> dict[int, float]:
         """

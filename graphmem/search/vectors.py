@@ -181,6 +181,15 @@ class VectorStore:
             return pairs[:, 0], (rows @ query)[places]
         return pairs[:, 0], rows[places] @ query
 
+    def erase(self, places: Collection[int]) -> None:
+        """Overwrite vectors in the file with zeros."""
+        with open(self.path, "r+b") as file:
+            for place in places:
+                file.seek(place * self.row_bytes)
+                file.write(bytes(self.row_bytes))
+            file.flush()
+            os.fsync(file.fileno())
+
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one."""
 
@@ -190,3 +199,23 @@ class VectorStore:
             for number, place in self.connection.execute(sql, part):
                 assert rows is not None
                 yield number, rows[place]
+
+
+def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[bytes], own: VectorStore | None) -> None:
+    """Destroy the vectors of texts: those of our own model one by one, the files of other models as a whole."""
+    places: dict[str, list[int]] = {}
+    for part in chunks(digests):
+        sql = f"SELECT model, place FROM vector WHERE text_hash IN ({marks(part)})"
+        for model, place in connection.execute(sql, part):
+            places.setdefault(model, []).append(place)
+    with transaction(connection):
+        for model, found in places.items():
+            if own is not None and model == own.encoder.fingerprint:
+                own.erase(found)
+                sql = "DELETE FROM vector WHERE model = ? AND text_hash = ?"
+                connection.executemany(sql, [(model, digest) for digest in digests])
+                continue
+            (folder / f"{model}.f32").unlink(missing_ok=True)
+            connection.execute("DELETE FROM vector WHERE model = ?", (model,))
+            # Its records have to find their places anew, should the model come back.
+            connection.execute("DELETE FROM meta WHERE name = 'vector_model' AND value = ?", (model,))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from graphmem.catalog.entry import Entry, signature_of
-from graphmem.constants import MAX_FINDINGS
+from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
 from graphmem.ledger.codec import checked, finding, too_large
@@ -16,7 +16,7 @@ from graphmem.model.record import Row
 from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
 from graphmem.model.vocabulary import RelationType
 from graphmem.names import row_id
-from graphmem.ndjson import BadLine, decode
+from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
@@ -59,6 +59,7 @@ class Intake:
     scopes: frozenset[str] = frozenset()  # kinds and types that the store has records of
     pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and scopes, checked
     is_verbose: bool = False
+    may_skip: bool = False  # bad rows are left aside
     results: list[Changed] = field(default_factory=list)
 
     def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
@@ -118,7 +119,7 @@ def bulk_add(
         verbose: answer with what became of each record.
     """
     with store.writing(), uncollected():
-        intake = Intake(store, name, store.ledger.symmetric, is_verbose=verbose)
+        intake = Intake(store, name, store.ledger.symmetric, is_verbose=verbose, may_skip=skip_invalid)
         rows = read_lines(intake, lines)
         records = [given for given in rows if isinstance(given.record, Record)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
@@ -159,6 +160,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
         if not line.strip():
             continue
         try:
+            refuse_long(line)
             row = decode(line)
             if row.get("created_at") is None:
                 row["created_at"] = now
@@ -173,6 +175,8 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
             intake.rejects.append(line)
         except GraphmemError as error:
             intake.refuse(Given(place, line, {}, None), error.message, error.hint)
+        if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
+            raise bad_input(intake)
         if place % REPORT_EVERY == 0:
             intake.store.progress("reading", place, 0)
     return rows

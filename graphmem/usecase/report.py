@@ -9,7 +9,7 @@ from graphmem.ledger.row import entry
 from graphmem.model import Feedback, Memory
 from graphmem.model.result import BulkReported, Finding, Reported
 from graphmem.names import row_id, row_key
-from graphmem.ndjson import BadLine, decode
+from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.score import help_ratio
 from graphmem.store import Store
 from graphmem.usecase.intake import build
@@ -72,6 +72,7 @@ def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkRepor
             if not line.strip():
                 continue
             try:
+                refuse_long(line)
                 made, action = prepared(store, known_fields(decode(line.strip())))
             except BadLine as bad:
                 findings.append(finding(bad, name, place))

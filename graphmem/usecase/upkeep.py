@@ -5,15 +5,16 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from graphmem.catalog.catalog import transaction
+from graphmem.config import is_trusted, needs_trust
+from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
-from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.graph import reads
-from graphmem.graph.graph import MOST_TRIES
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
@@ -28,10 +29,10 @@ from graphmem.model.result import (
     Initialised,
     Rebuilt,
     Stats,
+    Trust,
     TypeList,
 )
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
-from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store, open_store
 from graphmem.usecase.clone import register
@@ -48,18 +49,16 @@ def init(folder: Path) -> Initialised:
     layout = Layout(folder.absolute())
     is_new = not layout.store.is_dir()
     registered = []
-    for path in (layout.types / "entities", layout.types / "relations", layout.data, layout.local, layout.state):
+    for path in folders(layout):
         path.mkdir(parents=True, exist_ok=True)
     if not layout.config.exists():
         layout.config.write_text(f"format = {FORMAT}\n", encoding="utf-8")
         registered.append(f"{FOLDER}/config.toml")
-    for name, text in ((".gitignore", IGNORED), (".gitattributes", ATTRIBUTES)):
-        path = layout.store / name
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        missing = [line for line in text.splitlines() if line not in lines]
-        if missing:
-            path.write_text("\n".join([*lines, *missing, ""]), encoding="utf-8")
-            registered.append(f"{FOLDER}/{name}")
+    for path, missing in missing_entries(layout).items():
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        data = b"\n".join([*lines, *map(str.encode, missing), b""])
+        replace_files({path: data})  # a link is replaced, never written to
+        registered.append(f"{FOLDER}/{path.name}")
     store = open_store(folder)
     try:
         with store.writing():
@@ -67,6 +66,30 @@ def init(folder: Path) -> Initialised:
     finally:
         store.close()
     return Initialised(path=str(layout.store), created=is_new, registered=registered + register(layout))
+
+
+def trust(store: Store, *, yes: bool) -> Trust:
+    """Return the project's settings that need trust; with ``yes`` trust them in this clone."""
+    config = store.layout.config
+    asked = needs_trust(config)
+    if asked and yes:
+        trust_settings(config, asked)
+    return Trust.model_validate({"settings": asked, "trusted": not asked or is_trusted(config, asked)})
+
+
+def folders(layout: Layout) -> tuple[Path, ...]:
+    """Return the folders that every store has."""
+    return layout.types / "entities", layout.types / "relations", layout.data, layout.local, layout.state
+
+
+def missing_entries(layout: Layout) -> dict[Path, list[str]]:
+    """Return the lines that git's files in the store lack, by file."""
+    found = {}
+    for name, text in ((".gitignore", IGNORED), (".gitattributes", ATTRIBUTES)):
+        path = layout.store / name
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        found[path] = [line for line in text.splitlines() if line.encode() not in lines]
+    return {path: missing for path, missing in found.items() if missing}
 
 
 # --- the files -----------------------------------------------------------------------------------------------------
@@ -176,77 +199,6 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
         embedded = store.embed_missing()
     records, edges = store.graph.rebuild()
     return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)
-
-
-def validate(store: Store) -> Checked:
-    """Check the files, the vocabulary and the graph against each other; warnings alone are well."""
-    for _ in range(MOST_TRIES):
-        with store.reading() as catalog, store.graph.reading() as connection:
-            if store.graph.position != catalog.position:
-                continue  # another process has gone on since; the two are to be of one moment
-            findings = store.ledger.findings() + dangling(store) + doubled_names(store)
-            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
-            findings += graph_differences(store, connection)
-            return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
-    raise Unavailable("the store changes all the time", hint="validate again when less is going on")
-
-
-def dangling(store: Store) -> list[Finding]:
-    """Warn of rows whose ends are missing or archived: they wait until the end is there."""
-    sql = (
-        "SELECT file, source, type, target, src, dst, line FROM relation"
-        " WHERE (edge IS NULL OR edge <> id) AND edge IS NULL"
-    )
-    findings = []
-    for file, source, kind, target, src, dst, line in store.catalog.connection.execute(sql).fetchall():
-        missing = [ref for ref, number in ((source, src), (target, dst)) if number is None]
-        what = f"{' and '.join(missing)} missing or archived" if missing else "both ends are one record"
-        findings.append(Finding(
-            file=file or f"data/{split_ref(source)[0]}.ndjson", line=line_number(store, file, line), column=1,
-            code="dangling", severity="warning", message=f"{source} {kind} {target}: {what}",
-            expected="two live records", fix="graphmem doctor --fix",
-        ))  # fmt: skip
-    return sorted(findings, key=lambda found: (found.file, found.line or 0))
-
-
-def line_number(store: Store, file: str | None, line: bytes) -> int | None:
-    """Return where a line stands in its file now."""
-    if file is None:
-        return None
-    lines = (store.layout.store / file).read_bytes().split(b"\n")
-    return lines.index(line) + 1 if line in lines else None
-
-
-def doubled_names(store: Store) -> list[Finding]:
-    """Warn of two records of one scope that hold one name."""
-    sql = "SELECT file, scope, name, shown, line FROM record WHERE shown <> name ORDER BY scope, shown"
-    return [
-        Finding(file=file, line=line_number(store, file, line), column=1, code="doubled_name", severity="warning",
-                message=f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
-                expected="one record a name", fix=f"graphmem rename {scope}/{shown} NEW-NAME")
-        for file, scope, name, shown, line in store.catalog.connection.execute(sql).fetchall()
-    ]  # fmt: skip
-
-
-def graph_differences(store: Store, connection: Any) -> list[Finding]:
-    """Say where the graph does not hold as many nodes and edges as the files."""
-    catalog = store.catalog
-    counts = dict(
-        catalog.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall()
-    )
-    edges = dict(
-        catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall()
-    )
-    wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
-    wanted_edges = {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
-    found = reads.counts(connection, wanted, wanted_edges)
-    return [
-        Finding(file="local/graph.kuzu", line=None, column=None, code="graph_differs", severity="error",
-                message=f"{name}: {found[name]} in the graph, {number} in the files", expected="the same",
-                fix="graphmem rebuild")
-        for name, number in {**wanted, **wanted_edges}.items()
-        if found[name] != number
-    ]  # fmt: skip
 
 
 def stats(store: Store) -> Stats:

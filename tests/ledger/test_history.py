@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError, Memory
-from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
+from tests.sample import Clock, contents, data, edge, failure, line, open_memory, pattern, write
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 KEYED = ("failure/alpha", "failure/beta", "failure/gamma", "pattern/alpha", "pattern/beta", "part/alpha", "part/a b/c")
@@ -269,7 +269,9 @@ def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[
         lived = History(Path(first))
         lived.run([*history[: len(history) // 2], ("look", ()), *history[len(history) // 2 :]])
         shutil.copytree(lived.folder / ".graphmem", Path(second) / ".graphmem", ignore=shutil.ignore_patterns("local"))
-        fresh = open_memory(Path(second))
+        clock = lived.memory.store.now  # what is in the future depends on it
+        assert isinstance(clock, Clock)
+        fresh = open_memory(Path(second), clock=clock)
         kept, made = state(lived.memory), state(fresh)
         for part, found in made.items():
             assert kept[part] == found, part

@@ -1,5 +1,6 @@
 """Export, validate, stats, rebuild: the store against itself."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ def test_validate_sees_a_graph_that_differs(memory: Memory) -> None:
     memory.store.catalog.connection.execute("UPDATE record SET is_live = 0")  # behind everybody's back
     checked = memory.validate()
     assert not checked.ok
-    assert [finding.code for finding in checked.findings] == ["graph_differs"]
+    assert [finding.code for finding in checked.findings] == ["index_differs", "graph_differs"]
     memory.rebuild(embed=False)
     assert memory.validate().ok
 
@@ -129,6 +130,51 @@ def test_a_model_that_a_branch_names_is_not_loaded(tmp_path: Path) -> None:
     with Memory(tmp_path, say=said.append) as memory:
         assert memory.store.settings.embedding.model != "/tmp/evil"
     assert any("/tmp/evil" in text for text in said)
+
+
+def test_a_model_counts_once_it_is_trusted_and_as_long_as_it_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    project = tmp_path / "project"
+    Memory.init(project)
+    config = project / ".graphmem/config.toml"
+
+    def model(name: str) -> str:
+        config.write_text(f"format = 1\n[embedding]\nmodel = '{name}'\n")
+        with Memory(project) as memory:
+            return memory.store.settings.embedding.model
+
+    assert model("some/model") != "some/model"
+    with Memory(project) as memory:
+        shown = memory.trust()
+        assert (shown.settings, shown.trusted) == ({"embedding.model": "some/model"}, False)
+        assert [finding.code for finding in memory.doctor().findings if finding.code != "no_model"] == ["untrusted"]
+    assert model("some/model") != "some/model"
+    with Memory(project) as memory:
+        assert memory.trust(yes=True).trusted
+    assert model("some/model") == "some/model"
+    assert model("other/model") != "other/model"
+    assert model("some/model") == "some/model"
+    shutil.copytree(project, tmp_path / "clone")
+    with Memory(tmp_path / "clone") as memory:
+        assert memory.store.settings.embedding.model != "some/model"
+
+
+def test_a_branch_cannot_bring_its_own_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing in the store says what is trusted: every file of it may come with a branch."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    Memory.init(tmp_path)
+    (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[embedding]\nmodel = 'some/model'\n")
+    before = {path: path.read_bytes() for path in (tmp_path / ".graphmem").rglob("*") if path.is_file()}
+    with Memory(tmp_path) as memory:
+        memory.trust(yes=True)
+    made = {path.name for path in (tmp_path / ".graphmem").rglob("*") if path.is_file() and path not in before}
+    assert all(name.startswith("catalog.sqlite") or name == "store.lock" for name in made), made
+
+
+def test_a_project_without_such_settings_needs_no_trust(memory: Memory) -> None:
+    assert memory.trust(yes=True).model_dump() == {"settings": {}, "trusted": True}
 
 
 def test_an_edge_that_a_pull_made_between_ends_that_are_one_is_left_out(memory: Memory, tmp_path: Path) -> None:

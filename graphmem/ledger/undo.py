@@ -1,0 +1,176 @@
+"""
+What the last writes of this clone replaced, so that they can be taken back: one small file a write in ``state/undo/``.
+
+A write is noted before its files are replaced: the numbers of rows that it adds, the old lines of rows that it changes
+or removes, and a checksum of every line that it leaves. New lines are not kept, so a bulk addition costs little.
+"""
+
+import os
+import re
+import time
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from zlib import crc32
+
+import orjson
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.intake import Batch
+from graphmem.errors import Refused
+from graphmem.ledger.layout import Layout
+from graphmem.ledger.row import line_id
+from graphmem.ndjson import BadLine
+
+MOST_WRITES = 50  # writes that can be taken back
+NAME = re.compile(r"[0-9]{10}\.json")
+
+
+@dataclass(slots=True)
+class Rows:
+    """What a write does to one data file."""
+
+    added: "array[int]" = field(default_factory=lambda: array("q"))  # numbers of rows that were not there
+    changed: list[bytes] = field(default_factory=list)  # old lines of rows that have another one now
+    removed: list[bytes] = field(default_factory=list)  # old lines of rows that are gone
+    sums: "array[int]" = field(default_factory=lambda: array("I"))  # CRC-32 of the lines of added, then changed rows
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write: when and by which command, and what it does to each file, by its path below the store."""
+
+    at: str
+    command: str
+    files: Mapping[str, Rows]
+
+
+def rows_of(catalog: Catalog, batch: Batch) -> Rows:
+    """Return what a batch that is about to be written does to its file."""
+    before = catalog.lines_of([*batch.gone, *(entry.id for entry in batch.entries)], batch.file)
+    changed = [entry for entry in batch.entries if entry.id in before] if before else []
+    added = [entry for entry in batch.entries if entry.id not in before] if before else batch.entries
+    return Rows(
+        added=array("q", [entry.id for entry in added]),
+        changed=[before[entry.id] for entry in changed],
+        removed=[before[number] for number in batch.gone if number in before],
+        sums=array("I", [crc32(entry.line) for entry in [*added, *changed]]),
+    )
+
+
+def note(layout: Layout, catalog: Catalog, command: str, batches: Mapping[str, Batch]) -> None:
+    """Note a write that is about to happen, and forget the oldest one above the limit; under the lock of the store."""
+    files = {}
+    for file, batch in batches.items():
+        rows = rows_of(catalog, batch)
+        files[file] = {
+            "added": b64encode(rows.added.tobytes()).decode(),
+            "changed": [line.decode() for line in rows.changed],
+            "removed": [line.decode() for line in rows.removed],
+            "sums": b64encode(rows.sums.tobytes()).decode(),
+        }
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    known = noted(layout)
+    number = int(known[0].stem) + 1 if known else 1
+    path = layout.undo / f"{number:010d}.json"
+    fresh = layout.undo / f".{path.name}.{os.getpid()}.tmp"
+    try:
+        layout.undo.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(orjson.dumps({"at": at, "command": command, "files": files}))
+        os.replace(fresh, path)
+        for old in known[MOST_WRITES - 1 :]:
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+
+
+def noted(layout: Layout) -> list[Path]:
+    """Return the files of the writes that were noted, the last write first."""
+    found = layout.undo.iterdir() if layout.undo.is_dir() else ()
+    return sorted((path for path in found if NAME.fullmatch(path.name) and not path.is_symlink()), reverse=True)
+
+
+def read_write(path: Path) -> Write:
+    """
+    Return a write that was noted.
+
+    Raises:
+        Refused: the file is no such note.
+    """
+    try:
+        found = orjson.loads(path.read_bytes())
+        files = {str(file): read_rows(rows) for file, rows in found["files"].items()}
+        return Write(str(found["at"]), str(found["command"]), files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Refused(
+            f"{str(path)!r} does not say what was written: {type(error).__name__}",
+            hint="remove it, and the write before it can be taken back",
+        ) from error
+
+
+def read_rows(found: Mapping[str, Sequence[str]]) -> Rows:
+    """Return what a note says of one file."""
+    rows = Rows(changed=[line.encode() for line in found["changed"]], removed=[x.encode() for x in found["removed"]])
+    for line in (*rows.changed, *rows.removed):
+        orjson.loads(line)
+    rows.added.frombytes(b64decode(str(found["added"])))
+    rows.sums.frombytes(b64decode(str(found["sums"])))
+    if len(rows.sums) != len(rows.added) + len(rows.changed):
+        raise ValueError("as many checksums as rows")
+    return rows
+
+
+class Current:
+    """The rows of a store as they are, and as they will be when some writes are taken back."""
+
+    def __init__(self, catalog: Catalog, symmetric: frozenset[str]) -> None:
+        self.catalog = catalog
+        self.symmetric = symmetric
+        self.after: dict[str, dict[int, bytes | None]] = {}  # by file and number: the line, None for no row
+
+    def lines(self, file: str, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the lines of those rows that a file has."""
+        overlay = self.after.get(file, {})
+        found: dict[int, bytes | None] = {**self.catalog.lines_of(ids, file)}
+        found |= {number: overlay[number] for number in ids if number in overlay}
+        return {number: line for number, line in found.items() if line is not None}
+
+    def take_back(self, write: Write) -> list[tuple[str, bytes | None]] | None:
+        """
+        Take back a write.
+
+        Returns:
+            The rows that were changed since, file and line (None where a row is gone), for then nothing is taken back;
+            None where the rows are already as they were before the write.
+        """
+        since: list[tuple[str, bytes | None]] = []
+        is_undone = True
+        back: dict[str, dict[int, bytes | None]] = {}
+        for file, rows in write.files.items():
+            changed = {self.number(line): line for line in rows.changed}
+            removed = {self.number(line): line for line in rows.removed}
+            now = self.lines(file, [*rows.added, *changed, *removed])
+            old = dict.fromkeys(rows.added) | changed | removed
+            if any(now.get(number) != line for number, line in old.items()):
+                is_undone = False
+            left = dict(zip([*rows.added, *changed], rows.sums, strict=True))
+            for number, line in old.items():
+                found = now.get(number)
+                if (crc32(found) if found is not None else None) != left.get(number):
+                    since.append((file, found or line))
+            back[file] = old
+        if is_undone:
+            return None
+        if not since:
+            for file, old in back.items():
+                self.after.setdefault(file, {}).update(old)
+        return since
+
+    def number(self, line: bytes) -> int:
+        """Return the number of the row on an old line."""
+        try:
+            return line_id(line, self.symmetric)
+        except (BadLine, KeyError, TypeError, AttributeError):
+            raise Refused(f"a note of what was written holds no row: {line[:80]!r}") from None

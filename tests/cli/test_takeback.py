@@ -1,0 +1,102 @@
+"""What ``supersede``, ``purge``, ``undo``, ``doctor`` and ``trust`` print."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_answers import Done, Graphmem, graphmem, known
+
+__all__ = ["graphmem", "known"]
+
+
+def test_supersede_names_the_successor(known: Graphmem) -> None:
+    done = known("supersede", "no-yaml", "app-down", "--reason", "it is the same")
+    assert done == Done(0, "archived failure/no-yaml\n    superseded by failure/app-down\n", "")
+    assert "superseded_by:  failure/app-down" in known("get", "no-yaml").out
+    assert known("supersede", "no-yaml", "lock").status == 3
+
+
+def test_purge_shows_what_would_go_and_then_how_to_clean_history(known: Graphmem) -> None:
+    done = known("purge", "no-yaml")
+    assert done == Done(
+        0,
+        "would be purged failure/no-yaml\n"
+        "would be removed from data/failure.ndjson: 1 row\n"
+        "would be removed from data/relations/causes.ndjson: 1 row\n"
+        "would be removed from data/relations/solves.ndjson: 1 row\n",
+        "graphmem: nothing was changed; do it with --yes\n",
+    )
+    done = known("purge", "no-yaml", "--yes")
+    assert "purged failure/no-yaml\n" in done.out
+    assert "git filter-repo --invert-paths --path-glob '*.graphmem/data/failure.ndjson'" in done.out
+    assert known("purge", "--archived", "--yes") == Done(0, "", "graphmem: nothing to purge\n")
+    assert known("purge").status == 2
+
+
+def test_undo_lists_and_takes_back_with_the_command_that_wrote(known: Graphmem) -> None:
+    listed = known("undo", "--list").out.splitlines()
+    assert [line.split("  ", 2)[2] for line in listed[0:1]] == [
+        "link  1 added: failure/no-yaml causes failure/app-down"
+    ]
+    assert [write["command"] for write in json.loads(known("undo", "--list", "--json").out)["writes"]] == [
+        "link", "link", "add pattern", "add failure", "add failure",
+    ]  # fmt: skip
+    done = known("undo", "2")
+    assert [line.split("Z", 1)[1] for line in done.out.splitlines()] == [
+        "  link  1 added: failure/no-yaml causes failure/app-down",
+        "  link  1 added: pattern/lock solves failure/no-yaml",
+    ]
+    assert known("undo", "9").status == 1
+    assert known("undo", "0").status == 2
+    assert known("undo", "2", "--list").status == 2
+    assert known("undo", "3").status == 0
+    assert known("list") == Done(0, "", "graphmem: no records yet\n")
+    assert known("undo", "--list") == Done(0, "", "graphmem: nothing to undo\n")
+
+
+def test_doctor_says_what_it_would_do_and_does_it_with_yes(known: Graphmem, tmp_path: Path) -> None:
+    assert known("doctor") == Done(0, "all files are well\n", "")
+    (tmp_path / ".graphmem/schema.json").write_text("{}")
+    told = (
+        "warning: schema.json:1:1: schema.json is stale, expected the vocabulary of types/"
+        " (mend: graphmem doctor --fix --yes, which would write schema.json as the types say)\n"
+    )
+    assert known("doctor") == Done(0, told, "")
+    todo = "graphmem: nothing was changed; do it with: graphmem doctor --fix --yes\n"
+    assert known("doctor", "--fix") == Done(0, told, todo)
+    assert known("doctor", "--yes").status == 2
+    done = known("doctor", "--fix", "--yes")
+    assert (done.status, done.out.startswith("mended: schema.json:1:1: schema.json is stale")) == (0, True)
+    file = tmp_path / ".graphmem/data/failure.ndjson"
+    file.write_bytes(file.read_bytes() + b"{\n")
+    done = known("doctor", "--fix", "--yes", "--json")
+    found = json.loads(done.out)
+    assert (done.status, found["ok"], found["mended"], found["findings"][0]["line"]) == (1, False, [], 3)
+
+
+def test_a_damaged_catalog_ends_a_command_with_status_5(known: Graphmem, tmp_path: Path) -> None:
+    known("list")
+    catalog = tmp_path / ".graphmem/local/catalog.sqlite"
+    page = catalog.read_bytes().index(b'"name":"no-yaml"') // 4096 * 4096
+    with open(catalog, "r+b") as file:
+        file.seek(page)
+        file.write(b"\xff" * 100)
+    done = known("list")
+    assert (done.status, done.out) == (5, "")
+    assert "hint: graphmem doctor --fix --yes makes it anew" in done.err
+    assert known("doctor").status == 1
+    assert known("doctor", "--fix", "--yes").status == 0
+    assert known("list", "failure").status == 0
+
+
+def test_trust_shows_what_the_project_asks_for(
+    known: Graphmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    assert known("trust") == Done(0, "", "graphmem: nothing in config.toml needs trust\n")
+    (tmp_path / ".graphmem/config.toml").write_text('format = 1\n[embedding]\nmodel = "evil\\u001b[31m"\n')
+    done = known("trust")
+    assert done.out == "not trusted: embedding.model = evil\\x1b[31m\n"
+    assert "graphmem trust --yes" in done.err
+    assert known("trust", "--yes").out == "trusted: embedding.model = evil\\x1b[31m\n"
