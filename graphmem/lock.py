@@ -42,8 +42,9 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
             return
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         text = f"pid {os.getpid()}, {command()}, since {since}"
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, text.encode("utf-8", "replace"), 0)
+        with contextlib.suppress(OSError):  # on a full disk the holder has no name
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, text.encode("utf-8", "replace"), 0)
         try:
             yield
         finally:

@@ -265,7 +265,9 @@ def connect_or_replace(path: Path) -> sqlite3.Connection:
         connection = connect(path)
         connection.execute("SELECT count(*) FROM meta").fetchone()
         return connection
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY):
+            raise Unavailable(f"{path.parent} cannot be used: {error}", hint="is the disk full?") from None
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         return connect(path)

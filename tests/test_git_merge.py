@@ -333,13 +333,14 @@ def test_a_branch_cannot_bring_code_that_the_driver_runs(origin: Path) -> None:
 
 def test_a_clone_whose_python_is_gone_still_merges_as_git_does(origin: Path) -> None:
     a, b = clone_of(origin, "a"), clone_of(origin, "b")
-    driver = git(a, "config", "merge.graphmem.driver").replace(sys.executable, str(a / "gone"))
-    git(a, "config", "merge.graphmem.driver", driver)
+    for name in ("merge.graphmem.driver", "diff.graphmem.textconv"):
+        git(a, "config", name, git(a, "config", name).replace(sys.executable, str(a / "gone")))
     for folder in (a, b):
         with open_memory(folder) as memory:
             memory.failures.add(f"only {folder.name} knew this")
         commit(folder)
     git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main")
+    assert '+{"created_at"' in git(a, "diff", "HEAD~")
     with open_memory(a) as memory:
         assert len(memory.list("failure").results) == 8
 

@@ -1,14 +1,14 @@
 """What git has to know in each clone: the merge driver and the diff driver of the store's files."""
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
+from graphmem import git
 from graphmem.errors import Unavailable
 from graphmem.ledger.layout import Layout
 
-GIT = "git merge-file %A %O %B"  # what git does by itself
+BY_ITSELF = "git merge-file %A %O %B"  # what git does without a driver
 
 
 def drivers() -> dict[str, str]:
@@ -18,8 +18,8 @@ def drivers() -> dict[str, str]:
     there = f"test -x {shlex.quote(sys.executable)}"  # an environment that is gone is no reason to merge worse than git
     return {
         "merge.graphmem.name": "graphmem: rows by key, then by field",
-        "merge.graphmem.driver": f"if {there}; then {python} merge-driver %O %A %B %P; else {GIT}; fi",
-        "diff.graphmem.textconv": f"{python} textconv",
+        "merge.graphmem.driver": f"if {there}; then {python} merge-driver %O %A %B %P; else {BY_ITSELF}; fi",
+        "diff.graphmem.textconv": f'f() {{ if {there}; then {python} textconv "$1"; else cat "$1"; fi; }}; f',
     }
 
 
@@ -27,29 +27,30 @@ def unregistered(layout: Layout) -> list[str]:
     """Return which of git's settings this clone lacks; none outside a repository."""
     if not is_repository(layout.root):
         return []
-    return [name for name, value in drivers().items() if git(layout.root, "config", "--local", "--get", name) != value]
+    return [name for name, value in drivers().items() if said(layout.root, "config", "--local", "--get", name) != value]
 
 
 def register(layout: Layout) -> list[str]:
-    """Make the settings that this clone lacks, and return their names."""
+    """
+    Make the settings that this clone lacks, and return their names.
+
+    Raises:
+        Unavailable: git does not take them.
+    """
     missing = unregistered(layout)
     for name in missing:
-        if git(layout.root, "config", "--local", "--replace-all", name, drivers()[name]) is None:
-            raise Unavailable(
-                f"git does not take the setting {name}", hint=f"see: git -C {layout.root} config --local -l"
-            )
+        git.git(layout.root, "config", "--local", "--replace-all", name, drivers()[name])
     return missing
 
 
 def is_repository(folder: Path) -> bool:
     """Tell whether a folder is in the working tree of a git repository; without git, none is."""
-    return git(folder, "rev-parse", "--is-inside-work-tree") == "true"
+    return said(folder, "rev-parse", "--is-inside-work-tree") == "true"
 
 
-def git(folder: Path, *arguments: str) -> str | None:
-    """Return what a git command prints, without the last line end; None where it fails or there is no git."""
+def said(folder: Path, *arguments: str) -> str | None:
+    """Return what git prints; None where it says no, is not installed, or the folder is in no repository."""
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
-    except OSError:
+        return git.said(folder, *arguments)
+    except Unavailable:
         return None
-    return done.stdout.decode(errors="replace").removesuffix("\n") if done.returncode == 0 else None

@@ -1,10 +1,10 @@
 """Resolve: repair data files that hold git's conflict markers, by the rules of the merge driver."""
 
-import subprocess
 from pathlib import Path
 
 from graphmem.driver import Unmergeable, merge_rows
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, Unavailable
+from graphmem.git import git
 from graphmem.ledger.journal import replace_files
 from graphmem.model.result import Resolved
 from graphmem.ndjson import CONFLICT_MARKS
@@ -82,7 +82,6 @@ def sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
 def common_ancestor(store: Path, file: str) -> bytes | None:
     """Return the version that both sides of a merge under way come from, as git's index has it; None without one."""
     try:
-        done = subprocess.run(["git", "-C", str(store), "show", f":1:./{file}"], capture_output=True, check=False)
-    except OSError:
+        return git(store, "show", f":1:./{file}")
+    except Unavailable:
         return None
-    return done.stdout if done.returncode == 0 else None
