@@ -4,17 +4,17 @@ import itertools
 import json
 import random
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphmem.driver import rule_table
 from graphmem.model import MODELS
 from graphmem.model.record import row_fields
 from graphmem.ndjson import encode
 from graphmem.rules.merge import Rules, merged
 
-TABLE = json.loads((Path(__file__).parents[2] / "schema/merge.json").read_text())["kinds"]
+TABLE = rule_table()["kinds"]
 FAILURE = Rules.of(TABLE["failure"])
 State = Mapping[str, dict[str, Any]]
 
