@@ -77,3 +77,15 @@ def test_an_ellipsis_stands_for_text_in_a_line_and_for_lines_alone() -> None:
     assert is_as_shown("d\n", ["…", "d"])
     assert not is_as_shown("a 1 b\nd\n", ["a … c", "d"])
     assert any_text("a.b…") == r"a\.b.*?"
+
+
+def test_every_guarantee_names_tests_that_there_are() -> None:
+    page = (DOCS / "guarantees.md").read_text(encoding="utf-8")
+    written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    names = re.findall(r"`(test_\w+)`", page)
+    files = re.findall(r"`(tests/[\w/]+\.py)`", page)
+    assert len(names) > 15 and files
+    assert [name for name in names if f"def {name}(" not in written] == []
+    assert [file for file in files if not (ROOT / file).is_file()] == []
+    sentences = [line for line in page.split("## What does not hold")[0].splitlines() if line.startswith("- ")]
+    assert [line for line in sentences if "test" not in line] == []
