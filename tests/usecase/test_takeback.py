@@ -315,12 +315,12 @@ def test_a_note_writes_to_no_file_that_is_no_data_file(memory: Memory, tmp_path:
     note = {
         "at": "x",
         "command": "x",
-        "files": {"data/failure/../../../../evil.ndjson": {"added": "", "changed": [], "removed": [row], "sums": ""}},
+        "files": {"data/failure/../../../../noted.ndjson": {"added": "", "changed": [], "removed": [row], "sums": ""}},
     }
     (tmp_path / ".graphmem/state/undo/0000000007.json").write_bytes(orjson.dumps(note))
     with pytest.raises(Refused, match="is gone since"):
         memory.undo()
-    assert not list(tmp_path.parent.rglob("evil*"))
+    assert not list(tmp_path.parent.rglob("noted.ndjson"))
 
 
 def test_undo_refuses_a_file_with_bad_lines(memory: Memory, tmp_path: Path) -> None:
