@@ -24,8 +24,6 @@ from graphmem.rules.paths import Step
 T = TypeVar("T")
 
 VERSION = 3  # of the catalog's own tables; another one is thrown away and made again
-NO_END = (None, None)  # of an edge: the record that is not there
-BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 CHUNK = 500  # values in one IN list
 
 
