@@ -54,20 +54,11 @@ class LexicalIndex:
         if not self.connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone():
             return
         with transaction(self.connection):
-            if self.is_all_stale():  # nothing of it stays, and to begin anew is cheaper than to take out row by row
-                self.connection.execute("DROP TABLE lexical")
             for statement in SCHEMA:
                 self.connection.execute(statement)
             for part in chunks([number for (number,) in self.connection.execute("SELECT id FROM stale")]):
                 self.replace(part)
             self.connection.execute("DELETE FROM stale")
-
-    def is_all_stale(self) -> bool:
-        """Tell whether there is an index, and no text in it is as it is now."""
-        if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
-            return False
-        kept = "SELECT 1 FROM lexical_docsize WHERE id NOT IN (SELECT id FROM stale)"
-        return self.connection.execute(kept).fetchone() is None
 
     def replace(self, ids: Collection[int]) -> None:
         """Put the texts of these records into the index, and take out those that are gone or archived."""
