@@ -26,6 +26,7 @@ PART = 50_000  # rows in one copy: bounds the memory of a rebuild
 Progress = Callable[[int], None]
 Ends = dict[int, tuple[str, str]]  # scope and key of a record
 Edge = tuple[int, int, float, bytes]  # numbers of the ends, effective weight, row
+Pair = tuple[str, str, str]  # relation type, scopes of its ends
 
 assert importlib.util  # the engine's copy from arrow looks for it and does not import it
 
@@ -49,26 +50,30 @@ def fill(connection: Connection, catalog: Catalog, progress: Progress | None = N
 
 def fill_edges(connection: Connection, catalog: Catalog, ends: Ends, progress: Progress | None) -> Iterator[int]:
     """Copy the live edges, gathered by relation type and labels of their ends; yield how many each copy took."""
-    gathered: dict[tuple[str, str, str], list[Edge]] = {}
+    gathered: dict[Pair, list[Edge]] = {}
     for kind, src, dst, weight, line in catalog.live_edges():
         pair = (kind, ends[src][0], ends[dst][0])
         found = gathered.setdefault(pair, [])
         found.append((src, dst, weight, line))
         if len(found) == PART:
-            yield copy_edges(connection, pair, gathered.pop(pair), ends, progress)
-    for pair, found in sorted(gathered.items()):
-        yield copy_edges(connection, pair, found, ends, progress)
+            yield copy_edges(connection, pair, edge_table(gathered.pop(pair), ends), progress)
+    # What is left of all pairs becomes one table: to make one for each costs more than to copy the few rows it has.
+    left = sorted(gathered.items())
+    rest = edge_table([edge for _, found in left for edge in found], ends)
+    place = 0
+    for pair, found in left:
+        yield copy_edges(connection, pair, rest.slice(place, len(found)), progress)
+        place += len(found)
 
 
-def copy_edges(connection: Connection, pair: tuple[str, str, str], found: list[Edge], ends: Ends,
-               progress: Progress | None) -> int:  # fmt: skip
+def copy_edges(connection: Connection, pair: Pair, rows: pa.Table, progress: Progress | None) -> int:
     """Copy some edges of one type between two labels."""
     name, source, target = quoted(relation_label(pair[0])), label(pair[1]), label(pair[2])
     declare(connection, name, source, target)
-    copy(connection, name, edge_table(found, ends), f" (from='{source}', to='{target}')")
+    copy(connection, name, rows, f" (from='{source}', to='{target}')")
     if progress:
-        progress(len(found))
-    return len(found)
+        progress(len(rows))
+    return len(rows)
 
 
 def parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
@@ -103,8 +108,8 @@ def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str,
 
 
 def edge_table(part: Sequence[Edge], ends: Ends) -> pa.Table:
-    """Return some edges of one pair of ends: their keys, then one column a property."""
-    sources, targets, weights, lines = zip(*part, strict=True)
+    """Return some edges: the keys of their ends, then one column a property."""
+    sources, targets, weights, lines = zip(*part, strict=True) if part else ([], [], [], [])
     named = {"source": [ends[end][1] for end in sources], "target": [ends[end][1] for end in targets]}
     found = edge_columns([orjson.loads(line) for line in lines], weights)
     return table(named | found, {"source": "STRING", "target": "STRING", **EDGE_COLUMNS})
