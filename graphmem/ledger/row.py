@@ -17,9 +17,9 @@ from graphmem.ndjson import BadLine, decode, encode
 
 PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of an edge that is nothing but its ends
 PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"}'  # its canonical line
-PLAIN_TEXT = re.compile(  # that line where no text in it needs an escape: told, and taken apart, without parsing it
+PLAIN_TEXT = re.compile(  # that line, or with a weight, where no text needs an escape: taken apart without a parser
     r'\{"created_at":"([^"\\\0-\x1f]+)","from":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","kind":"relation",'
-    r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"\}'
+    r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"(?:,"weight":([01]\.[0-9]{0,14}[1-9]|[12]))?\}'
 )
 
 json_text = lru_cache(65_536)(orjson.dumps)  # the ends of edges recur: a record has several
@@ -53,27 +53,29 @@ def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
 
 
 def read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
-    """Return the row on a line that is the canonical one of a plain edge; None for any other line."""
+    """Return the row on a line that is the canonical one of a plain edge, weighted or not; None for any other line."""
     try:
         found = PLAIN_TEXT.fullmatch(line.decode())
         if found is None:
             return None
-        created_at, source, target, kind = found.groups()
+        created_at, source, target, kind, weight = found.groups()
         instant(created_at)
     except ValueError:
         return None
     if source == target:
         return None
     row: Row = {"created_at": created_at, "from": source, "kind": "relation", "to": target, "type": kind}
+    if weight:
+        row["weight"] = float(weight)
     return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
 
 
 def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:
     """Return the canonical form of a line that was read before."""
     found = read_entry(line.rstrip(b"\r"), symmetric)
-    if found.record is not None:
-        return entry(found.record, symmetric).line
-    return plain_edge({**found.row, "created_at": time_text(found.row["created_at"])}, symmetric).line
+    if found.record is None and "weight" not in found.row:
+        return plain_edge({**found.row, "created_at": time_text(found.row["created_at"])}, symmetric).line
+    return entry(found.record or checked(model_of(found.row), found.row, line), symmetric).line
 
 
 @lru_cache(4096)  # rows that were written together share their times

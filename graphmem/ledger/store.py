@@ -36,6 +36,7 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.ndjson import BOM, BadLine, Lines, refuse_long
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
+ROWS_HELD = 500_000  # changed rows in memory before they go into the catalog: 1 GiB
 READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
 
 
@@ -95,11 +96,25 @@ class Ledger:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:
                 changed = self.read_types(changed)
-            batches = [batch for file in changed if (batch := self.read(file)) is not None]
-            sync.rows = sum(len(batch.gone) + len(batch.entries) for batch in batches)
-            if sync.rows:
+            for batches in self.read_in_parts(changed):
+                sync.rows += sum(len(batch.gone) + len(batch.entries) for batch in batches)
                 Intake(self.catalog).apply(batches)
         return sync
+
+    def read_in_parts(self, files: list[str]) -> Iterator[list[Batch]]:
+        """Yield what changed in these files, records first, never much more of it at once than ``ROWS_HELD``."""
+        part, rows = list[Batch](), 0
+        for file in sorted(files, key=lambda file: (table_of(file) != "record", file)):
+            batch = self.read(file)
+            if batch is None or not (batch.gone or batch.entries):
+                continue
+            part.append(batch)
+            rows += len(batch.gone) + len(batch.entries)
+            if rows >= ROWS_HELD:
+                yield part
+                part, rows = [], 0
+        if part:
+            yield part
 
     def read_types(self, changed: list[str]) -> list[str]:
         """Read the vocabulary again; return the files to read: all, unless types were only added."""

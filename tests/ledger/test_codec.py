@@ -87,6 +87,26 @@ def test_the_canonical_form_of_a_plain_edge_has_a_canonical_time() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "weight"),
+    [("1", "1"), ("1.0", "1"), ("0.50", "0.5"), ("1e-1", "0.1"), ("1.25", "1.25"), ("2", "2"), ("0", None),
+     ("0.0", None), ("2.5", None), ("-1", None), ('"1"', None), ("0.123456789012345", "0.123456789012345")],
+)  # fmt: skip
+def test_the_canonical_form_of_an_edge_keeps_its_weight(given: str, weight: str | None) -> None:
+    line = (
+        '{"created_at":"2026-11-01T10:30+01:00","from":"failure/a","kind":"relation","to":"failure/b","type":"causes",'
+        f'"weight":{given}}}'
+    ).encode()
+    if weight is None:
+        with pytest.raises(BadLine):
+            canonical_line(line, frozenset())
+        return
+    assert canonical_line(line, frozenset()) == (
+        b'{"created_at":"2026-11-01T09:30:00.000Z","from":"failure/a","kind":"relation","to":"failure/b","type":"causes",'
+        b'"weight":%b}' % weight.encode()
+    )
+
+
+@pytest.mark.parametrize(
     ("line", "code", "column"),
     [
         (b'{"a":1,"a":2}', "repeated_key", 8),
