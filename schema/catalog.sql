@@ -48,6 +48,7 @@ CREATE TABLE relation (
 );
 CREATE INDEX relation_src ON relation (src, type, dst, weight) WHERE is_live;
 CREATE INDEX relation_dst ON relation (dst, type, src, weight) WHERE is_live;
+CREATE INDEX relation_heavy ON relation (type, weight) WHERE is_live AND weight > 1;
 CREATE INDEX relation_loose ON relation (edge) WHERE edge IS NULL OR edge <> id;
 CREATE INDEX relation_owner ON relation (owner) WHERE owner IS NOT NULL;
 

@@ -8,6 +8,7 @@ Decision: docs/decisions/0001-one-catalog-many-followers.md.
 import contextlib
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,11 +20,11 @@ from graphmem.model import MODELS, Feedback, Memory, Record, Relation
 from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
-from graphmem.rules.paths import Step
+from graphmem.rules.paths import Edge, Step
 
 T = TypeVar("T")
 
-VERSION = 3  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 4  # of the catalog's own tables; another one is thrown away and made again
 CHUNK = 500  # values in one IN list
 
 
@@ -272,15 +273,17 @@ class Catalog:
 
     def steps(self, ids: Collection[int], types: Collection[str] | None, direction: str) -> Iterator[Step]:
         """Yield the live edges at each of these records, seen from it; ``direction`` is out, in or both."""
+        yield from starmap(Step, self.edges_at(ids, types, direction))
+
+    def edges_at(self, ids: Collection[int], types: Collection[str] | None, direction: str) -> Iterator[Edge]:
+        """Return what ``steps`` does as bare tuples, for walks that pass very many."""
+        kinds = f" AND type IN ({marks(types)})" if types is not None else ""
         for near, far, is_out in (("src", "dst", True), ("dst", "src", False)):
-            if direction not in ("both", "out" if is_out else "in"):
-                continue
-            for part in chunks(ids):
-                kinds = f" AND type IN ({marks(types)})" if types is not None else ""
-                among = f"{near} IN ({marks(part)}){kinds}"
-                sql = f"SELECT {near}, {far}, type, weight FROM relation WHERE is_live AND {among}"
-                for a, b, kind, weight in self.connection.execute(sql, (*part, *(types or ()))):
-                    yield Step(a, b, kind, weight, is_out)
+            if direction in ("both", "out" if is_out else "in"):
+                select = f"SELECT {near}, {far}, type, weight, {is_out} FROM relation WHERE is_live"
+                for part in chunks(ids):
+                    sql = f"{select} AND {near} IN ({marks(part)}){kinds}"
+                    yield from self.connection.execute(sql, (*part, *(types or ())))
 
     def live_rows(self, scope: str) -> Iterator[tuple[int, str, str, bytes]]:
         """Yield the live records of a scope: number, key, shown name, line."""
@@ -325,18 +328,21 @@ class Catalog:
     def notes(self, edges: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int], str]:
         """Return the notes of edges that have one, by their ends and type."""
         found = {}
-        sql = "SELECT coalesce(merged, line) FROM relation WHERE src = ? AND type = ? AND dst = ? AND is_live"
-        for edge in edges:
-            row = self.connection.execute(sql, edge).fetchone()
-            note = orjson.loads(row[0]).get("note") if row else None
-            if note:
-                found[edge] = note
+        for part in chunks(edges):
+            asked = ",".join(["(?,?,?)"] * len(part))
+            sql = (
+                f"WITH asked (src, type, dst) AS (VALUES {asked}) SELECT src, type, dst, coalesce(merged, line)"
+                " FROM asked JOIN relation USING (src, type, dst) WHERE is_live AND instr(coalesce(merged, line), ?)"
+            )
+            for *edge, line in self.connection.execute(sql, (*chain.from_iterable(part), b'"note":')):
+                if note := orjson.loads(line).get("note"):
+                    found[tuple(edge)] = note
         return found
 
     def max_weight(self, types: Collection[str] | None) -> float:
-        """Return a bound that no live edge of these types exceeds."""
+        """Return a bound, 1 or more, that no live edge of these types exceeds."""
         among = f" AND type IN ({marks(types)})" if types is not None else ""
-        sql = f"SELECT max(weight) FROM relation WHERE is_live{among}"
+        sql = f"SELECT max(weight) FROM relation WHERE is_live AND weight > 1{among}"
         return self.connection.execute(sql, list(types or ())).fetchone()[0] or 1.0
 
     def of_scopes(self, ids: Collection[int], scopes: Collection[str]) -> set[int]:

@@ -15,9 +15,11 @@ every prefix of which holds at least ``min_strength``:
 Source: docs/concepts/retrieval.md, "Traversal". Oracle: brute force in tests/rules/test_paths.py.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
 TOLERANCE = 1e-9  # strengths that differ by less are equal, in choosing, in sorting and at the cut
 ALWAYS_SIMPLE = 3  # edges up to which a walk that does not turn back and avoids its start visits nothing twice
@@ -38,7 +40,7 @@ class Step(NamedTuple):
 class Path:
     """The strongest path to a record: its edges in walking order."""
 
-    record: int
+    node: int
     strength: float
     steps: tuple[Step, ...]
 
@@ -47,21 +49,21 @@ class Path:
         return len(self.steps)
 
 
+Edge = tuple[int, int, str, float, bool]  # a step before anybody looks at it: very many are only passed by
+
+
 @dataclass(slots=True)
 class Walk:
     """The best walk to ``node`` of its layer; ``rank`` orders the walks of a layer by the names on them."""
 
     node: int
     strength: float
-    parent: "Walk | None" = None
-    step: Step | None = None
-    rank: int = 0
     hops: int = 0
-
-    @property
-    def last(self) -> int:
-        """The record before this one; the start itself has none."""
-        return self.parent.node if self.parent else -1
+    last: int = -1  # the record before this one; the start itself has none
+    parent: "Walk | None" = None
+    edge: Edge | None = None
+    rank: int = 0
+    steps: tuple[Step, ...] | None = None
 
     def nodes(self) -> Iterator[int]:
         """Yield the records on the walk, from its end to its start."""
@@ -79,12 +81,13 @@ class Walk:
 
     def path(self) -> Path:
         """Return the walk as a path."""
-        steps: list[Step] = []
-        walk: Walk | None = self
-        while walk is not None and walk.step is not None:
-            steps.append(walk.step)
-            walk = walk.parent
-        return Path(self.node, self.strength, tuple(reversed(steps)))
+        return Path(self.node, self.strength, self.walked())
+
+    def walked(self) -> tuple[Step, ...]:
+        """Return the steps in walking order; they are kept, for the walks of a hub begin with the same few."""
+        if self.steps is None:
+            self.steps = (*self.parent.walked(), Step(*self.edge)) if self.parent and self.edge else ()
+        return self.steps
 
 
 @dataclass(slots=True)
@@ -97,14 +100,15 @@ class Reach:
 
 
 Layer = dict[int, list[Walk]]  # the best walk to a record, and the best by another last step
+Found = TypeVar("Found", Walk, Path)  # what has a strength and a number of hops
 
 
-@dataclass(slots=True)
+@dataclass
 class Search:
     """One traversal: what it asks, what it has found so far."""
 
     start: int
-    edges_of: Callable[[Collection[int]], Iterator[Step]]
+    edges_of: Callable[[Collection[int]], Iterable[Edge]]
     names_of: Callable[[Collection[int]], Mapping[int, str]]
     max_hops: int
     min_strength: float
@@ -112,17 +116,29 @@ class Search:
     limit: int | None
     is_wanted: Callable[[Collection[int]], Collection[int]]
     expansions: int
-    edges: dict[int, list[Step]] = field(default_factory=dict)
-    into: dict[int, list[Step]] = field(default_factory=dict)
+    edges: dict[int, list[Edge]] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     best: dict[int, Walk] = field(default_factory=dict)
     layers: list[Layer] = field(default_factory=list)
     is_pruned: bool = False
 
+    @cached_property
+    def into(self) -> dict[int, list[Step]]:
+        """The edges that lead to each record, once all layers are there."""
+        found: dict[int, list[Step]] = {}
+        for edge in chain.from_iterable(self.edges.values()):
+            found.setdefault(edge[1], []).append(Step(*edge))
+        return found
+
+    @property
+    def is_always_simple(self) -> bool:
+        """Whether no walk of this search can visit a record twice: then only the best of all layers count."""
+        return self.max_hops <= ALWAYS_SIMPLE
+
 
 def strongest_paths(
     start: int,
-    edges_of: Callable[[Collection[int]], Iterator[Step]],
+    edges_of: Callable[[Collection[int]], Iterable[Edge]],
     names_of: Callable[[Collection[int]], Mapping[int, str]],
     *,
     max_hops: int,
@@ -137,7 +153,7 @@ def strongest_paths(
 
     Args:
         start: number of the record to start at; it is never an answer itself.
-        edges_of: yields the edges at each of some records, as seen from them, already filtered by type and direction.
+        edges_of: the edges at each of some records, as seen from them, already filtered by type and direction.
         names_of: references of records; they break ties, by code point.
         max_hops: edges of a path at most, 1 to 6.
         min_strength: no prefix of a path is weaker than this.
@@ -153,37 +169,55 @@ def strongest_paths(
     """
     search = Search(start, edges_of, names_of, max_hops, min_strength, max_weight, limit, is_wanted, expansions)
     search.layers.append({start: [Walk(start, 1.0)]})
-    for _ in range(max_hops):
-        layer = next_layer(search)
-        if not layer:
+    while len(search.layers) <= max_hops:
+        frontier = expandable(search, search.layers[-1])
+        if not frontier:
             break
+        if search.is_always_simple and len(search.layers) == max_hops:
+            last_layer(search, frontier)
+            break
+        layer = next_layer(search, frontier)
         search.layers.append(layer)
         for node, walks in layer.items():
             known = search.best.get(node)
             if known is None or walks[0].strength > known.strength + TOLERANCE:
                 search.best[node] = walks[0]
     wanted = set(is_wanted(search.best.keys()))
-    paths = [path for node, walk in search.best.items() if node in wanted and (path := settle(search, walk))]
-    name_nodes(search, [path.record for path in paths])
-    paths.sort(key=lambda path: search.names[path.record])
-    paths.sort(key=lambda path: path.hops)
-    paths = by_strength(paths)
-    is_truncated = search.is_pruned or (limit is not None and len(paths) > limit)
-    return Reach(paths[:limit], search.expansions > 0, is_truncated)
+    found: list[Walk] = [walk for node, walk in search.best.items() if node in wanted]
+    if search.is_always_simple:
+        paths = [walk.path() for walk in first(search, found)]
+        total = len(found)
+    else:
+        settled = [path for walk in found if (path := settle(search, walk))]
+        paths, total = first(search, settled), len(settled)
+    return Reach(paths, search.expansions > 0, search.is_pruned or total > len(paths))
 
 
-def by_strength(paths: Sequence[Path]) -> list[Path]:
-    """Sort by strength, those within the tolerance of each other by hops and name, as they come in."""
-    ordered = sorted(paths, key=lambda path: -path.strength)
-    place = {path.record: number for number, path in enumerate(paths)}
-    result: list[Path] = []
-    group: list[Path] = []
-    for path in ordered:
-        if group and group[-1].strength - path.strength > TOLERANCE:
-            result += sorted(group, key=lambda found: (found.hops, place[found.record]))
+def first(search: Search, found: list[Found]) -> list[Found]:
+    """Return what was found by strength, then hops, then name, as far as the limit goes; names are fetched to there."""
+    ordered = sorted(found, key=lambda one: -one.strength)
+    result: list[Found] = []
+    for group in equally_strong(ordered):
+        by_hops = sorted(group, key=lambda one: one.hops)
+        if search.limit is not None and len(by_hops) > (room := search.limit - len(result)):
+            by_hops = [one for one in by_hops if one.hops <= by_hops[room - 1].hops]
+        name_nodes(search, [one.node for one in by_hops])
+        result += sorted(by_hops, key=lambda one: (one.hops, search.names[one.node]))
+        if search.limit is not None and len(result) >= search.limit:
+            return result[: search.limit]
+    return result
+
+
+def equally_strong(ordered: Iterable[Found]) -> Iterator[list[Found]]:
+    """Yield what is sorted by strength in groups within the tolerance of each other."""
+    group: list[Found] = []
+    for one in ordered:
+        if group and group[-1].strength - one.strength > TOLERANCE:
+            yield group
             group = []
-        group.append(path)
-    return result + sorted(group, key=lambda found: (found.hops, place[found.record]))
+        group.append(one)
+    if group:
+        yield group
 
 
 def name_nodes(search: Search, nodes: Collection[int]) -> None:
@@ -191,36 +225,6 @@ def name_nodes(search: Search, nodes: Collection[int]) -> None:
     unnamed = [node for node in nodes if node not in search.names]
     if unnamed:
         search.names.update(search.names_of(unnamed))
-
-
-def next_layer(search: Search) -> Layer:
-    """Return the best walks that are one edge longer than those of the last layer."""
-    previous = search.layers[-1]
-    frontier = expandable(search, previous)
-    unknown = [node for node in frontier if node not in search.edges]
-    search.edges.update((node, []) for node in unknown)
-    for step in search.edges_of(unknown):
-        search.edges[step.near].append(step)
-        search.into.setdefault(step.far, []).append(step)
-    cut = search.min_strength - TOLERANCE
-    layer: Layer = {}
-    for node in frontier:
-        walks = previous[node]
-        for step in search.edges[node]:
-            far = step.far
-            if far == search.start:
-                continue
-            walk = walks[0]
-            if walk.last == far:
-                if len(walks) == 1:
-                    continue
-                walk = walks[1]
-            strength = walk.strength * step.weight
-            if strength >= cut:
-                offer(layer, Walk(far, strength, walk, step, 0, walk.hops + 1))
-    if len(search.layers) < search.max_hops:
-        rank(search, layer)
-    return layer
 
 
 def expandable(search: Search, layer: Layer) -> Collection[int]:
@@ -232,11 +236,79 @@ def expandable(search: Search, layer: Layer) -> Collection[int]:
     strengths = sorted((walk.strength for walk in simple if walk.node in wanted), reverse=True)
     if len(strengths) <= search.limit:
         return layer.keys()
-    last = strengths[search.limit - 1] - TOLERANCE
+    # What comes later has more hops, so of equal strength it stands behind all that is known.
+    last = strengths[search.limit - 1] + TOLERANCE
     gain = max(1.0, search.max_weight) ** (search.max_hops - len(search.layers)) * search.max_weight
-    kept = [node for node, walks in layer.items() if walks[0].strength * gain >= last]
+    kept = [node for node, walks in layer.items() if walks[0].strength * gain > last]
     search.is_pruned = search.is_pruned or len(kept) < len(layer)
     return kept
+
+
+def edges_at(search: Search, frontier: Collection[int], *, is_last: bool) -> Iterator[Edge]:
+    """Yield the edges at some records; those of the last layer are not looked at again, so they are not kept."""
+    for node in frontier:
+        yield from search.edges.get(node, ())
+    unknown = [node for node in frontier if node not in search.edges]
+    if is_last:
+        yield from search.edges_of(unknown)
+        return
+    search.edges.update((node, []) for node in unknown)
+    for edge in search.edges_of(unknown):
+        search.edges[edge[0]].append(edge)
+        yield edge
+
+
+def next_layer(search: Search, frontier: Collection[int]) -> Layer:
+    """Return the best walks that are one edge longer than those of the last layer."""
+    previous, start, cut = search.layers[-1], search.start, search.min_strength - TOLERANCE
+    rank(search, [walk for node in frontier for walk in previous[node]])
+    layer: Layer = {}
+    for edge in edges_at(search, frontier, is_last=False):
+        near, far = edge[0], edge[1]
+        if far == start:
+            continue
+        walks = previous[near]
+        walk = walks[0]
+        if walk.last == far:
+            if len(walks) == 1:
+                continue
+            walk = walks[1]
+        strength = walk.strength * edge[3]
+        if strength >= cut:
+            offer(layer, Walk(far, strength, walk.hops + 1, near, walk, edge))
+    return layer
+
+
+def last_layer(search: Search, frontier: Collection[int]) -> None:
+    """
+    Improve the best walks by those of the last layer.
+
+    The same as ``next_layer``, without what nobody walks on from: the second best, and their ranks. Most of a search
+    from a record of very high degree is here.
+    """
+    previous, start, cut, best = search.layers[-1], search.start, search.min_strength - TOLERANCE, search.best
+    rank(search, [walk for node in frontier for walk in previous[node]])
+    for edge in edges_at(search, frontier, is_last=True):
+        near, far = edge[0], edge[1]
+        walks = previous[near]
+        walk = walks[0]
+        if walk.last == far:
+            if len(walks) == 1:
+                continue
+            walk = walks[1]
+        strength = walk.strength * edge[3]
+        if strength < cut or far == start:
+            continue
+        known = best.get(far)
+        if known is not None and strength <= known.strength + TOLERANCE:
+            if strength < known.strength - TOLERANCE or known.hops < search.max_hops:
+                continue
+            made = Walk(far, strength, search.max_hops, near, walk, edge)
+            if not is_better(made, known):
+                continue
+            best[far] = made
+        else:
+            best[far] = Walk(far, strength, search.max_hops, near, walk, edge)
 
 
 def offer(layer: Layer, walk: Walk) -> None:
@@ -266,22 +338,21 @@ def is_better(walk: Walk, other: Walk) -> bool:
     """Compare two walks of a layer: by strength, then the names on the way, then the last edge itself."""
     if abs(walk.strength - other.strength) > TOLERANCE:
         return walk.strength > other.strength
-    assert walk.parent and other.parent and walk.step and other.step
+    assert walk.parent and other.parent and walk.edge and other.edge
     if walk.parent.rank != other.parent.rank:
         return walk.parent.rank < other.parent.rank
-    return edge_order(walk.step) < edge_order(other.step)
+    return edge_order(walk.edge) < edge_order(other.edge)
 
 
-def edge_order(step: Step) -> tuple[str, bool]:
+def edge_order(edge: Edge) -> tuple[str, bool]:
     """Order parallel edges of one strength: by type, an edge that leads away first."""
-    return (step.type, not step.is_out)
+    return (edge[2], not edge[4])
 
 
-def rank(search: Search, layer: Layer) -> None:
+def rank(search: Search, walks: list[Walk]) -> None:
     """Number the walks of a layer in the order of the names on them."""
-    name_nodes(search, layer.keys())
+    name_nodes(search, [walk.node for walk in walks])
     names = search.names
-    walks = [walk for found in layer.values() for walk in found]
     walks.sort(key=lambda walk: (walk.parent.rank if walk.parent else 0, names[walk.node]))
     for number, walk in enumerate(walks):
         walk.rank = number

@@ -6,11 +6,12 @@ from typing import Literal
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import MAX_HOPS
 from graphmem.errors import NotFound, Refused, Usage
+from graphmem.garbage import uncollected
 from graphmem.graph import reads
 from graphmem.graph.reads import Solving
 from graphmem.ledger.row import entry
 from graphmem.model import Memory, Relation
-from graphmem.model.result import Connection, Edge, Linked, Reached, Related, Solution, Solutions
+from graphmem.model.result import Connection, Edge, Linked, Related, Solution, Solutions
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.paths import Path, Step, strongest_paths
@@ -118,13 +119,13 @@ def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | N
             direction: Direction, min_strength: float, limit: int | None) -> Related:  # fmt: skip
     """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
     refuse_hops(max_hops)
-    with store.reading() as catalog:
+    with store.reading() as catalog, uncollected():
         refuse_unknown_filters(catalog.vocabulary, types, kinds)
         start = store.resolve(ref)
         refuse_archived(catalog, start)
         reach = strongest_paths(
             start,
-            lambda ids: catalog.steps(ids, types, direction),
+            lambda ids: catalog.edges_at(ids, types, direction),
             catalog.refs,
             max_hops=max_hops,
             min_strength=min_strength,
@@ -132,18 +133,16 @@ def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | N
             limit=limit,
             is_wanted=(lambda ids: catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
         )
-        records = catalog.records([path.record for path in reach.paths])
+        records = catalog.records([path.node for path in reach.paths])
         explain = Explainer(catalog, reach.paths)
-        results = []
-        for found in reach.paths:
-            record, edges = records[found.record], explain.edges(found)
-            results.append(Reached(ref=record.ref, strength=found.strength, hops=found.hops, path=edges, record=record))
-        return Related(
-            start=catalog.refs([start])[start],
-            results=results,
-            exhaustive=reach.is_exhaustive,
-            truncated=reach.is_truncated,
-        )
+        results = [
+            {"ref": records[found.node].ref, "strength": found.strength, "hops": found.hops,
+             "path": explain.edges(found), "record": records[found.node]}
+            for found in reach.paths
+        ]  # fmt: skip
+        start_ref = catalog.refs([start])[start]
+        return Related.model_validate({"start": start_ref, "results": results, "exhaustive": reach.is_exhaustive,
+                                       "truncated": reach.is_truncated})  # fmt: skip
 
 
 def path(store: Store, source: str, target: str, *, max_hops: int, types: Collection[str] | None,
@@ -160,7 +159,7 @@ def path(store: Store, source: str, target: str, *, max_hops: int, types: Collec
             return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
         reach = strongest_paths(
             start,
-            lambda ids: catalog.steps(ids, types, direction),
+            lambda ids: catalog.edges_at(ids, types, direction),
             catalog.refs,
             max_hops=max_hops,
             min_strength=0.0,
@@ -181,6 +180,7 @@ class Explainer:
         steps = {step for found in paths for step in found.steps}
         self.names = catalog.refs({number for step in steps for number in (step.near, step.far)})
         self.notes = catalog.notes({self.ends(step) for step in steps})
+        self.shown = {step: self.edge(step) for step in steps}
 
     def ends(self, step: Step) -> tuple[int, str, int]:
         """Return an edge as it is stored, whichever way it was walked."""
@@ -188,7 +188,7 @@ class Explainer:
 
     def edges(self, found: Path) -> list[Edge]:
         """Return the edges of a path in walking order."""
-        return [self.edge(step) for step in found.steps]
+        return [self.shown[step] for step in found.steps]
 
     def edge(self, step: Step) -> Edge:
         """Return one edge; ``direction`` says how it is walked."""

@@ -92,24 +92,24 @@ def test_the_answer_is_that_of_brute_force(
     expected = brute_force(graph, 0, max_hops, cut)
     reach = strongest_paths(0, graph.edges_of, names, max_hops=max_hops, min_strength=cut, max_weight=2.0, limit=limit)
     assert reach.is_exhaustive
-    ordered = sorted(expected.values(), key=lambda p: (-round(p.strength, 8), p.hops, names([p.record])[p.record]))
-    assert [p.record for p in reach.paths] == [p.record for p in ordered[:limit]]
+    ordered = sorted(expected.values(), key=lambda p: (-round(p.strength, 8), p.hops, names([p.node])[p.node]))
+    assert [p.node for p in reach.paths] == [p.node for p in ordered[:limit]]
     for path in reach.paths:
-        assert path.strength == pytest.approx(expected[path.record].strength, abs=1e-9)
-        assert path.steps == expected[path.record].steps
+        assert path.strength == pytest.approx(expected[path.node].strength, abs=1e-9)
+        assert path.steps == expected[path.node].steps
     assert reach.is_truncated == (limit is not None and len(expected) > limit)
 
 
 def test_a_record_is_reported_once_and_the_start_never() -> None:
     graph = Graph([(0, 1, "causes", 1.0), (1, 0, "causes", 1.0), (0, 1, "variant", 0.7), (1, 2, "causes", 1.0)])
     reach = strongest_paths(0, graph.edges_of, names, max_hops=6, min_strength=0.5)
-    assert [path.record for path in reach.paths] == [1, 2]
+    assert [path.node for path in reach.paths] == [1, 2]
 
 
 def test_a_longer_path_wins_where_it_is_stronger() -> None:
     graph = Graph([(1, 0, "solves", 1.5), (1, 2, "solves", 1.5), (0, 2, "causes", 1.0)])
     reach = strongest_paths(0, graph.edges_of, names, max_hops=2, min_strength=0.5)
-    assert [(path.record, path.strength, path.hops) for path in reach.paths] == [(2, 2.25, 2), (1, 1.5, 1)]
+    assert [(path.node, path.strength, path.hops) for path in reach.paths] == [(2, 2.25, 2), (1, 1.5, 1)]
 
 
 def test_two_hops_look_at_each_edge_within_reach_once() -> None:
@@ -141,3 +141,13 @@ def test_a_nasty_graph_ends_and_says_that_it_was_not_exhaustive() -> None:
     reach = strongest_paths(0, graph.edges_of, names, max_hops=6, min_strength=0.5, expansions=500)
     assert len(reach.paths) == size - 1
     assert not reach.is_exhaustive
+
+
+def test_a_limit_is_met_without_walking_on_from_a_hub() -> None:
+    """What comes later has more hops, so of equal strength it stands behind the answers that are there."""
+    spokes = range(1, 201)
+    graph = Graph([(0, n, "causes", 1.0) for n in spokes] + [(n, n + 1_000, "causes", 1.0) for n in spokes])
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=3, min_strength=0.5, max_weight=1.0, limit=20)
+    assert len(reach.paths) == 20
+    assert reach.is_truncated
+    assert graph.asked == 200
