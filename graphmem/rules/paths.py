@@ -18,12 +18,13 @@ Source: docs/concepts/retrieval.md, "Traversal". Oracle: brute force in tests/ru
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
 TOLERANCE = 1e-9  # strengths that differ by less are equal, in choosing, in sorting and at the cut
 ALWAYS_SIMPLE = 3  # edges up to which a walk that does not turn back and avoids its start visits nothing twice
 EXPANSIONS = 200_000  # steps of the search among simple paths, over all records that need it
+MOST_EDGES = 5_000_000  # edges that one traversal looks at: some ten seconds, and memory of a few GiB at most
 
 
 class Step(NamedTuple):
@@ -116,6 +117,7 @@ class Search:
     limit: int | None
     is_wanted: Callable[[Collection[int]], Collection[int]]
     expansions: int
+    edges_left: int
     edges: dict[int, list[Edge]] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     best: dict[int, Walk] = field(default_factory=dict)
@@ -147,6 +149,7 @@ def strongest_paths(
     limit: int | None = None,
     is_wanted: Callable[[Collection[int]], Collection[int]] = lambda nodes: nodes,
     expansions: int = EXPANSIONS,
+    most_edges: int = MOST_EDGES,
 ) -> Reach:
     """
     Return the strongest simple path from ``start`` to every record within reach.
@@ -161,15 +164,17 @@ def strongest_paths(
         limit: at most this many answers; it changes nothing about the first of them.
         is_wanted: of some records, those that can be answers; others are only walked through.
         expansions: steps of the search among simple paths at most, over all records that need it.
+        most_edges: looked at, one that is met twice counts twice; where they do not suffice, what was found until then.
 
     Returns:
         Paths by strength, then hops, then name.
 
     Cost: the edges within ``max_hops`` - 1 of the start, times ``max_hops``; plus the budget where step 2 is needed.
     """
-    search = Search(start, edges_of, names_of, max_hops, min_strength, max_weight, limit, is_wanted, expansions)
+    search = Search(start, edges_of, names_of, max_hops, min_strength, max_weight, limit, is_wanted, expansions,
+                    most_edges)  # fmt: skip
     search.layers.append({start: [Walk(start, 1.0)]})
-    while len(search.layers) <= max_hops:
+    while len(search.layers) <= max_hops and search.edges_left > 0:
         frontier = expandable(search, search.layers[-1])
         if not frontier:
             break
@@ -190,7 +195,8 @@ def strongest_paths(
     else:
         settled = [path for walk in found if (path := settle(search, walk))]
         paths, total = first(search, settled), len(settled)
-    return Reach(paths, search.expansions > 0, search.is_pruned or total > len(paths))
+    is_exhaustive = search.expansions > 0 and search.edges_left > 0
+    return Reach(paths, is_exhaustive, search.is_pruned or total > len(paths))
 
 
 def first(search: Search, found: list[Found]) -> list[Found]:
@@ -239,21 +245,25 @@ def expandable(search: Search, layer: Layer) -> Collection[int]:
     # What comes later has more hops, so of equal strength it stands behind all that is known.
     last = strengths[search.limit - 1] + TOLERANCE
     gain = max(1.0, search.max_weight) ** (search.max_hops - len(search.layers)) * search.max_weight
-    kept = [node for node, walks in layer.items() if walks[0].strength * gain > last]
-    search.is_pruned = search.is_pruned or len(kept) < len(layer)
-    return kept
+    worthy = [node for node, walks in layer.items() if walks[0].strength * gain > last]
+    search.is_pruned = search.is_pruned or len(worthy) < len(layer)
+    return worthy
 
 
 def edges_at(search: Search, frontier: Collection[int], *, is_last: bool) -> Iterator[Edge]:
     """Yield the edges at some records; those of the last layer are not looked at again, so they are not kept."""
-    for node in frontier:
-        yield from search.edges.get(node, ())
+    known = chain.from_iterable(search.edges.get(node, ()) for node in frontier)
     unknown = [node for node in frontier if node not in search.edges]
-    if is_last:
-        yield from search.edges_of(unknown)
-        return
-    search.edges.update((node, []) for node in unknown)
-    for edge in search.edges_of(unknown):
+    found: Iterable[Edge] = search.edges_of(unknown)
+    if not is_last:
+        search.edges.update((node, []) for node in unknown)
+        found = kept(search, found)
+    yield from islice(chain(known, found), search.edges_left)
+
+
+def kept(search: Search, edges: Iterable[Edge]) -> Iterator[Edge]:
+    """Keep the edges that are passed on."""
+    for edge in edges:
         search.edges[edge[0]].append(edge)
         yield edge
 
@@ -262,8 +272,11 @@ def next_layer(search: Search, frontier: Collection[int]) -> Layer:
     """Return the best walks that are one edge longer than those of the last layer."""
     previous, start, cut = search.layers[-1], search.start, search.min_strength - TOLERANCE
     rank(search, [walk for node in frontier for walk in previous[node]])
+    # Where no edge weighs more than 1, a longer walk that is not stronger leads nowhere that the shorter one does not.
+    passed = search.best if search.max_weight <= 1 else {}
     layer: Layer = {}
     for edge in edges_at(search, frontier, is_last=False):
+        search.edges_left -= 1
         near, far = edge[0], edge[1]
         if far == start:
             continue
@@ -274,7 +287,7 @@ def next_layer(search: Search, frontier: Collection[int]) -> Layer:
                 continue
             walk = walks[1]
         strength = walk.strength * edge[3]
-        if strength >= cut:
+        if strength >= cut and (far not in passed or strength > passed[far].strength + TOLERANCE):
             offer(layer, Walk(far, strength, walk.hops + 1, near, walk, edge))
     return layer
 
@@ -289,6 +302,7 @@ def last_layer(search: Search, frontier: Collection[int]) -> None:
     previous, start, cut, best = search.layers[-1], search.start, search.min_strength - TOLERANCE, search.best
     rank(search, [walk for node in frontier for walk in previous[node]])
     for edge in edges_at(search, frontier, is_last=True):
+        search.edges_left -= 1
         near, far = edge[0], edge[1]
         walks = previous[near]
         walk = walks[0]

@@ -149,7 +149,7 @@ def path(store: Store, source: str, target: str, *, max_hops: int, types: Collec
          direction: Direction) -> Connection:  # fmt: skip
     """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
     refuse_hops(max_hops)
-    with store.reading() as catalog:
+    with store.reading() as catalog, uncollected():
         refuse_unknown_filters(catalog.vocabulary, types, None)
         start, end = store.resolve(source), store.resolve(target)
         for number in (start, end):
@@ -163,6 +163,8 @@ def path(store: Store, source: str, target: str, *, max_hops: int, types: Collec
             catalog.refs,
             max_hops=max_hops,
             min_strength=0.0,
+            max_weight=catalog.max_weight(types),
+            limit=1,
             is_wanted=lambda ids: {end} & set(ids),
         )
         if not reach.paths:

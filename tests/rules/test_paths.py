@@ -67,12 +67,12 @@ def brute_force(graph: Graph, start: int, max_hops: int, cut: float) -> dict[int
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Edges:
-    size = draw(st.integers(2, 8))
+    size, most = draw(st.integers(2, 8)), draw(st.sampled_from([1.0, 2.0]))
     ends = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)).filter(lambda pair: pair[0] != pair[1])
     found: dict[tuple[int, int, str], float] = {}
     for a, b in draw(st.lists(ends, max_size=16)):
         kind = draw(st.sampled_from(sorted(TYPES)))
-        found[a, b, kind] = draw(st.sampled_from([TYPES[kind], TYPES[kind], 0.5, 0.9, 1.1, 2.0]))
+        found[a, b, kind] = min(most, draw(st.sampled_from([TYPES[kind], TYPES[kind], 0.5, 0.9, 1.1, 2.0])))
     return [(a, b, kind, weight) for (a, b, kind), weight in found.items()]
 
 
@@ -90,7 +90,8 @@ def test_the_answer_is_that_of_brute_force(
 ) -> None:
     graph = Graph(edges, types, direction)
     expected = brute_force(graph, 0, max_hops, cut)
-    reach = strongest_paths(0, graph.edges_of, names, max_hops=max_hops, min_strength=cut, max_weight=2.0, limit=limit)
+    most = max([1.0, *(weight for *_, weight in edges)])
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=max_hops, min_strength=cut, max_weight=most, limit=limit)
     assert reach.is_exhaustive
     ordered = sorted(expected.values(), key=lambda p: (-round(p.strength, 8), p.hops, names([p.node])[p.node]))
     assert [p.node for p in reach.paths] == [p.node for p in ordered[:limit]]
@@ -141,6 +142,18 @@ def test_a_nasty_graph_ends_and_says_that_it_was_not_exhaustive() -> None:
     reach = strongest_paths(0, graph.edges_of, names, max_hops=6, min_strength=0.5, expansions=500)
     assert len(reach.paths) == size - 1
     assert not reach.is_exhaustive
+
+
+def test_a_graph_larger_than_the_budget_ends_and_says_so() -> None:
+    edges: Edges = [(n, n + 1 + d, "causes", 1.0) for n in range(300) for d in range(3)]
+    graph = Graph(edges)
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=6, min_strength=0.5, most_edges=20)
+    assert not reach.is_exhaustive
+    assert 0 < len(reach.paths) < 20
+    assert graph.asked < 100
+    whole = strongest_paths(0, graph.edges_of, names, max_hops=6, min_strength=0.5)
+    assert whole.is_exhaustive
+    assert {path.node for path in reach.paths} < {path.node for path in whole.paths}
 
 
 def test_a_limit_is_met_without_walking_on_from_a_hub() -> None:
