@@ -29,6 +29,12 @@ GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
 EXPRESSION_TIMEOUT_S = 0.05  # a match expression that takes longer on a query is left aside
 
+# --- the context block -------------------------------------------------------------------------------------------
+CONTEXT_BUDGET = 2_000  # tokens of a context block unless asked otherwise: about two pages
+BYTES_A_TOKEN = 3  # of UTF-8; English prose has about 4, code and paths fewer, and too small a block does no harm
+CONTEXT_SOLUTIONS = 3  # patterns shown with a failure that they solve
+CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
+
 # --- near-duplicates ---------------------------------------------------------------------------------------------
 MERGE_SIMILARITY = 0.85  # cosine from which a record with the same telling tokens is the same record
 VARIANT_SIMILARITY = 0.70  # cosine from which a new record is linked as a variant

@@ -14,12 +14,14 @@ from graphmem import constants
 from graphmem.model import result
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.vocabulary import EntityType, RelationType
+from graphmem.rules.score import Complexity
 from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
 from graphmem.usecase import (
     bulk,
     campaign,
     capture,
     check,
+    context,
     doctor,
     find,
     history,
@@ -169,6 +171,13 @@ class Memory:
               min_similarity: float | None = None) -> result.Found:  # fmt: skip
         """Return the records that a text is about, best first."""
         return find.query(self.store, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+
+    def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
+                tiers: Collection[str] = (), complexity: Complexity | None = None,
+                budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> result.ContextBlock:  # fmt: skip
+        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
+        return context.context(self.store, objective, tags=tags, files=files, tiers=tiers, complexity=complexity,
+                               budget=budget, explain=explain)  # fmt: skip
 
     def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,
                 kinds: Collection[str] | None = None, direction: Direction = "both",

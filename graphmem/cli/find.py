@@ -6,8 +6,9 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.session import complete_kind, complete_ref, session_of
-from graphmem.constants import QUERY_LIMIT
+from graphmem.constants import CONTEXT_BUDGET, QUERY_LIMIT
 from graphmem.model.result import Found
+from graphmem.rules.score import Complexity
 
 Ref = Annotated[str, typer.Argument(metavar="REF", autocompletion=complete_ref, help="kind/name, or a name alone.")]
 
@@ -77,6 +78,43 @@ def query(
     session.answer(answer, hits(answer, explain))
     if not answer.results:
         session.say("nothing found")
+
+
+def context(
+    ctx: typer.Context,
+    objective: Annotated[str, typer.Argument(metavar="OBJECTIVE", help="What is to be done, in words.")],
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="TOKENS", help="About this many tokens at most.")
+    ] = CONTEXT_BUDGET,
+    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Of the task; may be repeated.")] = None,
+    file: Annotated[
+        list[str] | None, typer.Option("--file", metavar="PATH", help="That the task is about; may be repeated.")
+    ] = None,
+    tier: Annotated[
+        list[str] | None,
+        typer.Option("--tier", metavar="TIER", help="Take this tier instead of the usual ones; may be repeated."),
+    ] = None,
+    complexity: Annotated[
+        Complexity | None, typer.Option("--complexity", help="Of the task; for a hard one more is taken.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what scores are made of, and what is left out.")
+    ] = False,
+) -> None:
+    """
+    Show what the project remembers for an objective: a block for a prompt, nothing where nothing fits.
+
+    Example: graphmem context "make the nightly build pass again" --file ci/build.yml --budget 1000
+    """
+    session = session_of(ctx)
+    answer = session.memory.context(objective, tags=tag or (), files=file or (), tiers=tier or (),
+                                    complexity=complexity, budget=budget, explain=explain)  # fmt: skip
+    left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]
+    session.answer(answer, answer.text.rstrip("\n"))
+    if explain:
+        session.say(f"{answer.tokens:,} of {answer.budget:,} tokens; {len(left)} left out")
+        for line in left:
+            session.say(line)
 
 
 def hits(answer: Found, explain: bool) -> str:

@@ -51,6 +51,11 @@ class Layout:
         return self.state / "undo"
 
     @property
+    def usage(self) -> Path:
+        """Counts what this machine handed out."""
+        return self.state / "usage.sqlite"
+
+    @property
     def journal(self) -> Path:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"

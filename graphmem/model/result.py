@@ -196,6 +196,44 @@ class Hit(Answer):
     record: Shown
 
 
+class ContextEntry(Answer):
+    """A record of a context block, with its text there; score and relevance where a query found it."""
+
+    section: str
+    ref: str
+    tier: Literal["critical", "productive", "exploration", "archive"]
+    similarity: float
+    relevance: float | None = None
+    score: float | None = None
+    factors: Factors | None = None
+    solved_by: list[str] = Field(default_factory=list)
+    access_count: int = 0
+    last_accessed: str | None = None
+    text: str
+    record: Shown
+
+
+class LeftOut(Answer):
+    """A record that is not in a context block, and why."""
+
+    ref: str
+    reason: Literal["tier", "budget"]
+    similarity: float
+
+
+class ContextBlock(Answer):
+    """What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out."""
+
+    objective: str
+    text: str
+    tokens: int
+    budget: int
+    refs: list[str]
+    entries: list[ContextEntry]
+    left_out: list[LeftOut]
+    search: Literal["semantic+lexical", "lexical"]
+
+
 class Found(Answer):
     """What a query found, best first."""
 

@@ -2,11 +2,13 @@
 
 import math
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from graphmem.constants import CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE
 
 Tier = Literal["critical", "productive", "exploration", "archive"]
+TIERS: tuple[Tier, ...] = get_args(Tier)
+Complexity = Literal["trivial", "low", "medium", "high", "very_high"]  # of a task, as estimated
 SECONDS_A_DAY = 86_400.0
 EXACT_BAND = 4  # above all that are told by relevance
 

@@ -1,0 +1,58 @@
+"""
+How often this machine handed out a record: in ``state/``, so that reading never dirties the working tree.
+
+Source: docs/format.md.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS access (ref TEXT PRIMARY KEY, count INTEGER, last TEXT) WITHOUT ROWID"
+PATIENCE_S = 5.0  # to wait for another process that counts
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the counters; they are made where they are missing, and never where a branch put a link in their place."""
+    if path.is_symlink() or path.parent.is_symlink():
+        raise OSError(f"{path} is a link")
+    path.parent.mkdir(exist_ok=True)
+    connection = sqlite3.connect(path, timeout=PATIENCE_S)
+    try:
+        with connection:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute(SCHEMA)
+            yield connection
+    finally:
+        connection.close()
+
+
+def count(path: Path, refs: Collection[str], at: str) -> None:
+    """
+    Count an access to each of these records.
+
+    Args:
+        path: of the counters. refs: by key, so that a rename keeps the count. at: now, as rows have it.
+
+    Raises:
+        OSError, sqlite3.Error: the counters cannot be written.
+    """
+    sql = (
+        "INSERT INTO access VALUES (?, 1, ?) ON CONFLICT (ref)"
+        " DO UPDATE SET count = count + 1, last = max(last, excluded.last)"
+    )
+    with opened(path) as connection:
+        connection.executemany(sql, [(ref, at) for ref in refs])
+
+
+def accesses(path: Path, refs: Collection[str]) -> dict[str, tuple[int, str]]:
+    """Return, for records that were handed out, how often that was and when it was last; nothing of what is damaged."""
+    if not path.exists():
+        return {}
+    with contextlib.suppress(OSError, sqlite3.Error), opened(path) as connection:
+        sql = "SELECT ref, count, last FROM access WHERE ref = ?"
+        found = (connection.execute(sql, (ref,)).fetchone() for ref in refs)
+        return {row[0]: (row[1], row[2]) for row in found if row}
+    return {}

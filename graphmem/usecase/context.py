@@ -1,0 +1,201 @@
+"""Context: the one answer that an agent asks for before it begins (docs/concepts/context.md)."""
+
+import re
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+
+from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
+from graphmem.errors import BadInput, Usage
+from graphmem.ledger.usage import accesses, count
+from graphmem.model import Campaign, Entity, Failure, Memory, Pattern, Record
+from graphmem.model.field import format_time
+from graphmem.model.result import ContextBlock, ContextEntry, Factors, Found, Hit, LeftOut, SimilarCampaign
+from graphmem.rules.context import Entry, block, entry_text, fitting, tokens
+from graphmem.rules.score import TIERS, Complexity, band, help_ratio, tier
+from graphmem.rules.suggest import did_you_mean
+from graphmem.store import Store
+from graphmem.usecase.campaign import similar
+from graphmem.usecase.find import query, tier_bounds
+
+USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
+HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
+MENTIONED = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
+
+
+def context(store: Store, objective: str, *, tags: Collection[str], files: Collection[str], tiers: Collection[str],
+            complexity: Complexity | None, budget: int, explain: bool) -> ContextBlock:  # fmt: skip
+    """
+    Return what the project remembers for an objective, cut to a budget, and count what was handed out.
+
+    Args:
+        objective: what is to be done, in words.
+        tags: of the task. files: that it is about. A memory that shares one is taken even if it is only worth a look.
+        tiers: to take; none for the usual ones.
+        complexity: of the task; for a hard one what is only worth a look is taken too.
+        budget: in tokens.
+        explain: let the block say what each score is made of.
+    """
+    if not objective.strip():
+        raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
+    if budget < 1:
+        raise Usage(f"budget {budget} is below 1")
+    if unknown := sorted(set(tiers).difference(TIERS)):
+        raise Usage(
+            f"tier {unknown[0]!r} is unknown", hint=did_you_mean(unknown[0], TIERS) or f"known: {', '.join(TIERS)}"
+        )
+    wanted = frozenset(tiers) or (USUAL | {"exploration"} if complexity in HARD else USUAL)
+    found = query(store, "\n".join([objective, *files]), kinds=None, limit=CANDIDATES, min_similarity=None)
+    taken = [hit for hit in found.results if is_wanted(hit, wanted, set(tags), set(files))]
+    alike = list(campaigns(store, objective))
+    with store.reading():
+        entries = [*memories(store, taken, explain=explain), *alike, *entities(store, objective, taken)]
+        return cut(store, objective, budget, found, entries)
+
+
+def cut(store: Store, objective: str, budget: int, found: Found, entries: list[ContextEntry]) -> ContextBlock:
+    """Return the block of what fits into the budget, and count that as handed out."""
+    texts = [Entry(entry.section, entry.text, worth(store, entry)) for entry in entries]
+    fit = fitting(texts, budget)
+    text = block([texts[place] for place in sorted(fit)])
+    before = accesses(store.layout.usage, {entry.record.key_ref for entry in entries})
+    kept = [with_accesses(entries[place], before) for place in sorted(fit)]
+    refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
+    counted(store, refs)
+    shown = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
+    over = [LeftOut(ref=entry.ref, reason="budget", similarity=entry.similarity)
+            for place, entry in enumerate(entries) if place not in fit]  # fmt: skip
+    below = [LeftOut(ref=hit.ref, reason="tier", similarity=hit.similarity)
+             for hit in found.results if hit.ref not in shown]  # fmt: skip
+    return ContextBlock(objective=objective, text=text, tokens=tokens(text), budget=budget, refs=refs, entries=kept,
+                        left_out=over + below, search=found.search)  # fmt: skip
+
+
+def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) -> ContextEntry:
+    """Return an entry with how often its record was handed out before."""
+    number, last = before.get(entry.record.key_ref, (0, None))
+    return entry.model_copy(update={"access_count": number, "last_accessed": last})
+
+
+def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str], files: set[str]) -> bool:
+    """Tell whether a hit belongs into the block."""
+    if hit.factors.exact or hit.tier in tiers:
+        return True
+    record = hit.record
+    is_near = isinstance(record, Memory) and bool(tags & set(record.tags) or files & set(record.files))
+    return is_near and hit.tier == "exploration"
+
+
+def worth(store: Store, entry: ContextEntry) -> tuple[float, ...]:
+    """Return what decides who stays: the band, then the score, as `query` sorts."""
+    exact = entry.factors.exact if entry.factors else 0.0
+    relevance = entry.similarity if entry.relevance is None else entry.relevance
+    return band(relevance, exact, **tier_bounds(store)), relevance if entry.score is None else entry.score
+
+
+def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[ContextEntry]:
+    """Yield the failures with what solves them, then the patterns that solve none of these."""
+    solving = solved(store, [hit.ref for hit in hits if isinstance(hit.record, Failure)])
+    used = set[str]()
+    for hit in hits:
+        if isinstance(failure := hit.record, Failure):
+            notes = [("when", failure.trigger), *([("fix", failure.fix)] if failure.fix else [])]
+            patterns = solving.get(hit.ref, [])
+            notes += [(f"fix, {pattern.ref}{record_of(pattern)}", pattern.insight) for pattern in patterns]
+            used |= {pattern.ref for pattern in patterns}
+            yield entry_of("Failures", hit, notes, [pattern.ref for pattern in patterns], explain)
+    for hit in hits:
+        if isinstance(pattern := hit.record, Pattern) and hit.ref not in used:
+            yield entry_of("Patterns", hit, [("when", pattern.trigger), ("do", pattern.insight)], [], explain)
+
+
+def solved(store: Store, failures: Collection[str]) -> dict[str, list[Pattern]]:
+    """Return the patterns that solve each of these failures, the strongest first: weight times how often it helped."""
+    numbers = {store.resolve(ref): ref for ref in failures}
+    steps = list(store.catalog.steps(numbers, ["solves"], "in"))
+    records = store.catalog.records({step.far for step in steps})
+    found: dict[str, list[tuple[float, str, Pattern]]] = {}
+    for step in steps:
+        if isinstance(pattern := records[step.far], Pattern):
+            strength = step.weight * help_ratio(pattern.helped, pattern.failed)
+            found.setdefault(numbers[step.near], []).append((-strength, pattern.ref, pattern))
+    return {ref: [pattern for *_, pattern in sorted(ways)[:CONTEXT_SOLUTIONS]] for ref, ways in found.items()}
+
+
+def record_of(memory: Memory) -> str:
+    """Return how often a memory helped and failed, where anything is known."""
+    return f", helped {memory.helped}, failed {memory.failed}" if memory.helped or memory.failed else ""
+
+
+def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: list[str], explain: bool) -> ContextEntry:
+    """Return a hit as it stands in the block."""
+    record = hit.record
+    nearness = f"exact, {hit.tier}" if hit.factors.exact else hit.tier
+    helped = record_of(record).removeprefix(", ") if isinstance(record, Memory) else ""
+    marks = [nearness, f"relevance {hit.relevance:.2f}", *([helped] if helped else []), known_since(record)]
+    if record.sources:
+        notes = [*notes, ("from", ", ".join(record.sources))]
+    text = entry_text(hit.ref, marks, notes, why(hit) if explain else None)
+    return ContextEntry(section=section, ref=hit.ref, tier=hit.tier, similarity=hit.similarity, text=text,
+                        relevance=hit.relevance, score=hit.score, factors=hit.factors, solved_by=solved_by,
+                        record=record)  # fmt: skip
+
+
+def known_since(record: Record) -> str:
+    """Return the day on which a record last changed."""
+    return f"of {record.updated_at:%Y-%m-%d}"
+
+
+def why(hit: Hit) -> str:
+    """Return what a score is made of."""
+    factors: Factors = hit.factors
+    return (
+        f"score {hit.score:.3f} = relevance {hit.relevance:.3f} × cost {factors.cost:.2f} × help_ratio"
+        f" {factors.help_ratio:.2f} × age_decay {factors.age_decay:.2f}; semantic {factors.semantic:.2f}, lexical"
+        f" {factors.lexical:.2f}, exact {factors.exact:g}, graph {factors.graph:.2f}"
+    )
+
+
+def campaigns(store: Store, objective: str) -> Iterator[ContextEntry]:
+    """Yield the finished campaigns that resemble the objective, with what blocked and what solved them."""
+    bounds = tier_bounds(store)
+    for found in similar(store, objective, threshold=None, limit=CONTEXT_CAMPAIGNS).results:
+        nearness = tier(found.similarity, **bounds)
+        marks = [nearness, f"similarity {found.similarity:.2f}", known_since(found.record)]
+        yield ContextEntry(section="Similar campaigns", ref=found.ref, tier=nearness, similarity=found.similarity,
+                           text=entry_text(found.ref, marks, campaign_notes(found)), record=found.record)  # fmt: skip
+
+
+def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
+    """Return what a prompt should know of a campaign."""
+    assert isinstance(found.record, Campaign)
+    notes = [("objective", found.record.objective), ("outcome", found.outcome or found.record.status)]
+    notes += [("blocked by", ", ".join(found.blocked_by))] if found.blocked_by else []
+    return notes + ([("used", ", ".join(found.solved_by))] if found.solved_by else [])
+
+
+def entities(store: Store, objective: str, hits: Collection[Hit]) -> Iterator[ContextEntry]:
+    """Yield the entities that the objective mentions by name, and those it is about."""
+    known = {hit.ref: hit for hit in hits if isinstance(hit.record, Entity)}
+    for hit in known.values():
+        assert isinstance(hit.record, Entity)
+        yield entry_of("Entities", hit, [("value", hit.record.value)] if hit.record.value else [], [], False)
+    words = {word.strip(".:!?") for word in MENTIONED.findall(objective)}
+    found = {store.catalog.lookup(kind, word) for kind in store.catalog.vocabulary.entities for word in words}
+    records = store.catalog.records([number for number in found if number is not None]).values()
+    for record in sorted(records, key=lambda record: record.ref):
+        if isinstance(record, Entity) and not record.is_archived and record.ref not in known:
+            notes = [("value", record.value)] if record.value else []
+            text = entry_text(record.ref, ["mentioned", known_since(record)], notes)
+            yield ContextEntry(section="Entities", ref=record.ref, tier="critical", similarity=1.0, text=text,
+                               record=record)  # fmt: skip
+
+
+def counted(store: Store, refs: Collection[str]) -> None:
+    """Count what was handed out on this machine."""
+    if not refs or store.present is not None:
+        return
+    keys = [record.key_ref for record in store.catalog.records([store.resolve(ref) for ref in refs]).values()]
+    try:
+        count(store.layout.usage, keys, format_time(store.now()))
+    except (OSError, sqlite3.Error) as error:
+        store.say_once(f"accesses are not counted: {error}")
