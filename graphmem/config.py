@@ -45,7 +45,7 @@ class Retrieval(Section):
     exploration: Share = constants.EXPLORATION
     rrf_k: Annotated[int, Field(ge=1)] = constants.RRF_K
     candidates: Annotated[int, Field(ge=1)] = constants.CANDIDATES
-    semantic_share: Share = constants.SEMANTIC_SHARE
+    lexical_weight: Share = constants.LEXICAL_WEIGHT
     merge_similarity: Share = constants.MERGE_SIMILARITY
     variant_similarity: Share = constants.VARIANT_SIMILARITY
     min_strength: Annotated[float, Field(gt=0)] = constants.MIN_STRENGTH

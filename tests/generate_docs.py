@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from graphmem import errors
+from graphmem.benchmark.quality import Quality
 from graphmem.cli.app import VERBS, command_line
 from graphmem.cli.help import help_of
 from graphmem.config import Section, Settings, sections
@@ -251,6 +252,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`purge`": result.Purged,
     "`trust`": result.Trust,
     "`stats`": result.Stats,
+    "`benchmark`": Quality,
     "`demo`": Demonstrated,
 }
 
@@ -347,7 +349,7 @@ SETTINGS = {
     "retrieval.exploration": "From which it may be worth a look.",
     "retrieval.rrf_k": "The constant of reciprocal rank fusion.",
     "retrieval.candidates": "Records that each index puts forward.",
-    "retrieval.semantic_share": "Share of the semantic evidence in the relevance.",
+    "retrieval.lexical_weight": "Weight of the best lexical evidence of a query beside the cosine.",
     "retrieval.merge_similarity": "Cosine from which a record with the same telling tokens is the same record.",
     "retrieval.variant_similarity": "Cosine from which a new record is linked as a variant.",
     "retrieval.min_strength": "A path whose product falls below is cut there.",

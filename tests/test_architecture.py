@@ -19,6 +19,7 @@ LEVELS = (
     ("store",),
     ("usecase",),
     ("memory",),
+    ("benchmark",),
     ("cli", "demo"),
     ("__main__",),
 )

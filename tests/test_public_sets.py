@@ -1,10 +1,6 @@
 """The whole public sets go in, answer their graph questions exactly, and come out as the same bytes."""
 
-import gzip
 import hashlib
-import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +9,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
+from graphmem.benchmark.data import plant, read
 from graphmem.graph.query import stored
 from graphmem.names import label, relation_label
 
@@ -24,30 +21,15 @@ ASKED = 60  # questions of one task; all of them on the smaller sets
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public sets are not beside the checkout")
 
 
-def read(folder: Path, name: str) -> list[dict[str, Any]]:
-    for path in sorted(folder.glob(f"{name}.ndjson*")):
-        opener = gzip.open if path.suffix == ".gz" else open
-        with opener(path, "rt", encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
-    return []
-
-
 @pytest.fixture(scope="module", params=SETS)
 def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A store with a whole set, its folder of rows, and the set's own ids as references."""
     folder = tmp_path_factory.mktemp(request.param)
-    script = [sys.executable, str(DATA / "to_graphmem.py"), str(DATA / request.param), str(folder / "rows")]
-    subprocess.run(script, check=True, capture_output=True)
     patch = pytest.MonkeyPatch()
     patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
-    Memory.init(folder)
-    (folder / ".graphmem" / "types").rename(folder / "empty")
-    (folder / "rows" / "types").rename(folder / ".graphmem" / "types")
-    memory = Memory(folder)
-    with open(folder / "rows" / "rows.ndjson", "rb") as rows:
-        memory.add_rows(rows)
-    yield request.param, memory, json.loads((folder / "rows" / "refs.json").read_text())
-    memory.close()
+    refs = plant(DATA / request.param, folder, lambda row: row)
+    with Memory(folder) as memory:
+        yield request.param, memory, refs
     patch.undo()
 
 

@@ -9,14 +9,19 @@ import math
 import re
 import sqlite3
 from collections.abc import Collection, Mapping
+from itertools import pairwise
 
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.constants import PARTS_WEIGHT, QUERY_TERMS
 
+TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"
 SCHEMA = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS lexical"
-    " USING fts5(words, whole, parts, tokenize = 'porter unicode61 remove_diacritics 2')",
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5(words, whole, parts, {TOKENIZER})",
     "CREATE VIRTUAL TABLE IF NOT EXISTS lexical_terms USING fts5vocab(lexical, row)",
+)
+STEMMER = (
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(term, {TOKENIZER})",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms USING fts5vocab(asked, instance)",
 )
 WORD = re.compile(r"[^\W_]+")
 COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
@@ -41,6 +46,13 @@ def query_terms(text: str) -> list[str]:
     words, whole, parts = analyse(text)
     telling = [word for word in words if word not in STOP_WORDS] or words
     return list(dict.fromkeys([*whole, *telling, *parts]))
+
+
+def query_pairs(text: str) -> list[str]:
+    """Return the words that stand side by side in a query, no stop word among them."""
+    words = [word.lower() for word in WORD.findall(text)]
+    beside = (pair for pair in pairwise(words) if STOP_WORDS.isdisjoint(pair))
+    return list(dict.fromkeys(map(" ".join, beside)))
 
 
 class LexicalIndex:
@@ -80,59 +92,66 @@ class LexicalIndex:
         (extra,) = self.connection.execute(f"SELECT count(*) FROM ({indexed} EXCEPT {searched} {known})").fetchone()
         return missing, extra
 
-    def search(self, text: str, scopes: Collection[str] | None, limit: int) -> dict[int, float]:
+    def search(
+        self, text: str, scopes: Collection[str] | None, limit: int, also: Collection[int] = ()
+    ) -> dict[int, float]:
         """
-        Return the records that share terms with ``text``, with their BM25 scores above 0, best first.
+        Return the records that share terms with ``text``, with the share of it that each holds, in [0, 1], best first.
+
+        BM25 ranks them. The best one stands for the share of the query's terms, weighed by rarity, that it holds: so a
+        query of which nothing telling is known finds nothing telling, however it ranks.
 
         Args:
             text: free text; a pasted log is cut to its rarest terms.
             scopes: kinds and entity types to look among; None for all.
-            limit: at most this many.
+            limit: at most this many, and those of ``also`` that share a term.
+            also: records that are wanted however they rank.
         """
-        terms = self.rarest(query_terms(text))
-        if not terms:
+        if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
             return {}
-        expression = " OR ".join(f'"{term}"' for term in terms)
+        rarity = self.rarity(query_terms(text))
+        if not rarity:
+            return {}
+        pairs = [pair for pair in query_pairs(text) if rarity.keys() >= set(pair.split())]
+        expression = " OR ".join(f'"{phrase}"' for phrase in (*rarity, *pairs))
         among = f" AND record.scope IN ({marks(scopes)})" if scopes is not None else ""
         sql = (
             f"SELECT lexical.rowid, -bm25(lexical, 1.0, 1.0, {PARTS_WEIGHT}) AS score FROM lexical"
             f" JOIN record ON record.id = lexical.rowid WHERE lexical MATCH ? AND record.is_live{among}"
-            " ORDER BY score DESC, lexical.rowid LIMIT ?"
+            f" ORDER BY lexical.rowid IN ({marks(also)}) DESC, score DESC, lexical.rowid LIMIT ?"
         )
-        rows = self.connection.execute(sql, (expression, *(scopes or ()), limit))
-        return {number: score for number, score in rows if score > 0}
+        rows = self.connection.execute(sql, (expression, *(scopes or ()), *also, limit + len(also)))
+        scores = sorted(((score, -number) for number, score in rows if score > 0), reverse=True)
+        if not scores:
+            return {}
+        (best, number) = scores[0]
+        top = self.share(rarity, -number) / best
+        return {-number: score * top for score, number in scores}
 
-    def rarest(self, terms: list[str]) -> list[str]:
-        """Return the terms, or of very many those that stand in the fewest records."""
-        if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
-            return []
-        if len(terms) <= QUERY_TERMS:
-            return terms
+    def rarity(self, terms: list[str]) -> dict[str, float]:
+        """Return how telling each term is, by the number of records it stands in; of very many terms, the rarest."""
+        (total,) = self.connection.execute("SELECT count(*) FROM lexical_docsize").fetchone()
+        stems = self.stems(terms)
         counts: dict[str, int] = {}
-        for part in chunks(terms):
+        for part in chunks(set(stems)):
             sql = f"SELECT term, doc FROM lexical_terms WHERE term IN ({marks(part)})"
             counts |= dict(self.connection.execute(sql, part).fetchall())
-        return sorted(terms, key=lambda term: counts.get(term, 0) or 1_000_000_000)[:QUERY_TERMS]
+        found = {term: counts.get(stem, 0) for term, stem in zip(terms, stems, strict=True)}
+        # What stands nowhere finds nothing, so of too many terms it goes first.
+        kept = sorted(found, key=lambda term: found[term] or total + 1)[:QUERY_TERMS]
+        return {term: math.log(1 + (total - found[term] + 0.5) / (found[term] + 0.5)) for term in kept}
 
-    def strength(self, text: str, scores: Mapping[int, float]) -> float:
-        """
-        Return what turns BM25 scores into lexical evidence in [0, 1].
+    def stems(self, terms: list[str]) -> list[str]:
+        """Return terms as the index has them."""
+        for statement in STEMMER:
+            self.connection.execute(statement)
+        self.connection.execute("DELETE FROM temp.asked")
+        self.connection.executemany("INSERT INTO temp.asked (rowid, term) VALUES (?,?)", enumerate(terms))
+        stems = dict(self.connection.execute("SELECT doc, term FROM temp.asked_terms").fetchall())
+        return [stems.get(place, term) for place, term in enumerate(terms)]
 
-        The best score stands for the share of the query's terms, weighed by rarity, that the best record holds: so a
-        query of which nothing telling is known finds nothing telling, however it ranks.
-        """
-        if not scores:
-            return 0.0
-        terms = self.rarest(query_terms(text))
-        best = max(scores, key=lambda number: scores[number])
-        (total,) = self.connection.execute("SELECT count(*) FROM lexical_docsize").fetchone()
-        rarity: dict[str, float] = {}
-        held: set[str] = set()
-        for term in terms:
-            sql = "SELECT count(*), max(rowid = ?) FROM lexical WHERE lexical MATCH ?"
-            count, is_held = self.connection.execute(sql, (best, f'"{term}"')).fetchone()
-            rarity[term] = math.log(1 + (total - count + 0.5) / (count + 0.5))
-            if is_held:
-                held.add(term)
-        share = sum(rarity[term] for term in held) / sum(rarity.values())
-        return share / scores[best]
+    def share(self, rarity: Mapping[str, float], number: int) -> float:
+        """Return the share of a query's terms, weighed by rarity, that a record holds."""
+        sql = "SELECT 1 FROM lexical WHERE lexical MATCH ? AND rowid = ?"
+        held = [term for term in rarity if self.connection.execute(sql, (f'"{term}"', number)).fetchone()]
+        return sum(rarity[term] for term in held) / sum(rarity.values())

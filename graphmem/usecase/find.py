@@ -11,12 +11,11 @@ from graphmem.model import Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
 from graphmem.names import split_ref
+from graphmem.rules.relevance import Evidence, Yardstick
 from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
 from graphmem.usecase.link import refuse_unknown_filters
-
-EXACT_RELEVANCE = 0.9  # what an exact hit has at least; the rest of the way to 1 is what the other evidence says
 
 
 def get(store: Store, ref: str) -> Got:
@@ -88,34 +87,20 @@ def sorted_by(records: list[Record], field: str) -> list[Record]:
 
 
 @dataclass
-class Evidence:
-    """What speaks for one candidate, each part in [0, 1]."""
-
-    semantic: float = 0.0
-    lexical: float = 0.0
-    exact: float = 0.0
-    graph: float = 0.0
-
-    def relevance(self, semantic_share: float) -> float:
-        """Return the relevance: both kinds of likeness weighed, raised by what is exact or solves a hit."""
-        likeness = semantic_share * self.semantic + (1 - semantic_share) * self.lexical
-        if self.exact:
-            likeness = EXACT_RELEVANCE + (1 - EXACT_RELEVANCE) * likeness
-        return max(likeness, self.graph)
-
-
-@dataclass
 class Asked:
-    """A query and the evidence gathered for its candidates."""
+    """A query, the scopes it looks among, and the evidence gathered for its candidates."""
 
     text: str
     scopes: list[str] | None
-    semantic_share: float
-    vector: Any = None  # of the text; None without a model
+    vector: Any  # of the text; None without a model
     found: dict[int, Evidence] = field(default_factory=dict)
+    yardstick: Yardstick = field(default_factory=lambda: Yardstick.of(()))
 
     def of(self, number: int) -> Evidence:
         return self.found.setdefault(number, Evidence())
+
+    def relevance(self, number: int) -> float:
+        return self.yardstick.relevance(self.found[number])
 
 
 def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None) -> Found:
@@ -131,46 +116,42 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
     if store.vectors is not None:
         store.embed_missing()
     with store.reading():
-        if store.vectors is not None and store.embedder is not None:
-            share = store.settings.retrieval.semantic_share
-            asked = Asked(text, scopes, share, store.embedder.encode_query(text))
-        else:
-            asked = Asked(text, scopes, 0.0)
-        gather(store, asked)
-        gather_exact(store, asked)
-        gather_graph(store, asked)
+        embedder = store.embedder if store.vectors is not None else None
+        asked = Asked(text, scopes, embedder.encode_query(text) if embedder else None)
+        gather(store, asked, limit)
+        gather_graph(store, asked, limit)
         hits = rank(store, asked, min_similarity)
-    search = "lexical" if store.vectors is None else "semantic+lexical"
+    search = "semantic+lexical" if embedder else "lexical"
     return Found.model_validate({"query": text, "results": hits[:limit], "search": search})
 
 
-def gather(store: Store, asked: Asked) -> None:
-    """Take the candidates of both indexes, fused by reciprocal rank, with both kinds of evidence for each."""
+def gather(store: Store, asked: Asked, limit: int) -> None:
+    """Take the candidates of both indexes, fused by reciprocal rank, and what is exact, with the evidence for each."""
     settings = store.settings.retrieval
-    # A pattern is also found through the failure that it solves, so failures are looked at with patterns.
-    scopes = (
-        None if asked.scopes is None else sorted({*asked.scopes, *(["failure"] if "pattern" in asked.scopes else [])})
-    )
-    lexical = store.lexical.search(asked.text, scopes, settings.candidates)
-    cosines: dict[int, float] = {}
+    most = max(limit, settings.candidates)
     nearest: list[int] = []
     if store.vectors is not None:
-        ids, values = store.vectors.search(asked.vector, scopes)
-        order = (-values).argsort(kind="stable")
-        nearest = ids[order[: settings.candidates]].tolist()
-        wanted = {*nearest, *lexical}
-        cosines = {n: c for n, c in zip(ids.tolist(), values.tolist(), strict=True) if n in wanted}
+        ids, values = store.vectors.search(asked.vector, asked.scopes)
+        best = (-values).argsort(kind="stable")[:most]
+        nearest = ids[best].tolist()
+    lexical = store.lexical.search(asked.text, asked.scopes, most, nearest)
     fused: dict[int, float] = {}
-    for ranking in (list(lexical), nearest):
+    for ranking in (list(lexical)[:most], nearest):
         for place, number in enumerate(ranking, 1):
             fused[number] = fused.get(number, 0.0) + 1 / (settings.rrf_k + place)
-    # Beside the cosine the best BM25 counts 1, which ranks best; alone it has to say how near it is as well.
-    is_alone = store.vectors is None
-    top = store.lexical.strength(asked.text, lexical) if is_alone else 1 / max(lexical.values(), default=1.0)
-    for number in sorted(fused, key=lambda found: -fused[found])[: settings.candidates]:
-        evidence = asked.of(number)
-        evidence.semantic = min(1.0, max(0.0, cosines.get(number, 0.0)))
-        evidence.lexical = min(1.0, lexical.get(number, 0.0) * top)
+    for number in sorted(fused, key=lambda found: -fused[found])[:most]:
+        asked.of(number).lexical = lexical.get(number, 0.0)
+    gather_exact(store, asked)
+    compare_vectors(store, asked)
+    asked.yardstick = Yardstick.of(asked.found.values(), settings.lexical_weight)
+
+
+def compare_vectors(store: Store, asked: Asked) -> None:
+    """Give the candidates that have none yet their semantic evidence."""
+    if store.vectors is not None:
+        unknown = [number for number, evidence in asked.found.items() if evidence.semantic == 0.0]
+        for number, row in store.vectors.of(unknown):
+            asked.found[number].semantic = min(1.0, max(0.0, float(row @ asked.vector)))
 
 
 def gather_exact(store: Store, asked: Asked) -> None:
@@ -195,15 +176,17 @@ def gather_exact(store: Store, asked: Asked) -> None:
         asked.of(number).exact = 1.0
 
 
-def gather_graph(store: Store, asked: Asked) -> None:
+def gather_graph(store: Store, asked: Asked, limit: int) -> None:
     """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
-    best = sorted(asked.found.items(), key=lambda item: (-item[1].relevance(asked.semantic_share), item[0]))[
-        :GRAPH_HITS
-    ]
-    relevance = {number: evidence.relevance(asked.semantic_share) for number, evidence in best}
-    for step in list(store.catalog.steps(relevance, ["solves"], "in")):
+    hits = {number: asked.relevance(number) for number in asked.found}
+    if asked.scopes is not None and "pattern" in asked.scopes and "failure" not in asked.scopes:
+        failures = Asked(asked.text, ["failure"], asked.vector)
+        gather(store, failures, limit)
+        hits |= {number: failures.relevance(number) for number in failures.found}
+    best = dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))[:GRAPH_HITS])
+    for step in list(store.catalog.steps(best, ["solves"], "in")):
         evidence = asked.of(step.far)
-        evidence.graph = max(evidence.graph, relevance[step.near] * min(1.0, step.weight))
+        evidence.graph = max(evidence.graph, best[step.near] * min(1.0, step.weight))
 
 
 def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
@@ -213,16 +196,13 @@ def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
         kept = catalog.of_scopes(asked.found, asked.scopes)
         asked.found = {number: evidence for number, evidence in asked.found.items() if number in kept}
     records = catalog.records(asked.found)
-    missing = [n for n, evidence in asked.found.items() if evidence.semantic == 0.0]
-    if store.vectors is not None:
-        for number, row in store.vectors.of(missing):
-            asked.found[number].semantic = min(1.0, max(0.0, float(row @ asked.vector)))
+    compare_vectors(store, asked)
     last_helped = catalog.reports(asked.found)
     bounds = tier_bounds(store)
     hits = []
     for number, record in records.items():
         evidence = asked.found[number]
-        relevance = evidence.relevance(asked.semantic_share)
+        relevance = asked.relevance(number)
         similarity = evidence.semantic if store.vectors is not None else relevance
         if relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity):
             continue

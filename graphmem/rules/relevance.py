@@ -1,0 +1,55 @@
+"""How the evidence for a record becomes one number (docs/concepts/retrieval.md, "Relevance"; decision 4)."""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from graphmem.constants import BEND, EXACT_RELEVANCE, LEXICAL_WEIGHT
+
+
+@dataclass
+class Evidence:
+    """What speaks for one candidate, each part in [0, 1]."""
+
+    semantic: float = 0.0  # cosine of text and query
+    lexical: float = 0.0  # share of what the query asks for that the text holds, by rarity
+    exact: float = 0.0
+    graph: float = 0.0
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """
+    What the candidates of one query are measured by.
+
+    Their order is that of ``likeness``, where the best lexical evidence of the query counts in full: few words of a
+    sentence are ever found, yet they say much about which record is nearer than another. How near the nearest is they
+    do not say. So likeness is bent, its order kept: the best becomes what its evidence is worth by itself, and a small
+    likeness stays what it is.
+    """
+
+    best_lexical: float
+    best_likeness: float
+    bend: float
+    lexical_weight: float
+
+    @classmethod
+    def of(cls, candidates: Collection[Evidence], lexical_weight: float = LEXICAL_WEIGHT) -> "Yardstick":
+        """Return what these candidates are measured by."""
+        straight = cls(max((found.lexical for found in candidates), default=0.0), math.inf, 0.0, lexical_weight)
+        best = max(map(straight.likeness, candidates), default=0.0)
+        worth = max((1 - (1 - found.semantic) * (1 - found.lexical) for found in candidates), default=0.0)
+        return replace(straight, best_likeness=best, bend=worth**-BEND - best**-BEND) if best else straight
+
+    def likeness(self, evidence: Evidence) -> float:
+        """Return how alike query and record are, beside the other candidates; it may pass 1."""
+        lexical = evidence.lexical / self.best_lexical if self.best_lexical else 0.0
+        return evidence.semantic + self.lexical_weight * lexical
+
+    def relevance(self, evidence: Evidence) -> float:
+        """Return the relevance: the bent likeness, raised by what is exact or solves a hit."""
+        likeness = min(self.likeness(evidence), self.best_likeness)
+        relevance: float = min(1.0, likeness / (1 + self.bend * likeness**BEND) ** (1 / BEND))
+        if evidence.exact:
+            relevance = EXACT_RELEVANCE + (1 - EXACT_RELEVANCE) * relevance
+        return max(relevance, evidence.graph)

@@ -1,0 +1,95 @@
+"""Relevance stays in [0, 1], follows its evidence, keeps the order of likeness, and says how near a hit is."""
+
+import math
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.constants import EXACT_RELEVANCE, LEXICAL_WEIGHT
+from graphmem.rules.relevance import Evidence, Yardstick
+
+Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
+Found = st.builds(Evidence, semantic=Share, lexical=Share)
+Candidates = st.lists(Found, min_size=1, max_size=8)
+
+
+def relevances(found: list[Evidence]) -> list[float]:
+    yardstick = Yardstick.of(found)
+    return [yardstick.relevance(evidence) for evidence in found]
+
+
+@given(st.lists(st.builds(Evidence, semantic=Share, lexical=Share, exact=st.sampled_from((0.0, 1.0)), graph=Share)))
+def test_relevance_is_between_0_and_1(found: list[Evidence]) -> None:
+    assert all(0 <= relevance <= 1 for relevance in relevances(found))
+
+
+@given(Candidates)
+def test_the_order_is_that_of_cosine_and_weighed_lexical_share(found: list[Evidence]) -> None:
+    best = max(evidence.lexical for evidence in found) or 1.0
+    likeness = [evidence.semantic + LEXICAL_WEIGHT * evidence.lexical / best for evidence in found]
+    got = relevances(found)
+    for i, left in enumerate(likeness):
+        for j, right in enumerate(likeness):
+            if left > right + 1e-9:
+                assert got[i] >= got[j] - 1e-12
+            if left > right + 1e-4:
+                assert got[i] > got[j]
+
+
+@given(Candidates, st.data(), st.sampled_from(("semantic", "lexical")), Share)
+def test_more_evidence_for_a_record_never_lowers_its_relevance(
+    found: list[Evidence], data: st.DataObject, part: Literal["semantic", "lexical"], value: float
+) -> None:
+    place = data.draw(st.integers(0, len(found) - 1))
+    before = relevances(found)[place]
+    found[place] = replace(found[place], **{part: max(value, getattr(found[place], part))})
+    assert relevances(found)[place] >= before - 1e-9
+
+
+@given(Candidates)
+def test_the_best_is_worth_what_cosine_and_share_say_together(found: list[Evidence]) -> None:
+    worth = max(1 - (1 - evidence.semantic) * (1 - evidence.lexical) for evidence in found)
+    assert max(relevances(found)) == pytest.approx(worth, abs=1e-9)
+
+
+@given(Found, Candidates, Share)
+def test_what_is_exact_is_above_all_that_is_only_alike_unless_that_is_as_good_as_certain(
+    exact: Evidence, others: list[Evidence], graph: float
+) -> None:
+    yardstick = Yardstick.of([exact, *others])
+    assert yardstick.relevance(replace(exact, exact=1.0)) >= EXACT_RELEVANCE
+    assert yardstick.relevance(replace(exact, exact=1.0)) >= yardstick.relevance(exact) - 1e-12
+    assert yardstick.relevance(replace(exact, graph=graph)) == max(graph, yardstick.relevance(exact))
+
+
+@given(Share)
+def test_without_words_in_common_relevance_is_the_cosine(cosine: float) -> None:
+    assert relevances([Evidence(semantic=cosine), Evidence(semantic=cosine / 2)]) == pytest.approx([cosine, cosine / 2])
+
+
+@given(Share, Share)
+def test_without_a_model_the_best_is_worth_the_share_that_it_holds(lexical: float, less: float) -> None:
+    """So a query of which little is known finds nothing near, however it ranks."""
+    got = relevances([Evidence(lexical=lexical), Evidence(lexical=lexical * less)])
+    assert got[0] == pytest.approx(lexical, abs=1e-9)
+    assert got[1] <= got[0]
+
+
+def test_a_paraphrase_stays_near_beside_a_record_that_has_the_words() -> None:
+    for rival in (Evidence(0.2, 0.2), Evidence(0.2, 0.6), Evidence(0.6, 0.6), Evidence(1.0, 1.0)):
+        assert relevances([Evidence(semantic=0.65), rival])[0] >= 0.6, rival
+
+
+def test_the_best_of_a_bad_lot_is_not_near() -> None:
+    assert max(relevances([Evidence(0.2, 0.15), Evidence(0.15, 0.1), Evidence(0.1, 0.0)])) < 0.4
+
+
+def test_what_joins_later_is_never_above_the_best() -> None:
+    """A pattern that the graph lets in is measured by a yardstick made without it."""
+    yardstick = Yardstick.of([Evidence(0.3, 0.9)])
+    late = yardstick.relevance(Evidence(semantic=1.0))
+    assert late == yardstick.relevance(Evidence(0.3, 0.9)) and math.isfinite(late)
+    assert Yardstick.of([]).relevance(Evidence(semantic=0.5)) == 0.5
