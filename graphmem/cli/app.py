@@ -41,6 +41,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "solutions": ("relation", "solutions", "Show what solves a failure."),
     "path": ("relation", "path", "Show the strongest chain between two records."),
     "query": ("find", "query", "Find records by relevance."),
+    "match": ("match", "match", "Show the known failures that a log tells of."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
     "feedback": ("change", "feedback", "Report that a memory helped, or did not."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
@@ -60,7 +61,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
 }
 
 # Verbs that answer from the past too.
-OF_THE_PAST = frozenset({"get", "list", "related", "solutions", "path", "query", "similar", "cypher", "stats"})
+OF_THE_PAST = frozenset({"get", "list", "related", "solutions", "path", "query", "match", "similar", "cypher", "stats"})
 
 EPILOG = (
     "Exit status: 0 done, also with an empty result; 1 not found, not connected, or a check found errors; 2 usage;"
