@@ -29,7 +29,18 @@ PARTS_WEIGHT = 0.4  # of a part of an identifier, against a word or a whole iden
 QUERY_TERMS = 256  # distinct terms of a query that are looked up; a pasted log has more and loses the common ones
 GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
-EXPRESSION_TIMEOUT_S = 0.05  # a match expression that takes longer on a query is left aside
+EXPRESSION_TIMEOUT_S = 0.05  # of processor time that a match expression may use on a query
+
+# --- matching a log ----------------------------------------------------------------------------------------------
+LOG_TIMEOUT_S = 2.0  # of processor time that a match expression may use on a log
+LINEAR_STEPS = 5_000  # of RE2's program; a larger expression may take this many steps a byte, so it gets a time limit
+LONG_BLOCK_S = 0.25  # of processor time for one block, a hundred times the usual: from then on each search is timed
+LOG_LINE_BYTES = 16 * 1024  # of a line that are looked at; what is longer is data, not a message
+LOG_BLOCK_BYTES = 16 * 1024  # of a log that are looked at together
+LOG_SPAN_BYTES = 16 * 1024  # that a hit across lines may reach back
+MOST_LINES = 1_000  # lines of a log that are listed for one failure
+MOST_ERRORS = 1_000  # different errors of a log that are looked up by their signatures
+MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms each
 
 # --- the context block -------------------------------------------------------------------------------------------
 CONTEXT_BUDGET = 2_000  # tokens of a context block unless asked otherwise: about two pages

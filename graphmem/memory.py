@@ -179,6 +179,17 @@ class Memory:
         return context.context(self.store, objective, tags=tags, files=files, tiers=tiers, complexity=complexity,
                                budget=budget, explain=explain)  # fmt: skip
 
+    def match(self, lines: Iterable[bytes]) -> result.MatchedLog:
+        """
+        Return the known failures that a log tells of, with the lines and what fixes them.
+
+        Args:
+            lines: of any number and length, as a file opened in binary gives them; they are read once.
+        """
+        from graphmem.usecase import match  # noqa: PLC0415 - 15 ms that no other command needs
+
+        return match.match(self.store, lines)
+
     def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,
                 kinds: Collection[str] | None = None, direction: Direction = "both",
                 min_strength: float | None = None, limit: int | None = None) -> result.Related:  # fmt: skip

@@ -33,6 +33,10 @@ CREATE INDEX alias_record ON alias (record);
 -- The match expressions of live and archived failures, each with a literal that a text it finds must hold.
 CREATE TABLE expression (record INTEGER, literal TEXT, expression TEXT, PRIMARY KEY (record, literal)) WITHOUT ROWID;
 
+-- The errors that the triggers of failures tell of: numbers that stand for the keys of `rules.signature`.
+CREATE TABLE error (number INTEGER, record INTEGER, PRIMARY KEY (number, record)) WITHOUT ROWID;
+CREATE INDEX error_record ON error (record);
+
 CREATE TABLE relation (
   id INTEGER PRIMARY KEY,
   file TEXT,                    -- NULL where the edge is a field of a record

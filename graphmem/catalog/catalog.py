@@ -102,7 +102,7 @@ class Catalog:
 
     def clear(self) -> None:
         """Forget all rows, and the index of their texts; the vectors stay."""
-        for table in ("file", "record", "alias", "expression", "relation", "report", "stale", "change"):
+        for table in ("file", "record", "alias", "expression", "error", "relation", "report", "stale", "change"):
             self.connection.execute(f"DELETE FROM {table}")
         for table in ("lexical_terms", "lexical"):
             self.connection.execute(f"DROP TABLE IF EXISTS {table}")
@@ -353,13 +353,23 @@ class Catalog:
             found.update(number for (number,) in self.connection.execute(sql, (*part, *scopes)))
         return found
 
-    def expressions(self, text: str) -> list[tuple[int, str]]:
-        """Return the match expressions whose needed literal stands in ``text``, each with its live record."""
+    def expressions(self, text: str | None = None) -> dict[int, str]:
+        """Return the match expressions of live records, those alone whose needed literal stands in ``text``."""
         sql = (
             "SELECT DISTINCT e.record, e.expression FROM expression e JOIN record r ON r.id = e.record"
-            " WHERE r.is_live AND instr(?, e.literal)"
+            " WHERE r.is_live AND (? IS NULL OR instr(?, e.literal)) ORDER BY e.record"
         )
-        return self.connection.execute(sql, (text.lower(),)).fetchall()
+        lowered = None if text is None else text.lower()
+        return dict(self.connection.execute(sql, (lowered, lowered)).fetchall())
+
+    def with_errors(self, keys: Collection[str]) -> dict[int, str]:
+        """Return the live failures whose trigger tells of an error with one of these keys, each with the first."""
+        found: dict[int, str] = {}
+        sql = "SELECT e.record FROM error e JOIN record r ON r.id = e.record WHERE e.number = ? AND r.is_live"
+        for key in keys:
+            for (record,) in self.connection.execute(sql, (row_id(key),)):
+                found.setdefault(record, key)
+        return found
 
     def changes(self, seq: int) -> list[tuple[str | None, str, str | None]]:
         """Return what the graph lacks since ``seq``: nodes (type and target None) first, then edges, each once."""

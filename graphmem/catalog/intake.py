@@ -17,10 +17,12 @@ from graphmem.catalog.entry import Entry, signature_of, text_hash
 from graphmem.model import Failure, Feedback, Record, Task
 from graphmem.model.record import Row
 from graphmem.names import edge_key, mark, row_id, split_ref
-from graphmem.rules.expression import needed_literals
+from graphmem.rules.expression import Expression
+from graphmem.rules.signature import error_keys
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
+OWNED = (("alias", "record"), ("expression", "record"), ("error", "record"), ("relation", "owner"))  # by a record
 NO_END = (None, None)  # of an edge: the record that is not there
 
 
@@ -105,12 +107,7 @@ class Intake:
                 touched.moved.add(number)
                 touched.handles |= handles
             self.note_edges_at(part, touched)
-            for table, column in (
-                ("record", "id"),
-                ("alias", "record"),
-                ("expression", "record"),
-                ("relation", "owner"),
-            ):
+            for table, column in (("record", "id"), *OWNED):
                 self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
 
     def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, set[str]]]:
@@ -138,9 +135,9 @@ class Intake:
             sql = f"SELECT id, text_hash, vector FROM record WHERE id IN ({marks(part)})"
             vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
             if vectors:
-                for table, column in (("alias", "record"), ("expression", "record"), ("relation", "owner")):
+                for table, column in OWNED:
                     self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
-        rows, aliases, stale, owned, expressions = [], [], [], [], []
+        rows, aliases, stale, owned, expressions, errors = [], [], [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             scope, key, name, is_live = record.scope, record.key, record.name, not record.is_archived
@@ -154,8 +151,10 @@ class Intake:
                 stale.append((number,))
             others = record.other_names
             aliases += [(alias, scope, number) for alias in others]
+            if isinstance(record, Failure):
+                errors += [(row_id(key), number) for key in error_keys(record.trigger)]
             if isinstance(record, Failure) and record.match:
-                expressions += [(number, literal, record.match) for literal in needed_literals(record.match)]
+                expressions += [(number, literal, record.match) for literal in Expression(record.match).literals]
             if isinstance(record, Task):
                 owned.append((number, record))
             touched.records.add(number)
@@ -171,6 +170,7 @@ class Intake:
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)
+        self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
         for number, task in owned:
             self.add_owned(number, task)
             touched.handles |= {task.campaign, *task.depends}

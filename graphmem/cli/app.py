@@ -42,6 +42,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "path": ("relation", "path", "Show the strongest chain between two records."),
     "query": ("find", "query", "Find records by relevance."),
     "context": ("find", "context", "Show what the project remembers for an objective."),
+    "match": ("match", "match", "Show the known failures that a log tells of."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
     "feedback": ("change", "feedback", "Report that a memory helped, or did not."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
@@ -63,7 +64,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
 
 # Verbs that answer from the past too.
 OF_THE_PAST = frozenset(
-    {"get", "list", "related", "solutions", "path", "query", "context", "similar", "cypher", "stats"}
+    {"get", "list", "related", "solutions", "path", "query", "match", "context", "similar", "cypher", "stats"}
 )
 
 EPILOG = (

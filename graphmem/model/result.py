@@ -242,6 +242,37 @@ class Found(Answer):
     search: Literal["semantic+lexical", "lexical"]
 
 
+class Matched(Answer):
+    """
+    A known failure that a log tells of, and by what it was found.
+
+    ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. ``signature`` is the
+    same error, ``near`` the same error in another place or with other values, ``similarity`` one of a similar meaning.
+    """
+
+    ref: str
+    by: Literal["match", "signature", "near", "similarity"]
+    line: int
+    text: str
+    lines: list[int]
+    similarity: float | None = None
+    solved_by: list[Listed] = []
+    record: Shown
+
+
+class MatchedLog(Answer):
+    """
+    What a log tells of, by its lines, surest first.
+
+    ``cut`` counts the lines of which only the beginning was looked at; the expressions of ``slow`` ran out of time.
+    """
+
+    results: list[Matched]
+    lines: int
+    cut: int
+    slow: list[str]
+
+
 class Parts(Answer):
     """The three parts of the similarity of two campaigns."""
 

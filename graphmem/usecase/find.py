@@ -1,10 +1,11 @@
 """Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from graphmem.catalog.catalog import Catalog
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS
 from graphmem.errors import BadInput, Usage
 from graphmem.model import Failure, Memory, Pattern, Record
@@ -13,6 +14,7 @@ from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listin
 from graphmem.names import split_ref
 from graphmem.rules.relevance import Evidence, Yardstick
 from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
+from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
 from graphmem.usecase.link import refuse_unknown_filters
@@ -155,25 +157,35 @@ def compare_vectors(store: Store, asked: Asked) -> None:
 
 
 def gather_exact(store: Store, asked: Asked) -> None:
-    """Mark what the query names, and the failures whose own expression finds it."""
+    """Mark what the query names, and the failures whose own expression finds it or that tell of the same error."""
     catalog = store.catalog
     text = asked.text.strip()
     scope, name = split_ref(text)
     named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
     numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
-    for number, expression in catalog.expressions(asked.text):
-        import regex  # noqa: PLC0415 - 40 ms that only a query which an expression may find pays
-
-        try:
-            if regex.search(expression, asked.text, flags=regex.MULTILINE, timeout=EXPRESSION_TIMEOUT_S):
-                numbers.add(number)
-        except TimeoutError:
-            store.say_once(f"left aside, too slow on this query: match {expression[:60]!r}")
-        except regex.error:
-            continue  # Python's own engine takes it, this one does not: it is no evidence
+    numbers |= {*matched(store, asked.text), *same_errors(catalog, errors(asked.text.splitlines()))}
     live = catalog.of_scopes(numbers, asked.scopes if asked.scopes is not None else catalog.vocabulary.scopes)
     for number in live:
         asked.of(number).exact = 1.0
+
+
+def matched(store: Store, text: str) -> set[int]:
+    """Return the failures whose own expression finds a text."""
+    expressions = store.catalog.expressions(text)
+    if not expressions:
+        return set()
+    from graphmem.search.expressions import Matcher, blocks, lines_of  # noqa: PLC0415 - 10 ms that few queries need
+
+    matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
+    found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
+    for number in matcher.slow:
+        store.say_once(f"left aside, too slow on this query: match {expressions[number][:60]!r}")
+    return found
+
+
+def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
+    """Return the failures that tell of one of these errors, by its signature."""
+    return {number for error in found for number in catalog.with_errors(error.exact_keys)}
 
 
 def gather_graph(store: Store, asked: Asked, limit: int) -> None:

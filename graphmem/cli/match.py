@@ -1,0 +1,53 @@
+"""``match``."""
+
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.inputs import opened
+from graphmem.cli.session import session_of
+from graphmem.model import Failure
+from graphmem.model.result import Matched
+from graphmem.ndjson import Lines
+
+BY = {"match": "its expression", "signature": "the same error", "near": "the same error elsewhere"}
+
+
+def match(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The log; - or nothing for standard input.")] = "-",
+) -> None:
+    """
+    Show the known failures that a log tells of, where it does, and what fixes them.
+
+    Example: graphmem match build.log
+    pytest 2>&1 | graphmem match
+    """
+    session = session_of(ctx)
+    with opened(file) as log:
+        answer = session.memory.match(Lines(log))
+    session.answer(answer, "\n".join(map(shown, answer.results)))
+    for ref in answer.slow:
+        session.say(f"left aside, too slow on this log: the match expression of {ref}")
+    if answer.cut:
+        session.say(f"only the beginning was looked at of {text.count(answer.cut, 'very long line')}")
+    if not answer.results:
+        session.say("no known failure")
+
+
+def shown(found: Matched) -> str:
+    """Return a failure with the line that tells of it and what to do."""
+    more = f" and {len(found.lines) - 1:,} more" if len(found.lines) > 1 else ""
+    by = BY.get(found.by) or f"similarity {found.similarity:.2f}"
+    lines = [f"{found.ref}  line {found.line:,}{more}  [{by}]", f"> {text.one_line(found.text)}"]
+    record = found.record
+    if isinstance(record, Failure):
+        if found.by != "match":
+            lines.append(f"is: {text.one_line(record.trigger)}")
+        if record.fix:
+            lines.append(f"fix: {text.one_line(record.fix, text.ADVICE)}")
+    for solution in found.solved_by:
+        insight = getattr(solution.record, "insight", None)
+        lines.append(f"{solution.ref}: {text.one_line(insight, text.ADVICE)}")
+    return text.ASIDE.join(lines)

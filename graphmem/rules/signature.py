@@ -1,0 +1,251 @@
+"""
+Error signatures: what two reports of one error have in common, wherever and whenever it happened.
+
+A signature is the class of an error, its message without what changes from run to run and from machine to machine, and
+the telling frame: the innermost one of the project's own code. Read are tracebacks and error lines of Python, pytest,
+Node, Java, Go, Rust, C compilers and shells; docs/concepts/retrieval.md, "Error signatures".
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+LINE = 1_000  # characters of a line that are read: an error is told of in fewer
+MESSAGE = 240  # characters of a message that count
+TRIGGER_LINES = 1_000  # of a trigger that are read
+KEPT = 8  # errors of one trigger that it is found by
+
+# What changes from run to run, in the order in which it is generalised.
+VOLATILE = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        (r"\b\d{4}-\d\d-\d\d([t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?)?\b", " "),
+        (r"\b\d\d:\d\d:\d\d([.,]\d+)?\b", " "),
+        (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", " "),
+        (r"\b0x[0-9a-f]+\b", " "),
+        (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", " "),
+        (r"(/private)?/(tmp|var/folders|var/tmp)/\S+", " "),
+        (r"\b(line|lineno|column|col|pid|process|thread)[ :=#]+\d+\b", r"\1"),
+        (r"(\.\w{1,5}):\d+(:\d+)?\b", r"\1"),
+        (r"\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b", " "),
+    )
+)
+TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
+ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
+QUOTED = re.compile(r"'([^'\n]{0,120})'|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
+SYMBOL = re.compile(r"[A-Za-z_$@](?:[^\W\d]|[$.@/:<>()*-]|\d(?!\d))*")
+NUMBER = re.compile(
+    r"(\b(?:errno|status|code|http|signal|exited with|error)[ :=#]{1,3})?(?<![\w.])\d+(?:([.,])\d+)*(?![\w.])", re.I
+)
+
+# A class of errors, at the beginning of a line or before a colon; and words that say that an error follows.
+CLASS = re.compile(
+    r"(?:^|(?<=[\s(\"'|\]]))(?:[A-Za-z_$][\w$]*(?:\.|::))*"
+    r"([A-Z][\w$]*(?:Error|Exception|Failure|Fault|Interrupt|Violation|Warning|Timeout|Expired|NotFound|Exit))"
+    r"(?: \[[\w.-]+\])?(?::\s*(.*)|\s*$)"
+)
+MARK = re.compile(
+    r"\b(fatal error|internal compiler error|error|fatal|panic|failure|critical|severe)"
+    r"(?:\[(\w+)\]| ([A-Z]{1,4}\d{2,6}))?\s?[:!]\s+(\S.*)",
+    re.IGNORECASE,
+)
+PLAIN = re.compile(
+    r"command not found|no such file or directory|permission denied|segmentation fault|undefined reference"
+    r"|address already in use|connection refused|operation not permitted|no space left|cannot (?:find|open|allocate)"
+    r"|out of memory|not found$",
+    re.IGNORECASE,
+)
+SHELL = re.compile(r"^(?:\S*/)?[\w.-]+: (?:line )?\d+: ")
+LAST_OF_PYTHON = re.compile(r"^(?:\w+\.)*([A-Za-z_]\w*)(?:: (.*))?$")
+LEAD = re.compile(
+    r"^(?:E {2,}|[ |+-]*\| |Caused by: |Exception in thread \"[^\"]*\" |Uncaught |##\[error\]|npm ERR! |\[cause\]: )+"
+)
+PANIC = re.compile(r"panicked at (?:'(.*)', )?([^\s:]+):\d+(?::\d+)?:?$")
+
+# Frames that stand before their error, innermost last; and those that stand after it, innermost first.
+BEFORE = re.compile(r"^[ |]*File \"([^\"]+)\", line \d+(?:, in (\S+))?|^(\S+\.py):\d+: in (\S+)$")
+AFTER = re.compile(
+    r"^\s*at (?:async )?(?P<method>[\w.$/]+[.$][\w$<>]+)"
+    r"\((?:[\w$]+\.(?:java|kt|scala|groovy)(?::\d+)?|Native Method|Unknown Source)\)"
+    r"|^\s*at (?:async )?(?:(?P<call>[^(]+?) \()?(?P<script>(?:file://)?[^\s()]+?):\d+:\d+\)?$"
+    r"|^\s+(?P<go>\S+\.go):\d+|^\s*-->\s(?P<rust>[^\s:]+):\d+|^(?P<test>\S+\.py):\d+: \w+$"
+)
+GO_CALL = re.compile(r"^([\w./-]+(?:\(\*?\w+\))?[\w.]*)\([^)]*\)$")
+PLACE = re.compile(r"^((?:[A-Za-z]:)?[^\s:()]+\.\w{1,5})(?::\d+|\(\d+)")  # in which file a compiler found an error
+LIBRARY = re.compile(
+    r"site-packages|dist-packages|node_modules|[/\\]lib[/\\]python\d|^(?:node|internal)[:/]|<|^/usr/(?:lib|local/go|include)"
+    r"|/go/pkg/mod/|^/rustc/|\.cargo/registry|^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|org\.(?:junit|apache|springframework))\."
+)
+GENERIC = frozenset("error exception failure fatal panic critical severe warning runtimeerror assertionerror".split())
+
+
+@dataclass
+class Error:
+    """
+    One error of a text.
+
+    Attributes:
+        line: where it is said, from 1. text: that line.
+        name: the class, or the word that marks it; empty where a line only says what went wrong.
+        message: what follows it. frame: the telling frame, empty where none is known.
+    """
+
+    line: int
+    text: str
+    name: str
+    message: str
+    frame: str = ""
+    is_own: bool = field(default=False, repr=False)  # the frame is of the project
+
+    @property
+    def exact(self) -> str:
+        """The error without its frame: two reports with the same one say the same of it."""
+        return f"{self.name}: {generalised(self.message)}".casefold()
+
+    @property
+    def near(self) -> str:
+        """The same without any value."""
+        return f"{self.name}: {blank(generalised(self.message))}".casefold()
+
+    @property
+    def is_telling(self) -> bool:
+        """Tell whether there is more to the error than that something went wrong."""
+        words = re.findall(r"[^\W\d_]{2,}", self.exact.partition(": ")[2].replace("<value>", ""))
+        return len(words) >= (2 if self.name.casefold() in GENERIC or not self.name else 1) or bool(
+            self.frame and self.name.casefold() not in GENERIC
+        )
+
+    @property
+    def written_keys(self) -> tuple[str, ...]:
+        """What a record with this error is found by."""
+        return (f"{self.exact}\n{self.frame}", f"{self.exact}\n*", f"{self.near}\n~") if self.is_telling else ()
+
+    @property
+    def exact_keys(self) -> tuple[str, ...]:
+        """What finds the same error: with the same frame, or with none on either side."""
+        if not self.is_telling:
+            return ()
+        return (f"{self.exact}\n{self.frame}", f"{self.exact}\n") if self.frame else (f"{self.exact}\n*",)
+
+    @property
+    def near_keys(self) -> tuple[str, ...]:
+        """What finds the same error in another frame, or with other values."""
+        return (f"{self.exact}\n*", f"{self.near}\n~") if self.is_telling else ()
+
+
+def stable(text: str) -> str:
+    """Return the text without what changes from run to run; case stays, for it tells identifiers."""
+    for pattern, replacement in VOLATILE:
+        text = pattern.sub(replacement, text)
+    return " ".join(text.split())
+
+
+def generalised(message: str) -> str:
+    """Return a message as it would be in another run on another machine; names of symbols and versions stay."""
+    message = TEMPORARY.sub("<path>", message)
+    message = QUOTED.sub(kept_symbol, ABSOLUTE.sub(r"\1", message))
+    message = NUMBER.sub(lambda found: found[0] if found[1] or found[0].count(".") > 1 else "<n>", stable(message))
+    return message[:MESSAGE].rstrip(" .")
+
+
+def kept_symbol(found: re.Match[str]) -> str:
+    """Return a quoted symbol or file as it is; any other quoted value is only that."""
+    value = next(part for part in found.groups() if part is not None)
+    return f"'{value if SYMBOL.fullmatch(value) else '<value>'}'"
+
+
+def blank(message: str) -> str:
+    """Return a generalised message without its symbols and numbers."""
+    return NUMBER.sub("<n>", QUOTED.sub("'<value>'", message))
+
+
+def errors(lines: Iterable[str]) -> Iterator[Error]:
+    """Yield the errors that a text tells of, each with its telling frame."""
+    reader = Reader()
+    for number, line in enumerate(lines, 1):
+        yield from reader.read(number, line)
+    yield from reader.end()
+
+
+def error_keys(trigger: str) -> set[str]:
+    """Return what a failure is found by: the keys of the errors that its trigger tells of."""
+    return {key for error in islice(errors(trigger.splitlines()[:TRIGGER_LINES]), KEPT) for key in error.written_keys}
+
+
+class Reader:
+    """Reads a log line by line."""
+
+    def __init__(self) -> None:
+        self.before: list[tuple[str, bool]] = []  # frames, and whether each is the project's own
+        self.error: Error | None = None  # the last one, as long as its frames may follow
+        self.call = ""  # of Go: the function that the next line tells the file of
+        self.is_panic = False  # the next line says why
+
+    def read(self, number: int, line: str) -> Iterator[Error]:
+        """Take a line; yield the error before it, once it is complete."""
+        line = line[:LINE].rstrip()
+        call = GO_CALL.match(line)
+        if self.is_panic and self.error is not None:
+            self.is_panic, self.error.text, self.error.message = False, line.strip(), line.strip()
+            return
+        if found := BEFORE.match(line):
+            path, function = found[1] or found[3], found[2] or found[4] or ""
+            self.before.append((f"{tail(path)}:{function}", not LIBRARY.search(path)))
+            return
+        if self.error is not None and (found := AFTER.match(line)):
+            self.take_frame(*after_frame(found, self.call))
+            return
+        self.call = tail(call[1]) if call else ""
+        error = self.error_on(number, line)
+        if error is not None or (line and not line[0].isspace() and not call and not line.startswith("goroutine ")):
+            yield from self.end()
+            self.error = error
+            self.before = []
+
+    def take_frame(self, frame: str, is_own: bool) -> None:
+        """Keep the innermost frame of the project, or the innermost of all."""
+        assert self.error is not None
+        if not self.error.frame or (is_own and not self.error.is_own):
+            self.error.frame, self.error.is_own = frame, is_own
+
+    def error_on(self, number: int, line: str) -> Error | None:
+        """Return the error that a line tells of."""
+        if found := PANIC.search(line):
+            self.is_panic = found[1] is None
+            return Error(number, line.strip(), "panic", found[1] or "", tail(found[2]), True)
+        text = LEAD.sub("", line).strip()
+        innermost = self.before[-1] if self.before else ("", False)
+        frame, is_own = next((found for found in reversed(self.before) if found[1]), innermost)
+        if found := CLASS.search(text):
+            return Error(number, line.strip(), found[1], found[2] or "", frame, is_own)
+        if self.before and not line[:1].isspace() and (found := LAST_OF_PYTHON.match(text)):
+            return Error(number, line.strip(), found[1], found[2] or "", frame, is_own)
+        if not frame and (found := PLACE.match(text)):
+            frame, is_own = tail(found[1]), True
+        if found := MARK.search(text):
+            name = f"{found[1].lower()} {found[2] or found[3] or ''}".rstrip()
+            return Error(number, line.strip(), name, found[4], frame, is_own)
+        if PLAIN.search(text):
+            return Error(number, line.strip(), "", SHELL.sub("", text), frame, is_own)
+        return None
+
+    def end(self) -> Iterator[Error]:
+        """Yield the error whose frames may still follow: none does."""
+        if self.error is not None:
+            yield self.error
+        self.error = None
+
+
+def after_frame(found: re.Match[str], call: str) -> tuple[str, bool]:
+    """Return a frame that stands after its error, and whether it is the project's own."""
+    if method := found["method"]:
+        owner, _, name = method.replace("/", ".").rpartition(".")
+        return f"{owner.rpartition('.')[2]}.{name}", not LIBRARY.search(method)
+    path = found["script"] or found["go"] or found["rust"] or found["test"]
+    return f"{tail(path)}:{found['call'] or call}", not LIBRARY.search(path.removeprefix("file://"))
+
+
+def tail(path: str) -> str:
+    """Return the last part of a path: where a checkout stands differs from machine to machine."""
+    return re.split(r"[/\\]", path)[-1]

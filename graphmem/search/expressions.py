@@ -1,0 +1,179 @@
+"""
+Many match expressions against a text of any length, in bounded memory and time.
+
+All expressions stand in one filter of RE2, which says for a piece of text which of them can be in it at all; only those
+are run. RE2 runs them in linear time; those that it cannot run, and text beyond ASCII where it would differ from
+Python, go to the module `regex`. Each expression may use so much processor time and is then left aside and named.
+Decision: docs/decisions/0008-matching-a-log.md.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from time import thread_time
+from typing import Any, NamedTuple
+
+import re2
+
+from graphmem.constants import LINEAR_STEPS, LOG_BLOCK_BYTES, LOG_LINE_BYTES, LOG_SPAN_BYTES, LONG_BLOCK_S, MOST_LINES
+from graphmem.rules.expression import Expression
+
+COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")  # and the other escape sequences that steer a terminal
+
+
+class Line(NamedTuple):
+    """A line of a text: its number from 1, its UTF-8, and whether there was more of it."""
+
+    number: int
+    text: bytes
+    is_cut: bool
+
+
+def lines_of(raw: Iterable[bytes]) -> Iterator[Line]:
+    """Yield lines without their ends as they are looked at: in UTF-8, without colours, no longer than is sensible."""
+    for number, line in enumerate(raw, 1):
+        text = line[:LOG_LINE_BYTES]
+        if b"\x1b" in text:
+            text = COLOUR.sub(b"", text)
+        if not text.isascii():
+            text = text.decode(errors="replace").encode()
+        yield Line(number, text.rstrip(b"\r"), len(line) > LOG_LINE_BYTES)
+
+
+class Matcher:
+    """
+    Finds match expressions in the lines of one text.
+
+    An expression that no line holds by itself is looked for across lines too, as far as a piece of text reaches.
+
+    Args:
+        expressions: by what they stand for.
+        seconds: of processor time that one expression may use.
+    """
+
+    def __init__(self, expressions: Mapping[int, str], *, seconds: float) -> None:
+        self.keys = list(expressions)
+        self.made = [Expression(expression) for expression in expressions.values()]
+        self.left = [seconds] * len(self.keys)
+        self.hits = [0] * len(self.keys)
+        self.plain: set[int] = set()  # that hit a line by itself
+        self.is_timed = False  # each search: since one piece of the text took very long
+        self.filter = re2.Filter()
+        self.linear = [self.admit(made) for made in self.made]
+        self.general: dict[int, Any] = {}
+        self.tail: list[Line] = []  # the end of the text so far
+        if self.made:
+            self.filter.Compile()
+
+    @property
+    def slow(self) -> list[int]:
+        """What stands behind the expressions that ran out of time."""
+        return [self.keys[at] for at, left in enumerate(self.left) if left <= 0]
+
+    def admit(self, made: Expression) -> Any:
+        """Put an expression into the filter, or the literals that it needs; return it as RE2 runs it, if it does."""
+        options = re2.Options()
+        options.never_capture, options.log_errors = True, False
+        if made.linear is not None:
+            with contextlib.suppress(re2.error):  # far too large
+                found = re2.compile(made.linear.text, options)
+                if found.programsize <= LINEAR_STEPS:
+                    self.filter.Add(made.linear.text, options)
+                    return found
+        self.filter.Add(f"(?i:{'|'.join(map(re2.escape, made.literals))})", options)
+        return None
+
+    def find(self, block: list[Line]) -> list[tuple[int, Line]]:
+        """Return, in the order of the lines, what hits in the next piece of the text, and the line where it begins."""
+        if not self.made:
+            return []
+        hits = [*self.in_lines(block), *self.across(self.tail, block)]
+        self.tail = last([*self.tail, *block])
+        return [(self.keys[at], line) for at, line in sorted(hits, key=lambda hit: (hit[1].number, hit[0]))]
+
+    def in_lines(self, block: list[Line]) -> Iterator[tuple[int, Line]]:
+        """Yield what hits a line of a block by itself."""
+        if not self.filter.Match(b"\n".join(line.text for line in block), True):
+            return
+        began = thread_time()
+        for line in block:
+            text = line.text
+            is_guess = self.is_timed or not text.isascii()
+            for at in self.filter.Match(text, is_guess) or ():
+                is_hit = not is_guess and self.linear[at] is not None
+                if self.hits[at] < MOST_LINES and (is_hit or self.search(at, text, 0)):
+                    self.hits[at] += 1
+                    self.plain.add(at)
+                    yield at, line
+        self.is_timed |= thread_time() - began > LONG_BLOCK_S
+
+    def across(self, tail: list[Line], block: list[Line]) -> Iterator[tuple[int, Line]]:
+        """Yield what hits the end of the text before and a block only as a whole, and ends in the block."""
+        lines = [*tail, *block]
+        text = b"\n".join(line.text for line in lines)
+        new = sum(len(line.text) + 1 for line in tail)
+        for at in self.filter.Match(text, True) or ():
+            if at in self.plain or not self.made[at].general.can_span:
+                continue
+            end = 0
+            while (found := self.search(at, text, end)) and self.hits[at] < MOST_LINES:
+                start, end = found
+                if end > new:
+                    self.hits[at] += 1
+                    yield at, lines[text.count(b"\n", 0, start + len(text[start:end]) - len(text[start:end].lstrip()))]
+                end = text.find(b"\n", max(end, start + 1))
+                if end < 0:
+                    break
+
+    def search(self, at: int, text: bytes, start: int) -> tuple[int, int] | None:
+        """Return where an expression hits a text from ``start`` on; None also where it has no time left."""
+        if self.left[at] <= 0:
+            return None
+        began = thread_time()
+        linear = self.made[at].linear
+        if self.linear[at] is not None and linear and (text.isascii() or not linear.is_for_ascii):
+            hit = self.linear[at].search(text, start)
+            found = hit.span() if hit else None
+        else:
+            found = self.search_slowly(at, text, start)
+        self.left[at] -= thread_time() - began
+        return found
+
+    def search_slowly(self, at: int, text: bytes, start: int) -> tuple[int, int] | None:
+        """Search by an engine that takes everything, and may need more time than there is."""
+        import regex  # noqa: PLC0415 - 40 ms that few expressions need
+
+        if at not in self.general:
+            self.general[at] = regex.compile(self.made[at].general.text)
+        before = text[:start].decode()
+        whole = before + text[start:].decode()
+        try:
+            hit = self.general[at].search(whole, len(before), timeout=max(self.left[at], 0.001))
+        except TimeoutError:
+            self.left[at] = 0.0
+            return None
+        return (len(whole[: hit.start()].encode()), len(whole[: hit.end()].encode())) if hit else None
+
+
+def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield lines in pieces of about the same size."""
+    block: list[Line] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += len(line.text) + 1
+        if size >= LOG_BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def last(lines: list[Line]) -> list[Line]:
+    """Return the last lines, as many as a hit may begin in."""
+    size = 0
+    for place in range(len(lines) - 1, -1, -1):
+        size += len(lines[place].text) + 1
+        if size > LOG_SPAN_BYTES:
+            return lines[place + 1 :]
+    return lines

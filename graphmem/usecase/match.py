@@ -1,0 +1,156 @@
+"""Match: which known failures a log tells of (docs/concepts/retrieval.md, "Matching a log")."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import re2
+
+from graphmem.constants import LOG_TIMEOUT_S, MOST_ERRORS, MOST_LINES, MOST_TEXTS
+from graphmem.model import Memory, Record
+from graphmem.model.result import Listed, Matched, MatchedLog
+from graphmem.rules.score import help_ratio
+from graphmem.rules.signature import Error, Reader
+from graphmem.search.expressions import Line, Matcher, blocks, lines_of
+from graphmem.store import Store
+
+# A piece of a log without any of these tells of no error and has no frame.
+TELLS = re2.compile(
+    r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use|cannot"
+    r"|not permitted|no space|out of memory|critical|severe|violation|timeout|expired|interrupt|warning|exit|file \""
+    r"|\bat "
+)
+
+
+By = Literal["match", "signature", "near", "similarity"]
+RANKS: tuple[By, ...] = ("match", "signature", "near", "similarity")  # surest first
+
+
+@dataclass
+class Told:
+    """Where a log tells of one thing, and how that is known."""
+
+    by: By
+    text: str
+    lines: list[int] = field(default_factory=list)
+    similarity: float | None = None
+
+
+def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
+    """Return the known failures that a log tells of: by their expressions, by its errors' signatures, by meaning."""
+    with store.reading() as catalog:
+        matcher = Matcher(catalog.expressions(), seconds=LOG_TIMEOUT_S)
+    told: dict[int, Told] = {}
+    log = Log()
+    for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nobody waits for us meanwhile
+        hits = matcher.find(block)
+        for number, line in hits:
+            told.setdefault(number, Told("match", line.text.decode())).lines.append(line.number)
+        log.read(block, {line.number for _, line in hits})
+    log.end()
+    with store.reading():
+        unknown = by_signature(store, list(log.errors.values()), told)
+    if unknown and store.vectors is not None:
+        store.embed_missing()
+    with store.reading() as catalog:
+        by_meaning(store, unknown[:MOST_TEXTS], told)
+        slow = sorted(catalog.refs(matcher.slow).values())
+        return MatchedLog(results=answers(store, told), lines=log.lines, cut=log.cut, slow=slow)
+
+
+class Log:
+    """What is kept of a log while it streams past: how long it is, and which errors no expression knows."""
+
+    def __init__(self) -> None:
+        self.lines = self.cut = 0
+        self.errors: dict[tuple[str, str], tuple[Error, list[int]]] = {}
+        self.reader = Reader()
+
+    def read(self, block: Sequence[Line], known: set[int]) -> None:
+        """Take a piece of the log, and which of its lines are known."""
+        self.lines += len(block)
+        self.cut += sum(line.is_cut for line in block)
+        if len(self.errors) >= MOST_ERRORS:
+            return
+        if not TELLS.search(b"\n".join(line.text for line in block)):
+            self.end()
+            return
+        for line in block:
+            for error in self.reader.read(line.number, line.text.decode()):
+                self.keep(error)
+            if line.number in known:
+                self.reader.error = None
+
+    def end(self) -> None:
+        """Take what the last line told of."""
+        for error in self.reader.end():
+            self.keep(error)
+
+    def keep(self, error: Error) -> None:
+        """Keep an error once, with its lines."""
+        lines = self.errors.setdefault((error.exact, error.frame), (error, []))[1]
+        if len(lines) < MOST_LINES:
+            lines.append(error.line)
+
+
+def by_signature(store: Store, found: Sequence[tuple[Error, list[int]]],
+                 told: dict[int, Told]) -> list[tuple[Error, list[int]]]:  # fmt: skip
+    """Find failures by the signatures of errors; return the errors that no failure is known for."""
+    unknown = []
+    for error, lines in found:
+        same = store.catalog.with_errors(error.exact_keys)
+        numbers = same or store.catalog.with_errors(error.near_keys)
+        for number in numbers:
+            add(told, number, Told("signature" if same else "near", error.text, lines))
+        if not numbers:
+            unknown.append((error, lines))
+    return unknown
+
+
+def by_meaning(store: Store, found: Sequence[tuple[Error, list[int]]], told: dict[int, Told]) -> None:
+    """Find the failure that is most similar to each error, where one is similar enough."""
+    if not found or store.vectors is None or store.embedder is None:
+        return
+    for error, lines in found:
+        ids, cosines = store.vectors.search(store.embedder.encode_query(error.text), ["failure"])
+        if len(ids) and float(cosines.max()) >= store.settings.retrieval.critical:
+            best = int(cosines.argmax())
+            add(told, int(ids[best]), Told("similarity", error.text, lines, min(1.0, float(cosines[best]))))
+
+
+def add(told: dict[int, Told], number: int, new: Told) -> None:
+    """Note where a failure was found; what is surer or was found first stays."""
+    kept = told.get(number)
+    if kept is None or RANKS.index(new.by) < RANKS.index(kept.by):
+        told[number] = new
+    elif kept.by == new.by:
+        kept.lines = sorted({*kept.lines, *new.lines})[:MOST_LINES]
+
+
+def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
+    """Return what was found, surest first, then in the order of the log."""
+    records = store.catalog.records(told)
+    solutions = solving(store, told)
+    order = sorted(
+        records, key=lambda number: (RANKS.index(told[number].by), told[number].lines[0], records[number].ref)
+    )
+    return [
+        Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
+                similarity=told[n].similarity, solved_by=solutions.get(n, []), record=records[n])
+        for n in order
+    ]  # fmt: skip
+
+
+def solving(store: Store, numbers: Mapping[int, Told]) -> dict[int, list[Listed]]:
+    """Return the patterns that solve failures, strongest first."""
+    steps = list(store.catalog.steps(numbers, ["solves"], "in"))
+    patterns = store.catalog.records({step.far for step in steps})
+
+    def strength(weight: float, record: Record) -> float:
+        return weight * help_ratio(record.helped, record.failed) if isinstance(record, Memory) else 0.0
+
+    steps.sort(key=lambda step: (-strength(step.weight, patterns[step.far]), patterns[step.far].ref))
+    found: dict[int, list[Listed]] = {}
+    for step in steps:
+        found.setdefault(step.near, []).append(Listed(ref=patterns[step.far].ref, record=patterns[step.far]))
+    return found

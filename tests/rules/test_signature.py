@@ -1,0 +1,144 @@
+"""Error signatures: the same error on two machines has one, two errors have two; retrieval.md, section 10."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphmem.rules.signature import error_keys, errors, generalised
+
+# In every language: an error as one machine tells it, the same from another machine, another error in the same place.
+PYTHON = """Traceback (most recent call last):
+  File "{0}/app/main.py", line {1}, in run
+    load(x)
+  File "{0}/app/io.py", line {1}, in load
+    return open(path)
+  File "{0}/venv/lib/python3.11/site-packages/pandas/common.py", line 2, in get
+    handle = open(
+{2}"""
+NODE = """{0}/src/handler.js:{1}
+{2}
+    at get (/srv/node_modules/lodash/get.js:1:2)
+    at handler ({0}/src/handler.js:{1}:22)
+    at process.processTicks (node:internal/process/task_queues:95:5)"""
+JAVA = """{2}
+\tat java.base/java.util.Objects.requireNonNull(Objects.java:{1})
+\tat com.acme.shop.Cart.checkout(Cart.java:{1})
+\t... {1} more"""
+GO = """{2}
+
+goroutine {1} [running]:
+main.pick(...)
+\t{0}/go/src/app/main.go:{1}
+main.main()
+\t{0}/go/src/app/main.go:20 +0x1d"""
+RUST = "thread 'main' panicked at {0}/src/main.rs:{1}:9:\n{2}\nnote: run with RUST_BACKTRACE=1"
+GCC = "{0}/src/foo.c:{1}:5: error: {2}"
+PYTEST = """{0}/tests/test_a.py:{1}: in test_x
+    pick()
+{0}/app/pick.py:{1}: in pick
+    raise
+E   {2}"""
+
+CASES = [
+    (
+        PYTHON,
+        "FileNotFoundError: [Errno 2] No such file: '{0}/in.csv'",
+        "FileNotFoundError: [Errno 2] No such file: 'b.csv'",
+        "io.py:load",
+    ),
+    (
+        PYTHON,
+        "ModuleNotFoundError: No module named 'yaml'",
+        "ModuleNotFoundError: No module named 'toml'",
+        "io.py:load",
+    ),
+    (PYTHON, "shop.NoPrice", "shop.NoStock", "io.py:load"),
+    (
+        NODE,
+        "TypeError: Cannot read properties of undefined (reading 'id')",
+        "TypeError: x.get is not a function",
+        "handler.js:handler",
+    ),
+    (
+        JAVA,
+        "java.lang.IllegalStateException: order {1} is closed",
+        "java.lang.NullPointerException: order is null",
+        "Cart.checkout",
+    ),
+    (
+        GO,
+        "panic: runtime error: index out of range [{1}] with length 3",
+        "panic: assignment to entry in nil map",
+        "main.go:main.pick",
+    ),
+    (
+        RUST,
+        "index out of bounds: the len is 3 but the index is {1}",
+        "called `Option::unwrap()` on a `None` value",
+        "main.rs",
+    ),
+    (GCC, "'bar' undeclared (first use in this function)", "'baz' undeclared (first use in this function)", "foo.c"),
+    (PYTEST, "KeyError: 'user_{1}'", "KeyError: 'name'", "pick.py:pick"),
+    ("{0}/run.sh: line {1}: {2}", "jq: command not found", "yq: command not found", ""),
+    (
+        "2026-11-02 10:00:{1} ERROR {2}",
+        "psycopg2.errors.UniqueViolation: key orders_pkey",
+        "psycopg2.errors.UniqueViolation: key users_pkey",
+        "",
+    ),
+    (
+        "{2}\n  --> {0}/src/lib.rs:{1}:9",
+        "error[E0382]: borrow of moved value: `x`",
+        "error[E0502]: cannot borrow `x`",
+        "lib.rs",
+    ),
+]
+
+
+@pytest.mark.parametrize(("form", "message", "other", "frame"), CASES)
+def test_one_error_on_two_machines_has_one_signature(form: str, message: str, other: str, frame: str) -> None:
+    def told(home: str, line: int, text: str) -> tuple[str, str, set[str]]:
+        report = form.format(home, line, text.format(home, line))
+        (error,) = errors(f"collecting …\n{report}\n\nall done".splitlines())
+        return error.exact, error.frame, set(error.exact_keys) & error_keys(report)
+
+    here, there = told("/home/ann/shop", 12, message), told("/ci/build-7/shop", 345, message)
+    assert here == there
+    assert here[1].rstrip(":") == frame
+    assert here[2], "it finds itself"
+    assert not here[2] & told("/home/ann/shop", 12, other)[2]
+
+
+def test_a_log_may_tell_of_several_errors() -> None:
+    log = "\n".join(form.format("/home/ann", 12, message.format("/x", 1)) for form, message, *_ in CASES)
+    assert len({error.exact for error in errors(log.splitlines())}) == len(CASES)
+    chained = JAVA.format("", 1, "java.lang.RuntimeException: cannot start")
+    chained += "\nCaused by: java.io.IOException: no disk\n\tat d.E.f(E.java:2)"
+    assert [(error.name, error.frame) for error in errors(chained.splitlines())] == [
+        ("RuntimeException", "Cart.checkout"),
+        ("IOException", "E.f"),
+    ]
+
+
+def test_what_says_only_that_something_failed_finds_nothing() -> None:
+    for text in ("Error: failed", "ERROR: 17", "AssertionError", "all is well", "", "Exception: '12345'"):
+        assert error_keys(text) == set(), text
+
+
+def test_values_are_generalised_and_names_stay() -> None:
+    message = (
+        "at 2026-11-02T10:00:00Z pid 17 in /tmp/x7/a.txt: '9f86d081884c7d65' of `orders` is 12.5 s late, status 404"
+    )
+    assert generalised(message) == "at pid in <path>: '<value>' of 'orders' is late, status 404"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["/", "a.", "| ", "E  ", "'", "Error: ", "x.py:1: ", "  at ", "(", "0a", ":1", "\\"]),
+        max_size=60,
+    )
+)
+def test_no_text_takes_long(parts: list[str]) -> None:
+    """A line that matched in more than linear time would hang here."""
+    list(errors(["".join(parts) * 5_000] * 3))
