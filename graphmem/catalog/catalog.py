@@ -24,7 +24,7 @@ from graphmem.rules.paths import Edge, Step
 
 T = TypeVar("T")
 
-VERSION = 4  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 5  # of the catalog's own tables; another one is thrown away and made again
 CHUNK = 500  # values in one IN list
 
 

@@ -103,33 +103,33 @@ class Intake:
     def remove_records(self, gone: Collection[int], touched: Touched) -> None:
         """Take records out, with what their fields made."""
         for part in chunks(gone):
-            for number, (_, handles) in self.touch(part, touched).items():
+            for number, (*_, handles) in self.touch(part, touched).items():
                 touched.moved.add(number)
                 touched.handles |= handles
             self.note_edges_at(part, touched)
             for table, column in (("record", "id"), *OWNED):
                 self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
 
-    def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, set[str]]]:
-        """Note what changes with records that are there; return whether each was live, and what it was called."""
+    def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, str, set[str]]]:
+        """Note what changes with records that are there; return whether each was live, its name, all it was called."""
         sql = f"SELECT id, scope, key, name, is_live FROM record WHERE id IN ({marks(ids)})"
-        found: dict[int, tuple[bool, set[str]]] = {}
+        found: dict[int, tuple[bool, str, set[str]]] = {}
         for number, scope, key, name, is_live in self.connection.execute(sql, ids):
             touched.records.add(number)
             touched.nodes.add(f"{scope}/{key}")
             touched.names.add((scope, name))
-            found[number] = bool(is_live), {f"{scope}/{key}", f"{scope}/{name}"}
+            found[number] = bool(is_live), name, {f"{scope}/{key}", f"{scope}/{name}"}
         present = list(found)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", [(number,) for number in present])
         sql = f"SELECT record, scope || '/' || name FROM alias WHERE record IN ({marks(present)})"
         for number, handle in self.connection.execute(sql, present):
-            found[number][1].add(handle)
+            found[number][2].add(handle)
         return found
 
     def add_records(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
         """Put records in, or in the place of what they were."""
         vectors: dict[int, tuple[bytes | None, int | None]] = {}
-        before: dict[int, tuple[bool, set[str]]] = {}
+        before: dict[int, tuple[bool, str, set[str]]] = {}
         for part in chunks([entry.id for entry in entries]):
             before |= self.touch(part, touched)
             sql = f"SELECT id, text_hash, vector FROM record WHERE id IN ({marks(part)})"
@@ -163,8 +163,8 @@ class Intake:
                 touched.names.add((scope, name))
             handles = {f"{scope}/{handle}" for handle in (key, name, *others)}
             was = before.get(number)
-            if was != (is_live, handles):
-                touched.handles |= handles | (was[1] if was else set())
+            if was != (is_live, name, handles):  # a name that became an alias gives way to another record's name
+                touched.handles |= handles | (was[2] if was else set())
                 touched.moved |= {number} if was else set()
         self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
@@ -315,10 +315,16 @@ class Intake:
         for part in chunks(affected):
             self.resolve_edges(part, touched)
         for handles in chunks(touched.handles):
-            sql = f"SELECT DISTINCT ref FROM report WHERE ref IN ({marks(handles)})"
-            for (ref,) in self.connection.execute(sql, handles).fetchall():
-                record = self.catalog.known({ref}).get(ref)
-                self.connection.execute("UPDATE report SET record = ? WHERE ref = ?", (record, ref))
+            sql = f"SELECT id, ref FROM report WHERE ref IN ({marks(handles)})"
+            reports = self.connection.execute(sql, handles).fetchall()
+            records = self.catalog.known({ref for _, ref in reports})
+            numbers = [number for number, _ in reports]
+            for part in chunks(numbers):
+                self.touch_reported(part, touched)
+            found = [(records.get(ref), number) for number, ref in reports]
+            self.connection.executemany("UPDATE report SET record = ? WHERE id = ?", found)
+            for part in chunks(numbers):
+                self.touch_reported(part, touched)
 
     def resolve_edges(self, ids: Sequence[int], touched: Touched) -> None:
         """Set the ends of these rows of relations, and which of them speak for their edges."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError, Memory
@@ -260,9 +260,13 @@ def strip(value: object) -> object:
 @settings(
     max_examples=10,
     deadline=None,
-    phases=[Phase.reuse, Phase.generate],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+@example(  # the name that a report means becomes an alias of one record and stays the name of another
+    [("rename", ("failure/alpha", "delta")), ("pull report", ("failure/delta", True)),
+     ("pull", ("failure/beta", "delta")), ("rename", ("failure/beta", "beta"))]
+)  # fmt: skip
 @given(st.lists(steps, min_size=5, max_size=40))
 def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
