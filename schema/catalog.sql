@@ -26,6 +26,7 @@ CREATE INDEX record_shown ON record (shown) WHERE shown <> name;
 CREATE INDEX record_scope ON record (scope, is_live);
 CREATE INDEX record_signature ON record (signature) WHERE signature IS NOT NULL;
 CREATE INDEX record_vector ON record (scope, vector) WHERE is_live AND text_hash IS NOT NULL;
+CREATE INDEX record_place ON record (vector, scope) WHERE is_live AND text_hash IS NOT NULL;
 
 CREATE TABLE alias (name TEXT, scope TEXT, record INTEGER, PRIMARY KEY (name, scope, record)) WITHOUT ROWID;
 CREATE INDEX alias_record ON alias (record);

@@ -182,6 +182,6 @@ def stats(ctx: typer.Context) -> None:
         "",
         f"edges per node {found.edges_per_node:.2f}, isolated {found.isolated_share:.1%},"
         f" components {found.components:,}, largest {found.largest_component:,},"
-        f" unsolved failures {found.unsolved_failures:,}",
+        f" unsolved failures {found.unsolved_failures:,}, search {answer.search}",
     ]
     session.answer(answer, "\n".join(lines))

@@ -341,6 +341,7 @@ class Stats(Answer):
     entities: dict[str, int]
     relations: dict[str, int]
     archived: int
+    search: Literal["lexical", "exact", "sketch"]  # how the nearest are found: no model, all rows, short vectors first
     connectivity: Connectivity
 
 

@@ -2,7 +2,7 @@
 The vectors of a store: one flat file a model, found by the hash of the text, never made twice.
 
 ``vectors/<fingerprint>.f32`` holds float32 rows and only grows; the catalog says which row belongs to which text.
-Search is exact: one product with all rows, cheaper than an index up to several 100,000 (engine-notes, "Vector index").
+Search is exact: one product with all rows. Of very many rows short vectors choose which are measured (``sketch``).
 """
 
 import os
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.catalog.entry import hash_of
+from graphmem.constants import SKETCH_ROWS
+from graphmem.search.sketch import Sketch, best
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
     Matrix = NDArray[np.float32]
 
+FEW = 5_000  # records of a scope up to which each is measured rather than picked out of the nearest of all
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
 
 
@@ -43,6 +46,7 @@ class VectorStore:
         self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
         self.path = folder / f"{encoder.fingerprint}.f32"
         self.row_bytes = 4 * encoder.dimensions
+        self.sketch = Sketch(folder / f"{encoder.fingerprint}.sketch", encoder.dimensions)
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
 
     def catch_up(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -55,6 +59,7 @@ class VectorStore:
         self.check_file()
         unset = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
         if not self.connection.execute(f"SELECT 1 FROM record WHERE {unset} LIMIT 1").fetchone():
+            self.sketch_all()
             return 0
         self.place_known(unset)
         missing = self.connection.execute(
@@ -68,6 +73,7 @@ class VectorStore:
             self.place_known(unset)
             if progress:
                 progress(len(missing), len(missing))
+        self.sketch_all()
         return len(missing)
 
     def check_file(self) -> None:
@@ -92,6 +98,8 @@ class VectorStore:
         import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
 
         shape = (self.size() // self.row_bytes, self.encoder.dimensions)
+        if not shape[0]:
+            return np.empty(shape, dtype=np.float32)
         return np.memmap(self.path, dtype="<f4", mode="r", shape=shape)
 
     def switch(self) -> None:
@@ -157,38 +165,75 @@ class VectorStore:
             found |= dict(self.connection.execute(sql, (self.fingerprint, *part)).fetchall())
         return found
 
-    def search(self, query: "Vector", scopes: Collection[str] | None) -> "tuple[NDArray[np.int64], Vector]":
+    def search(self, query: "Vector", scopes: Collection[str] | None, limit: int) -> list[tuple[int, float]]:
         """
-        Return the cosine of every live record of these scopes with ``query``, in no particular order.
+        Return the live records nearest to ``query`` with their cosines, nearest first.
 
         Args:
             query: float32, shape ``(dimensions,)``, unit length.
-            scopes: kinds and entity types; None for all.
-
-        Returns:
-            Numbers of records and their cosines, both of shape ``(n,)``.
+            scopes: kinds and entity types to look among; None for all.
+            limit: at most this many.
         """
-        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
-
-        among = f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
-        sql = f"SELECT id, vector FROM record WHERE is_live AND text_hash IS NOT NULL AND vector IS NOT NULL{among}"
-        pairs = np.array(self.connection.execute(sql, list(scopes or ())).fetchall(), dtype=np.int64).reshape(-1, 2)
-        if not len(pairs):
-            return pairs[:, 0], np.empty(0, dtype=np.float32)
         rows = self.rows()
-        places = pairs[:, 1]
-        if len(places) * 2 > len(rows):
-            return pairs[:, 0], (rows @ query)[places]
-        return pairs[:, 0], rows[places] @ query
+        pairs = self.placed(scopes) if scopes is not None else []
+        if not pairs or len(pairs) > FEW:
+            pairs = self.nearest(rows, query, scopes, limit)
+        cosines = (rows[[place for _, place in pairs]] @ query).tolist()
+        found = zip([number for number, _ in pairs], cosines, strict=True)
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def nearest(
+        self, rows: "Matrix", query: "Vector", scopes: Collection[str] | None, limit: int
+    ) -> list[tuple[int, int]]:
+        """Return records and their places, among them the nearest ``limit``."""
+        cosines = None if self.is_sketched else rows @ query
+        most = limit
+        while True:
+            places = best(cosines, most) if cosines is not None else self.sketch.nearest(query, most)
+            pairs = self.placed(scopes, among=places.tolist())
+            if len(pairs) >= limit or len(places) >= len(rows):
+                return pairs
+            most *= 8  # most of these rows are of other scopes, archived or gone
+
+    def placed(self, scopes: Collection[str] | None, among: Collection[int] | None = None) -> list[tuple[int, int]]:
+        """
+        Return live records and the places of their vectors.
+
+        Args:
+            scopes: kinds and entity types; None for all.
+            among: places; None for any, and then only so many that it is seen whether they are few.
+        """
+        sql = "SELECT id, vector FROM record WHERE is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
+        sql += f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
+        if among is None:
+            return self.connection.execute(f"{sql} LIMIT ?", (*(scopes or ()), FEW + 1)).fetchall()
+        found: list[tuple[int, int]] = []
+        for part in chunks(among):
+            found += self.connection.execute(f"{sql} AND vector IN ({marks(part)})", (*(scopes or ()), *part))
+        return found
+
+    @property
+    def is_sketched(self) -> bool:
+        """Whether there are so many rows that short vectors choose among them, and all of them have one."""
+        rows = self.size() // self.row_bytes
+        return rows >= SKETCH_ROWS and len(self.sketch) == rows
+
+    def sketch_all(self) -> None:
+        """Give every row of a large file its short vector."""
+        rows = self.rows()
+        if len(rows) >= SKETCH_ROWS and len(self.sketch) != len(rows):
+            with transaction(self.connection):  # one process at a time
+                self.sketch.extend(self.rows())
 
     def erase(self, places: Collection[int]) -> None:
-        """Overwrite vectors in the file with zeros."""
+        """Overwrite vectors in the file with zeros; short vectors are made anew of what is left."""
         with open(self.path, "r+b") as file:
             for place in places:
                 file.seek(place * self.row_bytes)
                 file.write(bytes(self.row_bytes))
             file.flush()
             os.fsync(file.fileno())
+        self.sketch.path.unlink(missing_ok=True)
 
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one."""
@@ -215,7 +260,8 @@ def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[byt
                 sql = "DELETE FROM vector WHERE model = ? AND text_hash = ?"
                 connection.executemany(sql, [(model, digest) for digest in digests])
                 continue
-            (folder / f"{model}.f32").unlink(missing_ok=True)
+            for suffix in ("f32", "sketch"):
+                (folder / f"{model}.{suffix}").unlink(missing_ok=True)
             connection.execute("DELETE FROM vector WHERE model = ?", (model,))
             # Its records have to find their places anew, should the model come back.
             connection.execute("DELETE FROM meta WHERE name = 'vector_model' AND value = ?", (model,))

@@ -88,16 +88,19 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
     return Relation.model_validate({**row, "similarity": similarity})
 
 
+MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
+
+
 def find_alike(store: Store, made: Memory) -> Likeness:
     """Look for the record that a new one repeats, and for those that are only similar."""
     repeats = store.catalog.repeating(made)
     if store.vectors is None or store.embedder is None:
         return judge(store, made, {}, repeats, store.catalog.stored)
     store.embed_missing()
-    ids, cosines = store.vectors.search(store.vectors.vector_of(made.search_text), [made.kind])
+    vector = store.vectors.vector_of(made.search_text)
     bound = store.settings.retrieval.variant_similarity
-    kept = {row_id(other.key_ref) for other in repeats}
-    similar = {n: c for n, c in zip(ids.tolist(), cosines.tolist(), strict=True) if c >= bound or n in kept}
+    similar = {n: cosine for n, cosine in store.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
+    similar |= {n: float(row @ vector) for n, row in store.vectors.of({row_id(one.key_ref) for one in repeats})}
     return judge(store, made, similar, repeats, store.catalog.stored)
 
 

@@ -133,9 +133,7 @@ def gather(store: Store, asked: Asked, limit: int) -> None:
     most = max(limit, settings.candidates)
     nearest: list[int] = []
     if store.vectors is not None:
-        ids, values = store.vectors.search(asked.vector, asked.scopes)
-        best = (-values).argsort(kind="stable")[:most]
-        nearest = ids[best].tolist()
+        nearest = [number for number, _ in store.vectors.search(asked.vector, asked.scopes, most)]
     lexical = store.lexical.search(asked.text, asked.scopes, most, nearest)
     fused: dict[int, float] = {}
     for ranking in (list(lexical)[:most], nearest):

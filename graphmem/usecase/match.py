@@ -112,10 +112,9 @@ def by_meaning(store: Store, found: Sequence[tuple[Error, list[int]]], told: dic
     if not found or store.vectors is None or store.embedder is None:
         return
     for error, lines in found:
-        ids, cosines = store.vectors.search(store.embedder.encode_query(error.text), ["failure"])
-        if len(ids) and float(cosines.max()) >= store.settings.retrieval.critical:
-            best = int(cosines.argmax())
-            add(told, int(ids[best]), Told("similarity", error.text, lines, min(1.0, float(cosines[best]))))
+        for number, cosine in store.vectors.search(store.embedder.encode_query(error.text), ["failure"], 1):
+            if cosine >= store.settings.retrieval.critical:
+                add(told, number, Told("similarity", error.text, lines, min(1.0, cosine)))
 
 
 def add(told: dict[int, Told], number: int, new: Told) -> None:

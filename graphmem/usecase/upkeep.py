@@ -218,6 +218,7 @@ def stats(store: Store) -> Stats:
             entities=entities,
             relations={kind: edges[kind] for kind in sorted(catalog.vocabulary.relations)},
             archived=archived,
+            search="lexical" if store.vectors is None else "sketch" if store.vectors.is_sketched else "exact",
             connectivity=connectivity(store),
         )
 

@@ -1,0 +1,97 @@
+"""
+Short vectors beside a large file of long ones: they say which few rows are worth the whole product.
+
+Up to several 100,000 rows one product with all of them is cheaper than any index (engine-notes, "Vector index"). Beyond
+that reading them is what costs, so each row is kept a second time by its first principal components, a quarter as long.
+A search takes the best by these and measures them by the whole rows. The components are computed once, from a sample;
+a row that is added later is projected on them, so nothing is ever built anew.
+Measured: docs/benchmarks.md, "Search at scale".
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem.constants import SKETCH_CANDIDATES, SKETCH_DIMENSIONS, SKETCH_SAMPLE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    Matrix = NDArray[np.float32]
+
+STEP = 50_000  # rows projected at once: 80 MB
+
+
+class Sketch:
+    """The short vectors of one file: the components, then one row of float32 for each row of that file."""
+
+    def __init__(self, path: Path, dimensions: int) -> None:
+        self.path = path
+        self.dimensions = dimensions
+        self.width = min(SKETCH_DIMENSIONS, dimensions)
+        self.head_bytes = 4 * dimensions * self.width
+        self.row_bytes = 4 * self.width
+
+    def __len__(self) -> int:
+        """The whole rows that are there."""
+        size = self.path.stat().st_size if self.path.exists() else 0
+        return max(0, size - self.head_bytes) // self.row_bytes
+
+    def extend(self, rows: "Matrix") -> None:
+        """Project the rows that have no short vector yet; the caller sees to it that nobody else does meanwhile."""
+        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
+
+        done = len(self)
+        if done > len(rows):  # of a file that was made anew
+            self.path.unlink()
+            done = 0
+        if not done:
+            self.begin(rows)
+        components = self.components()
+        with open(self.path, "r+b") as file:
+            file.truncate(self.head_bytes + done * self.row_bytes)
+            file.seek(0, os.SEEK_END)
+            for start in range(done, len(rows), STEP):
+                file.write((np.asarray(rows[start : start + STEP]) @ components).astype("<f4").tobytes())
+
+    def begin(self, rows: "Matrix") -> None:
+        """Compute the components of a sample of the rows, and begin the file with them."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        places = np.linspace(0, len(rows) - 1, min(len(rows), SKETCH_SAMPLE)).astype(np.int64)
+        sample = np.asarray(rows[places], dtype=np.float64)
+        _, vectors = np.linalg.eigh(sample.T @ sample)
+        made = self.path.with_name(f"{self.path.name}.new")
+        made.write_bytes(np.ascontiguousarray(vectors[:, ::-1][:, : self.width]).astype("<f4").tobytes())
+        os.replace(made, self.path)
+
+    def components(self) -> "Matrix":
+        """Return the components, shape ``(dimensions, width)``."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        return np.fromfile(self.path, dtype="<f4", count=self.dimensions * self.width).reshape(-1, self.width)
+
+    def nearest(self, query: "Vector", most: int) -> "NDArray[np.int64]":
+        """
+        Return the places of the rows that are likely to be the nearest, in no order.
+
+        Args:
+            query: float32, shape ``(dimensions,)``.
+            most: how many are wanted; several times as many are returned.
+        """
+        import numpy as np  # noqa: PLC0415 - as above
+
+        rows = np.memmap(self.path, dtype="<f4", mode="r", offset=self.head_bytes, shape=(len(self), self.width))
+        likely = rows @ (query @ self.components())
+        return best(likely, max(SKETCH_CANDIDATES, 4 * most))
+
+
+def best(values: "Vector", most: int) -> "NDArray[np.int64]":
+    """Return the places of the largest values, in no order."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    if most >= len(values):
+        return np.arange(len(values))
+    return np.argpartition(values, -most)[-most:]
