@@ -84,6 +84,8 @@ def test_without_a_model_search_is_lexical_and_finds_tokens_whole_and_by_part(me
 def test_a_query_of_which_nothing_is_known_finds_nothing(memory: Memory) -> None:
     memory.failures.add("the moon is made of cheese", name="moon")
     assert memory.query("zebra").results == []
+    assert memory.query("moon zebra unicorn griffin").results[0].relevance < 0.25  # one word of four, and a common one
+    assert memory.query("moon").results[0].relevance == 1.0
     for empty in ("", "  \n"):
         with pytest.raises(BadInput):
             memory.query(empty)
@@ -182,6 +184,50 @@ def test_a_pattern_that_solves_a_hit_is_let_in_by_the_graph(memory: Memory) -> N
     assert hits["pattern/look"].factors.graph == hits["failure/moon"].relevance
     assert refs(memory.query("moon made of cheese", kinds=["pattern"])) == ["pattern/look", "pattern/dig"]
     assert refs(memory.query("moon made of cheese", kinds=["failure"])) == ["failure/moon"]
+
+
+def test_words_that_stand_side_by_side_say_more_than_the_same_words_apart(memory: Memory) -> None:
+    memory.failures.add("pool of the connection is exhausted", name="apart", dedup=False)
+    memory.failures.add("connection pool is of the exhausted", name="beside", dedup=False)
+    found = memory.query("exhausted: connection pool").results
+    assert [hit.ref for hit in found] == ["failure/beside", "failure/apart"]
+    assert found[0].relevance > found[1].relevance
+
+
+def test_a_pasted_log_keeps_its_rarest_words_however_they_are_inflected(memory: Memory) -> None:
+    noise = " ".join(f"w{number}" for number in range(300))
+    for name in ("a", "b"):
+        memory.failures.add(f"{noise} {name}", name=name, dedup=False)
+    memory.failures.add("deadlock", name="rare")
+    assert "failure/rare" in refs(memory.query(f"{noise} deadlocks"))
+
+
+def test_a_query_for_patterns_is_measured_by_patterns(memory: Memory) -> None:
+    memory.patterns.add("disk full while the report is written", "delete old reports", name="p")
+    memory.failures.add("disk full", name="f")
+    assert memory.query("disk full", kinds=["pattern"]).results[0].relevance == pytest.approx(1)
+
+
+def test_a_larger_limit_finds_more_than_the_usual_candidates(memory: Memory) -> None:
+    rows = (b'{"kind":"failure","name":"n%d","trigger":"the moon number %d"}' % (n, n) for n in range(130))
+    memory.add_rows(rows)
+    assert len(memory.query("moon", limit=125).results) == 125
+    assert len(memory.query("moon").results) == 10
+
+
+def test_what_is_near_in_meaning_is_measured_by_its_words_too(
+    tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where other records use the words more."""
+    monkeypatch.setenv("GRAPHMEM_RETRIEVAL_CANDIDATES", "2")
+    Memory.init(tmp_path)
+    with open_memory(tmp_path, embedder=embedder) as memory:
+        for number in range(3):
+            text = f"clients, slow clients: printer {number} in the hall is out of blue paper, the kitchen of coffee"
+            memory.failures.add(text, name=f"printer-{number}", dedup=False)
+        memory.failures.add("Response times are terrible, clients wait for ages", name="times")
+        hits = {hit.ref: hit for hit in memory.query("the server answers clients far too slowly", limit=2).results}
+        assert hits["failure/times"].factors.lexical > 0
 
 
 def test_with_the_model_meaning_is_found_without_a_shared_word(memory_with_model: Memory) -> None:
