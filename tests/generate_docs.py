@@ -230,6 +230,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`solutions`": result.Solutions,
     "`path`": result.Connection,
     "`query`": result.Found,
+    "`match`": result.MatchedLog,
     "`similar`": result.Similar,
     "`feedback REF`": result.Reported,
     "`feedback --ndjson`": result.BulkReported,
