@@ -183,6 +183,11 @@ class Reader:
         self.call = ""  # of Go: the function that the next line tells the file of
         self.is_panic = False  # the next line says why
 
+    @property
+    def is_within(self) -> bool:
+        """Tell whether what was read last goes on with whatever comes next."""
+        return self.error is not None or bool(self.before)
+
     def read(self, number: int, line: str) -> Iterator[Error]:
         """Take a line; yield the error before it, once it is complete."""
         line = line[:LINE].rstrip()
