@@ -1,5 +1,5 @@
 """
-Logs of 50 MB against 504 expressions, beside RE2 alone and grep: ``pytest -m bench -s tests/bench/test_match.py``.
+Logs of 50 MB against 504 expressions, beside RE2 alone: ``pytest -m bench -s tests/bench/test_match.py``.
 
 And what is found on the public sets, against Python's own `re`. Results with machine and date: docs/benchmarks.md.
 """
@@ -83,21 +83,6 @@ def test_a_long_log(log: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     seconds = time.process_time() - began
     print(f"\n{log.__name__}: {path.stat().st_size:,} bytes, {answer['lines']:,} lines, {len(answer['results'])} found")  # type: ignore[attr-defined]
     print(f"| match | {ours:.1f} s | {after.ru_maxrss // 1024} MB |\n| RE2 alone, {raw:,} hits | {seconds:.1f} s |")
-    head = tmp_path / "head"
-    with open(path, "rb") as file:
-        head.write_bytes(file.read(SIZE // 1000))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    grep = [
-        "grep",
-        "-c",
-        "-P",
-        "|".join(f"(?:{expression})" for expression in list(expressions.values())[:100]),
-        str(head),
-    ]
-    subprocess.run(grep, capture_output=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    grepped = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"| grep -P, 100 of the expressions, a thousandth of the log | {grepped:.1f} s |")
 
 
 @pytest.mark.parametrize("name", ["logtrig", "cmdfix", "pyerrors", "diagnostics"])
