@@ -232,6 +232,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`path`": result.Connection,
     "`query`": result.Found,
     "`context`": result.ContextBlock,
+    "`match`": result.MatchedLog,
     "`similar`": result.Similar,
     "`feedback REF`": result.Reported,
     "`feedback --ndjson`": result.BulkReported,

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from graphmem.catalog.entry import signature_of
+from graphmem.catalog.entry import repeat_keys
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Memory, Record, Relation
 from graphmem.model.record import Row
@@ -250,9 +250,14 @@ class Catalog:
         return found
 
     def repeating(self, record: Memory) -> list[Memory]:
-        """Return the live memories of its kind whose trigger is that of a record but for what is volatile."""
-        sql = "SELECT line FROM record WHERE signature = ? AND is_live ORDER BY id"
-        found = [parse_record(line) for (line,) in self.connection.execute(sql, (signature_of(record),))]
+        """Return the live memories of its kind that share a signature with a record: of the trigger, of an error."""
+        keys = list(repeat_keys(record))
+        among = f"IN ({marks(keys)})"
+        sql = (
+            f"SELECT line FROM record WHERE is_live AND (signature {among} OR id IN"
+            f" (SELECT record FROM error WHERE number {among})) ORDER BY id"
+        )
+        found = [parse_record(line) for (line,) in self.connection.execute(sql, (*keys, *keys))]
         return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:

@@ -3,9 +3,10 @@
 import hashlib
 from typing import Any, NamedTuple
 
-from graphmem.model import Frozen, Memory, Record
+from graphmem.model import Failure, Frozen, Memory, Record
 from graphmem.names import row_id
 from graphmem.rules.dedup import signature
+from graphmem.rules.signature import error_keys
 
 
 class Entry(NamedTuple):
@@ -31,6 +32,12 @@ def text_hash(record: Frozen | None) -> bytes | None:
 def signature_of(record: Frozen | None) -> int | None:
     """Return the number that stands for the signature of a memory's trigger; None for what is no memory."""
     return row_id(f"{record.kind}\n{signature(record.trigger)}") if isinstance(record, Memory) else None
+
+
+def repeat_keys(record: Memory) -> set[int]:
+    """Return the numbers of which two memories that may be one share one: of the text, of errors in it."""
+    errors = error_keys(record.trigger) if isinstance(record, Failure) else ()
+    return {row_id(f"{record.kind}\n{signature(record.trigger)}"), *map(row_id, errors)}
 
 
 def hash_of(text: str) -> bytes:

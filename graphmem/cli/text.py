@@ -49,9 +49,12 @@ def changed(answer: Changed, *, is_dry: bool = False) -> str:
     would = "would be " if is_dry else ""
     lines = [f"{would}{answer.action} {answer.ref}"]
     if answer.merged_into:
-        how = f" (similarity {answer.similarity:.3f})" if answer.similarity is not None else " (the same text)"
-        lines = [f"{would}merged into {answer.ref}{how}"]
-    lines += [f"    variant of {variant.ref} (similarity {variant.similarity:.3f})" for variant in answer.variants]
+        how = [] if answer.similarity is None else [f"similarity {answer.similarity:.3f}"]
+        how += ["the same error signature"] if answer.merged_by == "signature" else []
+        lines = [f"{would}merged into {answer.ref} ({', '.join(how)})"]
+    for variant in answer.variants:
+        apart = f"; differs in {', '.join(map(one_line, variant.differs))}" if variant.differs else ""
+        lines.append(f"    variant of {variant.ref} (similarity {variant.similarity:.3f}{apart})")
     return "\n".join(lines)
 
 

@@ -39,18 +39,24 @@ class Finding(Answer):
 
 
 class Variant(Answer):
-    """A record that is similar to a new one and yet another."""
+    """A record that is similar to a new one and yet another; ``differs`` names what tells them apart, where it can."""
 
     ref: str
     similarity: float
+    differs: list[str] = []
 
 
 class Changed(Answer):
-    """What a command did to one record; ``ref`` is the record that now holds it."""
+    """
+    What a command did to one record; ``ref`` is the record that now holds it.
+
+    ``merged_by`` is what spoke for a merge beside the same telling words: the meaning, or an equal signature.
+    """
 
     ref: str
     action: Action
     merged_into: str | None = None
+    merged_by: Literal["similarity", "signature"] | None = None
     similarity: float | None = None
     variants: list[Variant] = []
     record: Shown

@@ -26,14 +26,15 @@ VOLATILE = tuple(
         (r"\b0x[0-9a-f]+\b", " "),
         (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", " "),
         (r"(/private)?/(tmp|var/folders|var/tmp)/\S+", " "),
+        (r"(?<!\w)((/home|/users|[a-z]:\\users)[/\\][^/\\\s]+|/root)(?=[/\\])", "~"),
         (r"\b(line|lineno|column|col|pid|process|thread)[ :=#]+\d+\b", r"\1"),
         (r"(\.\w{1,5}):\d+(:\d+)?\b", r"\1"),
-        (r"\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b", " "),
+        (r"\b\d+([.,]\d+)?\s*(ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b", " "),
     )
 )
 TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
 ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
-QUOTED = re.compile(r"'([^'\n]{0,120})'|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
+QUOTED = re.compile(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
 SYMBOL = re.compile(r"[A-Za-z_$@](?:[^\W\d]|[$.@/:<>()*-]|\d(?!\d))*")
 NUMBER = re.compile(
     r"(\b(?:errno|status|code|http|signal|exited with|error)[ :=#]{1,3})?(?<![\w.])\d+(?:([.,])\d+)*(?![\w.])", re.I
@@ -181,6 +182,11 @@ class Reader:
         self.error: Error | None = None  # the last one, as long as its frames may follow
         self.call = ""  # of Go: the function that the next line tells the file of
         self.is_panic = False  # the next line says why
+
+    @property
+    def is_within(self) -> bool:
+        """Tell whether what was read last goes on with whatever comes next."""
+        return self.error is not None or bool(self.before)
 
     def read(self, number: int, line: str) -> Iterator[Error]:
         """Take a line; yield the error before it, once it is complete."""

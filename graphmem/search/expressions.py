@@ -101,7 +101,7 @@ class Matcher:
             is_guess = self.is_timed or not text.isascii()
             for at in self.filter.Match(text, is_guess) or ():
                 is_hit = not is_guess and self.linear[at] is not None
-                if self.hits[at] < MOST_LINES and (is_hit or self.search(at, text, 0)):
+                if is_hit or (self.hits[at] < MOST_LINES and self.search(at, text, 0)):
                     self.hits[at] += 1
                     self.plain.add(at)
                     yield at, line

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from graphmem.catalog.entry import Entry, signature_of
+from graphmem.catalog.entry import Entry, repeat_keys
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
@@ -20,7 +20,7 @@ from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
-from graphmem.usecase.capture import judge, merged, variant_edge
+from graphmem.usecase.capture import NOVEL, Likeness, judge, merged, variant_edge, variants_of
 from graphmem.usecase.intake import changed, known_type, made_name, refuse_taken, united
 from graphmem.usecase.link import known_relation, refuse_ends
 
@@ -85,15 +85,17 @@ class Intake:
             self.counts["updated" if number in self.there else "created"] -= 1
 
     def count(
-        self, action: Action, record: Record, likeness: float | None = None, variants: Sequence[Variant] = ()
+        self, action: Action, record: Record, likeness: Likeness = NOVEL, variants: Sequence[Variant] = ()
     ) -> None:
         """Count what became of a row, and keep it for the long answer."""
         self.counts[action] += 1
         if not self.is_verbose:
             return
         into = record.ref if action == "merged" else None
-        self.results.append(Changed(ref=record.ref, action=action, merged_into=into, similarity=likeness,
-                                    variants=list(variants), record=record))  # fmt: skip
+        self.results.append(
+            Changed(ref=record.ref, action=action, merged_into=into, merged_by=likeness.by,
+                    similarity=likeness.similarity, variants=list(variants), record=record)
+        )  # fmt: skip
 
     def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
         """Tell whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""
@@ -197,7 +199,7 @@ def complete(intake: Intake, row: Row) -> None:
         row["name"] = made_name(intake.store.catalog, str(kind), text, search_text) or "unnamed"
 
 
-def add_record(intake: Intake, given: Given) -> None:
+def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variants: Sequence[Variant] = ()) -> None:
     """Take in a record: a new one, or what it changes of the one that has its key."""
     record = given.record
     assert isinstance(record, Record)
@@ -224,7 +226,7 @@ def add_record(intake: Intake, given: Given) -> None:
     intake.records[record.key_ref] = record
     if action != "unchanged":
         intake.put(record)
-    intake.count(action, record)
+    intake.count(action, record, likeness, variants)
 
 
 def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
@@ -393,14 +395,15 @@ class Pool:
     """The failures or patterns that a new one may repeat: those of the store and those of the input so far."""
 
     records: dict[int, Memory] = field(default_factory=dict)
-    signatures: dict[int | None, list[int]] = field(default_factory=dict)
+    signatures: dict[int, set[int]] = field(default_factory=dict)
     ids: list[int] = field(default_factory=list)
     rows: list[Any] = field(default_factory=list)  # unit vectors, in the order of ids
 
     def add(self, number: int, record: Memory, vector: Any) -> None:
         """Let later rows repeat this one."""
         self.records[number] = record
-        self.signatures.setdefault(signature_of(record), []).append(number)
+        for key in repeat_keys(record):
+            self.signatures.setdefault(key, set()).add(number)
         if vector is not None:
             self.ids.append(number)
             self.rows.append(vector)
@@ -456,10 +459,11 @@ def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mappin
     if intake.store.catalog.has(number):
         add_record(intake, given)
         return
-    repeats = [pool.records[found] for found in pool.signatures.get(signature_of(made), ())]
+    same = {found for key in repeat_keys(made) for found in pool.signatures.get(key, ())}
+    repeats = [pool.records[found] for found in sorted(same)]
     likeness = judge(intake.store, made, pool.cosines(vector), repeats, lambda found: pool.records[found])
     if likeness.same is None:
-        add_record(intake, given)
+        add_record(intake, given, likeness, variants_of(made, likeness, pool.records))
         if number in intake.puts:
             pool.add(number, made, vector)
             for other, similarity in likeness.variants:
@@ -475,4 +479,4 @@ def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mappin
     intake.records[older.key_ref] = after
     if after is not older:
         intake.put(after)
-    intake.count("merged", after, likeness.similarity)
+    intake.count("merged", after, likeness)

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from graphmem.errors import Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Entity, Memory, Pattern, Record, Relation, Task
 from graphmem.model.result import Action, Changed, Variant
 from graphmem.names import row_id
-from graphmem.rules.dedup import same_memory
+from graphmem.rules.dedup import differing, same_memory
 from graphmem.store import Store
 from graphmem.usecase.intake import (
     build,
@@ -23,6 +23,7 @@ from graphmem.usecase.intake import (
 )
 
 TEXTS = ("trigger", "fix", "insight")  # what a merge sets aside where two records differ
+MOST_DIFFERENCES = 6  # named of what makes a new record another
 MOST_VARIANTS = 3  # variants linked to a new record
 
 
@@ -32,7 +33,11 @@ class Likeness:
 
     same: int | None = None
     similarity: float | None = None
+    by: Literal["similarity", "signature"] | None = None
     variants: tuple[tuple[int, float], ...] = ()
+
+
+NOVEL = Likeness()
 
 
 def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = True, dry_run: bool = False,
@@ -62,7 +67,7 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         if catalog.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
             return update(store, number, united(catalog.stored(number), given), dry_run=dry_run)
         refuse_taken(catalog, made.scope, made.name)
-        likeness = find_alike(store, made) if dedup and isinstance(made, Memory) else Likeness()
+        likeness = find_alike(store, made) if dedup and isinstance(made, Memory) else NOVEL
         if likeness.same is not None and isinstance(made, Memory):
             return merge(store, likeness, made, is_named="name" in given, replace=replace, dry_run=dry_run)
         return create(store, made, likeness, dry_run=dry_run)
@@ -72,10 +77,10 @@ def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> 
     """Store a new record, with its edges to the variants of it that were found."""
     symmetric = store.ledger.symmetric
     puts = [entry(made, symmetric)]
-    refs = store.catalog.refs([number for number, _ in likeness.variants])
+    others = store.catalog.records([number for number, _ in likeness.variants])
     for number, similarity in likeness.variants:
         puts.append(entry(variant_edge(made, store.catalog.stored(number), similarity), symmetric))
-    variants = [Variant(ref=refs[number], similarity=similarity) for number, similarity in likeness.variants]
+    variants = variants_of(made, likeness, others)
     if not dry_run:
         store.ledger.commit(puts)
     return Changed(ref=made.ref, action="created", similarity=likeness.similarity, variants=variants, record=made)
@@ -122,12 +127,12 @@ def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Seq
             break
         other = record_of(number)
         if isinstance(other, Memory) and is_same(made, other):
-            return Likeness(number, clipped[number])
+            return Likeness(number, clipped[number], "similarity")
     same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
     if same:
-        return Likeness(same[0], clipped.get(same[0]))
+        return Likeness(same[0], clipped.get(same[0]), "signature")
     variants = tuple((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)[:MOST_VARIANTS]
-    return Likeness(None, variants[0][1] if variants else None, variants)
+    return Likeness(None, variants[0][1] if variants else None, variants=variants)
 
 
 def is_same(made: Memory, other: Memory) -> bool:
@@ -135,6 +140,23 @@ def is_same(made: Memory, other: Memory) -> bool:
     if not same_memory(made.trigger, other.trigger):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
+
+
+def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) -> list[Variant]:
+    """Return what a new record is a variant of, each with what tells them apart."""
+    return [
+        Variant(ref=others[number].ref, similarity=similarity, differs=differences(made, others[number]))
+        for number, similarity in likeness.variants
+    ]
+
+
+def differences(made: Record, other: Record) -> list[str]:
+    """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
+    assert isinstance(made, Memory) and isinstance(other, Memory)
+    found = differing(made.trigger, other.trigger)
+    if isinstance(made, Pattern) and isinstance(other, Pattern):
+        found |= differing(made.insight, other.insight)
+    return sorted(found)[:MOST_DIFFERENCES]
 
 
 def merge(store: Store, likeness: Likeness, made: Memory, *, is_named: bool, replace: bool, dry_run: bool) -> Changed:
@@ -147,7 +169,8 @@ def merge(store: Store, likeness: Likeness, made: Memory, *, is_named: bool, rep
         store.ledger.commit([entry(after, store.ledger.symmetric)])
     ref = store.catalog.refs([likeness.same])[likeness.same]
     record = shown(store, likeness.same, after)
-    return Changed(ref=ref, action="merged", merged_into=ref, similarity=likeness.similarity, record=record)
+    return Changed(ref=ref, action="merged", merged_into=ref, merged_by=likeness.by, similarity=likeness.similarity,
+                   record=record)  # fmt: skip
 
 
 def merged(older: Memory, made: Memory, *, is_named: bool, replace: bool = False) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_add_says_what_it_did(graphmem: Graphmem) -> None:
     assert graphmem("add", "failure", "--trigger", "It hangs") == Done(0, "created failure/it-hangs\n", "")
     assert (
         graphmem("add", "failure", "--trigger", "It  hangs", "--name", "again").out
-        == "merged into failure/it-hangs (the same text)\n"
+        == "merged into failure/it-hangs (the same error signature)\n"
     )
     assert (
         graphmem("add", "failure", "--trigger", "Out of memory", "--dry-run").out
@@ -198,3 +199,27 @@ def test_validate_and_export_check_end_with_status_1_where_they_find_an_error(kn
     assert (found["ok"], found["findings"][0]["line"]) == (False, 3)
     assert known("export", "--check").status == 1
     assert known("export").status == 3
+
+
+def test_match_shows_line_evidence_and_fix_also_in_a_pipe(
+    graphmem: Graphmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphmem("add", "failure", "--name", "port", "--trigger", "port taken", "--match", "EADDRINUSE", "--fix", "free it")
+    graphmem("add", "failure", "--name", "price", "--trigger", "KeyError: no price for a cart")
+    log = tmp_path / "log"
+    log.write_text("start\nEADDRINUSE :80\nEADDRINUSE :81\nKeyError: no price for a cart\n")
+    shown = """\
+failure/port  line 2 and 1 more  [its expression]
+    > EADDRINUSE :80
+    fix: free it
+failure/price  line 4  [the same error]
+    > KeyError: no price for a cart
+    is: KeyError: no price for a cart
+"""
+    assert graphmem("match", str(log)) == Done(0, shown, "")
+    with open(log, "rb") as file:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(file))
+        assert graphmem("match").out == shown
+    log.write_text("all is well\n")
+    assert graphmem("match", str(log)) == Done(0, "", "graphmem: no known failure\n")
+    assert graphmem("match", "missing").status == 1

@@ -421,3 +421,34 @@ def test_an_archived_record_is_neither_edited_nor_linked(memory: Memory) -> None
         with pytest.raises(Refused) as error:
             refused()
         assert "restore" in str(error.value.hint)
+
+
+def test_a_merge_says_why_and_a_variant_what_tells_it_apart(memory_with_model: Memory) -> None:
+    add = memory_with_model.failures.add
+    add("pytest fails in src/auth/token.py on port 5432", name="a")
+    again = "Pytest does not work in src/auth/token.py on port 5432", "pytest fails in  src/auth/token.py on port 5432."
+    for same in again:
+        answer = add(same, dry_run=True)
+        assert (answer.merged_into, answer.merged_by) == ("failure/a", "similarity"), same
+    for other, differs in (
+        ("pytest fails in src/auth/token.py on port 6379", ["5432", "6379"]),
+        ("pytest fails in src/auth/session.py on port 5432", ["src/auth/session.py", "src/auth/token.py"]),
+        ("pytest does not fail in src/auth/token.py on port 5432", ["not"]),
+        ("mypy fails in src/auth/token.py on port 5432", ["mypy", "pytest"]),
+    ):
+        (variant,) = add(other, dry_run=True).variants
+        assert (variant.ref, variant.differs) == ("failure/a", differs)
+
+
+def test_the_same_traceback_of_two_machines_is_one_failure(memory: Memory) -> None:
+    """Both texts and both sources are kept."""
+    text = "Traceback (most recent call last):\n  File \"{}/shop/price.py\", line {}, in total\n    x\nKeyError: 'id'"
+    memory.failures.add(text.format("/home/ann", 3), name="a", sources=["ann"])
+    answer = memory.failures.add(text.format("/ci/build/7", 8), sources=["ci"])
+    assert (answer.merged_into, answer.merged_by) == ("failure/a", "signature")
+    assert answer.record.sources == ("ann", "ci")
+    assert [found.text for found in answer.record.alternates] == [text.format("/ci/build/7", 8)]
+    other = memory.failures.add(text.format("/ci/build/7", 8).replace("total", "discount"))
+    assert other.action == "created"
+    rows = [failure("b", text.format("/srv", 5), sources=["srv"])]
+    assert memory.add_rows(rows, dedup=True).merged == 1

@@ -102,7 +102,12 @@ def test_a_hit_across_lines_reaches_as_far_as_is_said(memory: Memory) -> None:
     near = ["begin", *["x" * 100] * (LOG_SPAN_BYTES // 101 - 2), "end"]
     far = ["begin", *["x" * 100] * (4 * LOG_SPAN_BYTES // 101), "end"]
     assert found(told(memory, "\n".join(near))) == [("far", "match", [1])]
-    assert found(told(memory, "\n".join(["x" * LOG_BLOCK_BYTES, *near]))) == [("far", "match", [2])]
+    for before in (
+        LOG_BLOCK_BYTES,
+        LOG_BLOCK_BYTES // 2,
+        10,
+    ):  # so that it stands across two pieces in different places
+        assert found(told(memory, "\n".join(["x" * before, *near]))) == [("far", "match", [2])]
     assert found(told(memory, "\n".join(far))) == []
 
 
