@@ -19,8 +19,9 @@ import pytest
 import re2
 
 from graphmem import Memory
+from graphmem.benchmark.data import read
 from graphmem.search.expressions import Matcher, blocks, lines_of
-from tests.bench.test_quality import DATA, read
+from tests.bench.test_quality import DATA
 
 pytestmark = [
     pytest.mark.bench,

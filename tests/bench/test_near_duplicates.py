@@ -14,7 +14,8 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from tests.bench.test_quality import DATA, read
+from graphmem.benchmark.data import read
+from tests.bench.test_quality import DATA
 
 pytestmark = [
     pytest.mark.bench,
