@@ -9,6 +9,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
@@ -26,6 +27,7 @@ STEMMER = (
 WORD = re.compile(r"[^\W_]+")
 COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
 HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+USUAL_LENGTH = 64  # characters of a word up to which its parts are kept
 STOP_WORDS = frozenset(
     "a an and are as at be but by can do does for from had has have how i if in into is it its me my no not of on or"
     " our so such than that the their then there these they this to was we were what when where which who why will"
@@ -37,15 +39,17 @@ def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
     """Return the words of a text, its whole identifiers, and the parts of its CamelCase words, all in lower case."""
     words = WORD.findall(text)
     whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)]
-    parts = [
-        part.lower() for word in words if not is_plain(word) and len(humps := HUMP.findall(word)) > 1 for part in humps
-    ]
+    parts = [part for word in words for part in (parts_of(word) if len(word) <= USUAL_LENGTH else split(word))]
     return [word.lower() for word in words], whole, parts
 
 
-def is_plain(word: str) -> bool:
-    """Tell at once that a word is letters with at most the first in upper case, as nearly all are: it has no parts."""
-    return word.isalpha() and (len(word) == 1 or word[1:].islower())
+def split(word: str) -> tuple[str, ...]:
+    """Return the parts of a CamelCase word or of one with digits in it, in lower case; none where it has only one."""
+    humps = HUMP.findall(word)
+    return tuple(hump.lower() for hump in humps) if len(humps) > 1 else ()
+
+
+parts_of = lru_cache(10_000)(split)  # words recur
 
 
 def query_terms(text: str) -> list[str]:
