@@ -15,6 +15,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.graph import rebuild as graph_rebuild
+from graphmem.graph import shape
 from tests.bench.test_speed import TYPES, cpu, lines, mixed_rows, new_store, note, report
 
 pytestmark = pytest.mark.bench
