@@ -14,6 +14,7 @@ from graphmem.model import Memory, Relation
 from graphmem.model.result import Connection, Edge, Linked, Related, Solution, Solutions
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
+from graphmem.rules.chain import strongest_chain
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
@@ -21,6 +22,7 @@ from graphmem.store import Store
 from graphmem.usecase.intake import build, changed, refuse_archived
 
 Direction = Literal["out", "in", "both"]
+AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
 def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
@@ -157,22 +159,36 @@ def path(store: Store, source: str, target: str, *, max_hops: int, types: Collec
         names = catalog.refs([start, end])
         if start == end:
             return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
-        reach = strongest_paths(
-            start,
-            lambda ids: catalog.edges_at(ids, types, direction),
-            catalog.refs,
-            max_hops=max_hops,
-            min_strength=0.0,
-            max_weight=catalog.max_weight(types),
-            limit=1,
-            is_wanted=lambda ids: {end} & set(ids),
-        )
-        if not reach.paths:
-            return Connection(source=names[start], target=names[end], strength=0.0, hops=0, path=[])
-        (found,) = reach.paths
+        found, is_exhaustive = strongest(store, start, end, max_hops=max_hops, types=types, direction=direction)
+        if found is None:
+            return Connection(source=names[start], target=names[end], strength=0.0, hops=0, path=[],
+                              exhaustive=is_exhaustive)  # fmt: skip
         edges = Explainer(catalog, [found]).edges(found)
         return Connection(source=names[start], target=names[end], strength=found.strength, hops=found.hops, path=edges,
-                          exhaustive=reach.is_exhaustive)  # fmt: skip
+                          exhaustive=is_exhaustive)  # fmt: skip
+
+
+def strongest(store: Store, start: int, end: int, *, max_hops: int, types: Collection[str] | None,
+              direction: Direction) -> tuple[Path | None, bool]:  # fmt: skip
+    """Return the strongest path between two records, and whether no stronger one can have been missed."""
+    catalog = store.catalog
+    max_weight = catalog.max_weight(types)
+    if max_weight <= 1:
+        return strongest_chain(
+            start, end, lambda ids: catalog.edges_at(ids, types, direction),
+            lambda ids: catalog.edges_at(ids, types, AGAINST[direction]), catalog.refs, max_hops=max_hops,
+        )  # fmt: skip
+    reach = strongest_paths(
+        start,
+        lambda ids: catalog.edges_at(ids, types, direction),
+        catalog.refs,
+        max_hops=max_hops,
+        min_strength=0.0,
+        max_weight=max_weight,
+        limit=1,
+        is_wanted=lambda ids: {end} & set(ids),
+    )
+    return (reach.paths[0] if reach.paths else None), reach.is_exhaustive
 
 
 class Explainer:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphmem.rules.chain import strongest_chain
 from graphmem.rules.paths import TOLERANCE, Path, Step, edge_order, strongest_paths
 
 Edges = list[tuple[int, int, str, float]]
@@ -99,6 +100,40 @@ def test_the_answer_is_that_of_brute_force(
         assert path.strength == pytest.approx(expected[path.node].strength, abs=1e-9)
         assert path.steps == expected[path.node].steps
     assert reach.is_truncated == (limit is not None and len(expected) > limit)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    edges=graphs(), max_hops=st.integers(1, 6), direction=st.sampled_from(["both", "out", "in"]),
+    types=st.one_of(st.none(), st.sets(st.sampled_from(sorted(TYPES)), min_size=1)), end=st.integers(1, 7),
+)  # fmt: skip
+def test_the_chain_between_two_is_that_of_brute_force(
+    edges: Edges, max_hops: int, direction: str, types: set[str] | None, end: int
+) -> None:
+    light = [(a, b, kind, min(1.0, weight)) for a, b, kind, weight in edges]
+    graph, back = Graph(light, types, direction), Graph(light, types, {"out": "in", "in": "out"}.get(direction, "both"))
+    expected = brute_force(graph, 0, max_hops, 0.0).get(end)
+    found, is_exhaustive = strongest_chain(0, end, graph.edges_of, back.edges_of, names, max_hops=max_hops)
+    assert is_exhaustive
+    assert (found and found.steps) == (expected and expected.steps)
+    if found and expected:
+        assert found.strength == pytest.approx(expected.strength, abs=1e-9)
+
+
+def test_a_chain_is_sought_from_both_ends() -> None:
+    """A tree of ten branches at each record: three steps from both ends, not six from one."""
+    edges: Edges = [(n, 10 * n + d, "causes", 1.0) for n in range(1_111) for d in range(1, 11)]
+    edges += [(100_000 + n, 100_000 + 10 * n + d, "causes", 1.0) for n in range(1_111) for d in range(1, 11)]
+    edges.append((1_111, 101_111, "causes", 0.6))
+    graph = Graph(edges)
+    found, _ = strongest_chain(1, 100_001, graph.edges_of, graph.edges_of, names, max_hops=6)
+    assert found is None
+    found, is_exhaustive = strongest_chain(11, 100_011, graph.edges_of, graph.edges_of, names, max_hops=6)
+    assert found and is_exhaustive
+    assert (found.strength, found.hops) == (0.6, 5)
+    assert graph.asked < 6_000  # of 24,421 edges, each seen from both ends
+    found, is_exhaustive = strongest_chain(11, 100_011, graph.edges_of, graph.edges_of, names, max_hops=6, most_edges=9)
+    assert found is None and not is_exhaustive
 
 
 def test_a_record_is_reported_once_and_the_start_never() -> None:
