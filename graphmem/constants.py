@@ -46,7 +46,7 @@ MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms 
 # --- search among very many (docs/benchmarks.md, "Search at scale") ----------------------------------------------
 SKETCH_ROWS = 50_000  # vectors from which short ones choose among them; the product with all costs 10 ms there
 SKETCH_DIMENSIONS = 128  # of a short vector; they carry 0.73 of what tells real texts apart
-SKETCH_CANDIDATES = 2_000  # rows that short vectors put forward; recall@10 is 1.0 at 376,000 rows of real texts
+SKETCH_CANDIDATES = 2_000  # rows that short vectors put forward; recall@10 is 1.0 at 375,000 rows of real texts
 SKETCH_SAMPLE = 20_000  # rows from which the components are computed
 
 # --- the context block -------------------------------------------------------------------------------------------
