@@ -5,6 +5,7 @@ The vectors of a store: one flat file a model, found by the hash of the text, ne
 Search is exact: one product with all rows. Of very many rows short vectors choose which are measured (``sketch``).
 """
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -219,10 +220,10 @@ class VectorStore:
         return rows >= SKETCH_ROWS and len(self.sketch) == rows
 
     def sketch_all(self) -> None:
-        """Give every row of a large file its short vector."""
+        """Give every row of a large file its short vector; where the disk is full the whole rows have to do."""
         rows = self.rows()
         if len(rows) >= SKETCH_ROWS and len(self.sketch) != len(rows):
-            with transaction(self.connection):  # one process at a time
+            with transaction(self.connection), contextlib.suppress(OSError):  # one process at a time
                 self.sketch.extend(self.rows())
 
     def erase(self, places: Collection[int]) -> None:

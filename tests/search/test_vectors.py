@@ -155,6 +155,13 @@ def test_short_vectors_that_a_death_cut_or_another_file_left_are_made_again(
     store.sketch.path.write_bytes(whole + bytes(store.sketch.row_bytes * 5))  # of a longer file
     store.sketch_all()
     assert store.sketch.path.read_bytes() == whole
+    with monkeypatch.context() as full:  # a disk without room: the whole rows answer
+        full.setattr(sketch.Sketch, "begin", lambda self, rows: (_ for _ in ()).throw(OSError("no space left")))
+        store.sketch.path.unlink()
+        store.sketch_all()
+        assert not store.is_sketched
+        assert [n for n, _ in store.search(rows[5], None, 3)] == brute_force(rows, live, rows[5], None, 3)
+    store.sketch_all()
     store.erase([5])
     assert not store.sketch.path.exists()
     store.sketch_all()
