@@ -28,6 +28,7 @@ EXACT_RELEVANCE = 0.9  # what an exact hit has at least; the rest of the way to 
 PARTS_WEIGHT = 0.4  # of a part of an identifier, against a word or a whole identifier
 QUERY_TERMS = 256  # distinct terms of a query that are looked up; a pasted log has more and loses the common ones
 GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
+RERANK = 20  # hits that a reranker reads: it sees each with the query, 20 to 40 ms of CPU a pair for a small one
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
 EXPRESSION_TIMEOUT_S = 0.05  # of processor time that a match expression may use on a query
 
