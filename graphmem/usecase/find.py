@@ -16,6 +16,7 @@ from graphmem.rules.relevance import Evidence, Yardstick, handed_out
 from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
+from graphmem.rules.telling import telling
 from graphmem.store import Store
 from graphmem.usecase.link import refuse_unknown_filters
 
@@ -93,8 +94,9 @@ class Asked:
     """A query, the scopes it looks among, and the evidence gathered for its candidates."""
 
     text: str
+    gist: str  # the text; of a log the lines that tell
     scopes: list[str] | None
-    vector: Any  # of the text; None without a model
+    vector: Any  # of the gist; None without a model
     found: dict[int, Evidence] = field(default_factory=dict)
     yardstick: Yardstick = field(default_factory=lambda: Yardstick.of(()))
     reranked: dict[int, float] = field(default_factory=dict)  # the relevances that a reranker has handed out
@@ -121,7 +123,8 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
         store.embed_missing()
     with store.reading():
         embedder = store.embedder if store.vectors is not None else None
-        asked = Asked(text, scopes, embedder.encode_query(text) if embedder else None)
+        gist = telling(text)
+        asked = Asked(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
         gather(store, asked, limit)
         rerank(store, asked)
         gather_graph(store, asked, limit)
@@ -138,7 +141,7 @@ def gather(store: Store, asked: Asked, limit: int) -> None:
     nearest: list[int] = []
     if store.vectors is not None:
         nearest = [number for number, _ in store.vectors.search(asked.vector, asked.scopes, most)]
-    lexical = store.lexical.search(asked.text, asked.scopes, most, nearest)
+    lexical = store.lexical.search(asked.gist, asked.scopes, most, nearest)
     fused: dict[int, float] = {}
     for ranking in (list(lexical)[:most], nearest):
         for place, number in enumerate(ranking, 1):
@@ -198,7 +201,7 @@ def rerank(store: Store, asked: Asked) -> None:
     most = sorted(relevances, key=lambda number: (-relevances[number], number))[: store.settings.retrieval.rerank]
     records = store.catalog.records(most)
     try:
-        found = store.reranker.scores(asked.text, [records[number].search_text for number in most])
+        found = store.reranker.scores(asked.gist, [records[number].search_text for number in most])
     except Unavailable as error:
         store.say_once(error.message)
         return
@@ -212,7 +215,7 @@ def gather_graph(store: Store, asked: Asked, limit: int) -> None:
     """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
     hits = {number: asked.relevance(number) for number in asked.found}
     if asked.scopes is not None and "pattern" in asked.scopes and "failure" not in asked.scopes:
-        failures = Asked(asked.text, ["failure"], asked.vector)
+        failures = Asked(asked.text, asked.gist, ["failure"], asked.vector)
         gather(store, failures, limit)
         hits |= {number: failures.relevance(number) for number in failures.found}
     best = dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))[:GRAPH_HITS])

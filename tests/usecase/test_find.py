@@ -210,6 +210,16 @@ def test_a_query_for_patterns_is_measured_by_patterns(memory: Memory) -> None:
     assert memory.query("disk full", kinds=["pattern"]).results[0].relevance == pytest.approx(1)
 
 
+def test_a_pasted_log_is_looked_for_by_the_lines_that_tell(memory_with_model: Memory) -> None:
+    noise = [f"INFO the worker has finished task {number} and takes the next" for number in range(400)]
+    memory_with_model.failures.add("A worker takes a task from the queue twice", name="twice")
+    memory_with_model.failures.add("The certificate of the mirror has run out", name="certificate")
+    log = "\n".join([*noise[:300], "SSLError: the mirror's certificate expired on Sunday", *noise[300:]])
+    best = memory_with_model.query(log).results[0]
+    assert best.ref == "failure/certificate"
+    assert best.similarity > 0.4
+
+
 def test_a_larger_limit_finds_more_than_the_usual_candidates(memory: Memory) -> None:
     rows = (b'{"kind":"failure","name":"n%d","trigger":"the moon number %d"}' % (n, n) for n in range(130))
     memory.add_rows(rows)
