@@ -19,7 +19,8 @@ def telling(text: str) -> str:
     counts = Counter(word for found in words for word in found)
     rarity = [mean_rarity([counts[word] for word in found], len(lines)) for found in words]
     is_error = {error.line - 1 for error in errors(lines)}
-    rare = {place for place in range(len(lines)) if rarity[place] >= RARE_SHARE * max(rarity)}
+    bound = RARE_SHARE * max(rarity)
+    rare = {place for place, found in enumerate(rarity) if found >= bound}
     kept, room = list[int](), TELLING_CHARS
     for place in sorted(is_error | rare, key=lambda place: (place not in is_error, -rarity[place], place)):
         room -= len(lines[place]) + 1
