@@ -20,7 +20,8 @@ from graphmem import constants
 from graphmem.errors import BadInput
 
 Share = Annotated[float, Field(ge=0, le=1)]
-PROJECT_MODELS = ("none", constants.DEFAULT_MODEL)  # models a project may ask for without being trusted
+# Settings that load weights, each with the values that a project may ask for without being trusted.
+LOADS_WEIGHTS = {"embedding.model": ("none", constants.DEFAULT_MODEL), "retrieval.reranker": ("",)}
 TOP_LEVEL = {"format"}
 
 
@@ -50,6 +51,8 @@ class Retrieval(Section):
     variant_similarity: Share = constants.VARIANT_SIMILARITY
     min_strength: Annotated[float, Field(gt=0)] = constants.MIN_STRENGTH
     similar_threshold: Share = constants.SIMILAR_THRESHOLD
+    reranker: str = ""
+    rerank: Annotated[int, Field(ge=1)] = constants.RERANK
 
 
 class Store(Section):
@@ -123,9 +126,13 @@ def needs_trust(project: Path) -> dict[str, object]:
 
 def asked_for(found: Mapping[str, Any]) -> dict[str, object]:
     """Return those of a project's settings that load weights or talk to the network."""
-    embedding = found.get("embedding")
-    model = embedding.get("model") if isinstance(embedding, Mapping) else None
-    return {} if model is None or model in PROJECT_MODELS else {"embedding.model": model}
+    asked = {}
+    for name, harmless in LOADS_WEIGHTS.items():
+        section, _, key = name.partition(".")
+        keys = found.get(section)
+        if isinstance(keys, Mapping) and key in keys and keys[key] not in harmless:
+            asked[name] = keys[key]
+    return asked
 
 
 def is_trusted(project: Path, asked: Mapping[str, object]) -> bool:

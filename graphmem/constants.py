@@ -29,6 +29,10 @@ PARTS_WEIGHT = 0.4  # of a part of an identifier, against a word or a whole iden
 QUERY_TERMS = 256  # distinct terms of a query that are looked up; a pasted log has more and loses the common ones
 LEXICAL_POSTINGS = 50_000  # records that the terms of a query may stand in before the commonest go: 50 ms
 GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
+RERANK = 20  # hits that a reranker reads: it sees each with the query, 20 to 40 ms of CPU a pair for a small one
+LOG_LINES = 200  # lines of a query above which it is a log; a report of a defect in the public sets has at most 178
+TELLING_CHARS = 1_000  # of a log that are looked for: about the 256 word pieces that the default model reads
+RARE_SHARE = 0.5  # of the rarity of the rarest line, from which a line of a log tells something
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
 EXPRESSION_TIMEOUT_S = 0.05  # of processor time that a match expression may use on a query
 

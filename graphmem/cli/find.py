@@ -126,12 +126,13 @@ def hits(answer: Found, explain: bool) -> str:
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         if explain:
             factors = hit.factors
+            reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"
             lines.append(
                 f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
                 f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
             )
             lines.append(
                 f"    relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
-                f" exact {factors.exact:g}, graph {factors.graph:.3f}"
+                f" exact {factors.exact:g}, graph {factors.graph:.3f}{reranked}"
             )
     return "\n".join(lines)

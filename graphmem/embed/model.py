@@ -73,7 +73,7 @@ def find_model(name: str, *, cache_folder: Path | None) -> Found:
     if "/" not in name and not Path(name).is_dir():
         name = f"sentence-transformers/{name}"
     warnings: list[str] = []
-    for folder in _places(name, warnings):
+    for folder in places(name, warnings):
         try:
             if name == DEFAULT_MODEL:
                 _check_default(folder, cache_folder)
@@ -164,7 +164,7 @@ def _open(name: str, folder: Path, cache_folder: Path | None) -> Embedder:
     return TransformerEncoder(folder, name=name, fingerprint=identity)
 
 
-def _places(name: str, warnings: list[str]) -> Iterator[Path]:
+def places(name: str, warnings: list[str]) -> Iterator[Path]:
     """Yield the folders that may hold the model, nearest first; the hub is asked only when all others were refused."""
     revision = DEFAULT_MODEL_REVISION if name == DEFAULT_MODEL else None
     local = Path(name).expanduser()

@@ -29,7 +29,7 @@ class TransformerEncoder:
     def __init__(self, folder: Path, *, name: str, fingerprint: str) -> None:
         self.name = name
         self.fingerprint = fingerprint
-        self._model = _load(folder)
+        self._model = load("SentenceTransformer", folder)
         self.dimensions: int = self._model.get_embedding_dimension()
 
     def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
@@ -58,17 +58,22 @@ class TransformerEncoder:
         return np.asarray(self._model.encode_query(text, show_progress_bar=False), dtype=np.float32)
 
 
-def _load(folder: Path) -> Any:
-    """Return the ``SentenceTransformer``, a type that cannot be named without the import."""
+def load(kind: str, folder: Path) -> Any:
+    """
+    Return the model in a folder, as the class of sentence-transformers with this name; its code is never run.
+
+    Raises:
+        Unavailable: sentence-transformers is not installed or cannot load the folder.
+    """
     try:
-        from safetensors import SafetensorError  # noqa: PLC0415 - with torch, 6 s CPU
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+        import sentence_transformers  # noqa: PLC0415 - with torch, 6 s CPU
+        from safetensors import SafetensorError  # noqa: PLC0415
         from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
     except ImportError as error:
         raise Unavailable(f"sentence-transformers cannot be imported: {error}") from error
     disable_progress_bar()  # loading takes a moment only, and standard error is the user's
     try:
-        return SentenceTransformer(str(folder), local_files_only=True, trust_remote_code=False)
+        return getattr(sentence_transformers, kind)(str(folder), local_files_only=True, trust_remote_code=False)
     except (
         AttributeError,
         ImportError,

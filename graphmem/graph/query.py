@@ -2,8 +2,9 @@
 The stored queries: one statement a file, its parameters and columns in its header, run by name.
 
 A file's header: line 1 is a sentence; ``// write`` if it writes; ``// param NAME TYPE meaning``;
-``// column NAME TYPE``. Labels and relation types that vary stand as ``{label}``, ``{from}``, ``{to}``, ``{relation}``
-and are filled only with names of the checked vocabulary, back-quoted.
+``// column NAME TYPE``; ``// cost WHAT`` if it looks at more than the neighbourhood of a record.
+Labels and relation types that vary stand as ``{label}``, ``{from}``, ``{to}``, ``{relation}`` and are filled only
+with names of the checked vocabulary, back-quoted.
 """
 
 import re
@@ -29,6 +30,7 @@ class Stored:
     is_write: bool
     parameters: Mapping[str, str]
     columns: Mapping[str, str]
+    cost: str | None  # what it looks at beyond the neighbourhood of a record
 
     @property
     def placeholders(self) -> frozenset[str]:
@@ -96,4 +98,5 @@ def parse(name: str, text: str) -> Stored:
         word, *rest = line.split()[:3] or [""]
         if word in declared:
             declared[word][rest[0]] = rest[1]
-    return Stored(name, header[0], body, "write" in header, declared["param"], declared["column"])
+    cost = next((line.removeprefix("cost").strip() for line in header[1:] if line.startswith("cost ")), None)
+    return Stored(name, header[0], body, "write" in header, declared["param"], declared["column"], cost)

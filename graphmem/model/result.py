@@ -179,12 +179,13 @@ class Solutions(Answer):
 
 
 class Factors(Answer):
-    """What a score is made of."""
+    """What a score is made of; ``reranked`` is what the reranker gave, if there is one and it looked at the record."""
 
     semantic: float
     lexical: float
     exact: float
     graph: float
+    reranked: float | None
     cost: float
     help_ratio: float
     age_decay: float
@@ -241,11 +242,12 @@ class ContextBlock(Answer):
 
 
 class Found(Answer):
-    """What a query found, best first."""
+    """What a query found, best first; ``reranker`` is the model that reordered it, if one did."""
 
     query: str
     results: list[Hit]
     search: Literal["semantic+lexical", "lexical"]
+    reranker: str | None
 
 
 class Matched(Answer):

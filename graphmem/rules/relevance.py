@@ -1,7 +1,7 @@
 """How the evidence for a record becomes one number (docs/concepts/retrieval.md, "Relevance"; decision 4)."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from graphmem.constants import BEND, EXACT_RELEVANCE, LEXICAL_WEIGHT
@@ -9,12 +9,13 @@ from graphmem.constants import BEND, EXACT_RELEVANCE, LEXICAL_WEIGHT
 
 @dataclass
 class Evidence:
-    """What speaks for one candidate, each part in [0, 1]."""
+    """What speaks for one candidate, each part in [0, 1] but what a reranker says."""
 
     semantic: float = 0.0  # cosine of text and query
     lexical: float = 0.0  # share of what the query asks for that the text holds, by rarity
     exact: float = 0.0
     graph: float = 0.0
+    reranked: float | None = None  # what a reranker gave it, of any size
 
 
 @dataclass(frozen=True)
@@ -53,3 +54,9 @@ class Yardstick:
         if evidence.exact:
             relevance = EXACT_RELEVANCE + (1 - EXACT_RELEVANCE) * relevance
         return max(relevance, evidence.graph)
+
+
+def handed_out(relevances: Mapping[int, float], scores: Mapping[int, float]) -> dict[int, float]:
+    """Return the relevances of what has a score in the order of the scores, the highest to the best; ties stay."""
+    best_first = sorted(scores, key=lambda number: (-scores[number], -relevances[number]))
+    return dict(zip(best_first, sorted((relevances[number] for number in scores), reverse=True), strict=True))

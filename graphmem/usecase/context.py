@@ -148,10 +148,11 @@ def known_since(record: Record) -> str:
 def why(hit: Hit) -> str:
     """Return what a score is made of."""
     factors: Factors = hit.factors
+    reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.2f}"
     return (
         f"score {hit.score:.3f} = relevance {hit.relevance:.3f} × cost {factors.cost:.2f} × help_ratio"
         f" {factors.help_ratio:.2f} × age_decay {factors.age_decay:.2f}; semantic {factors.semantic:.2f}, lexical"
-        f" {factors.lexical:.2f}, exact {factors.exact:g}, graph {factors.graph:.2f}"
+        f" {factors.lexical:.2f}, exact {factors.exact:g}, graph {factors.graph:.2f}{reranked}"
     )
 
 

@@ -7,15 +7,16 @@ from typing import Any
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS
-from graphmem.errors import BadInput, Usage
+from graphmem.errors import BadInput, Unavailable, Usage
 from graphmem.model import Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
 from graphmem.names import split_ref
-from graphmem.rules.relevance import Evidence, Yardstick
+from graphmem.rules.relevance import Evidence, Yardstick, handed_out
 from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
+from graphmem.rules.telling import telling
 from graphmem.store import Store
 from graphmem.usecase.link import refuse_unknown_filters
 
@@ -93,16 +94,19 @@ class Asked:
     """A query, the scopes it looks among, and the evidence gathered for its candidates."""
 
     text: str
+    gist: str  # the text; of a log the lines that tell
     scopes: list[str] | None
-    vector: Any  # of the text; None without a model
+    vector: Any  # of the gist; None without a model
     found: dict[int, Evidence] = field(default_factory=dict)
     yardstick: Yardstick = field(default_factory=lambda: Yardstick.of(()))
+    reranked: dict[int, float] = field(default_factory=dict)  # the relevances that a reranker has handed out
 
     def of(self, number: int) -> Evidence:
         return self.found.setdefault(number, Evidence())
 
     def relevance(self, number: int) -> float:
-        return self.yardstick.relevance(self.found[number])
+        evidence = self.found[number]
+        return max(self.reranked.get(number, self.yardstick.relevance(evidence)), evidence.graph)
 
 
 def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None) -> Found:
@@ -119,12 +123,15 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
         store.embed_missing()
     with store.reading():
         embedder = store.embedder if store.vectors is not None else None
-        asked = Asked(text, scopes, embedder.encode_query(text) if embedder else None)
+        gist = telling(text)
+        asked = Asked(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
         gather(store, asked, limit)
+        rerank(store, asked)
         gather_graph(store, asked, limit)
         hits = rank(store, asked, min_similarity)
     search = "semantic+lexical" if embedder else "lexical"
-    return Found.model_validate({"query": text, "results": hits[:limit], "search": search})
+    reranker = store.reranker.name if store.reranker and asked.reranked else None
+    return Found.model_validate({"query": text, "results": hits[:limit], "search": search, "reranker": reranker})
 
 
 def gather(store: Store, asked: Asked, limit: int) -> None:
@@ -134,7 +141,7 @@ def gather(store: Store, asked: Asked, limit: int) -> None:
     nearest: list[int] = []
     if store.vectors is not None:
         nearest = [number for number, _ in store.vectors.search(asked.vector, asked.scopes, most)]
-    lexical = store.lexical.search(asked.text, asked.scopes, most, nearest)
+    lexical = store.lexical.search(asked.gist, asked.scopes, most, nearest)
     fused: dict[int, float] = {}
     for ranking in (list(lexical)[:most], nearest):
         for place, number in enumerate(ranking, 1):
@@ -186,11 +193,29 @@ def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
     return {number for error in found for number in catalog.with_errors(error.exact_keys)}
 
 
+def rerank(store: Store, asked: Asked) -> None:
+    """Let the reranker, if there is one, hand out the relevances of the most relevant that are not exact."""
+    relevances = {number: asked.relevance(number) for number, evidence in asked.found.items() if not evidence.exact}
+    if store.reranker is None or not relevances:
+        return
+    most = sorted(relevances, key=lambda number: (-relevances[number], number))[: store.settings.retrieval.rerank]
+    records = store.catalog.records(most)
+    try:
+        found = store.reranker.scores(asked.gist, [records[number].search_text for number in most])
+    except Unavailable as error:
+        store.say_once(error.message)
+        return
+    scores = dict(zip(most, found, strict=True))
+    for number, score in scores.items():
+        asked.found[number].reranked = score
+    asked.reranked = handed_out(relevances, scores)
+
+
 def gather_graph(store: Store, asked: Asked, limit: int) -> None:
     """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
     hits = {number: asked.relevance(number) for number in asked.found}
     if asked.scopes is not None and "pattern" in asked.scopes and "failure" not in asked.scopes:
-        failures = Asked(asked.text, ["failure"], asked.vector)
+        failures = Asked(asked.text, asked.gist, ["failure"], asked.vector)
         gather(store, failures, limit)
         hits |= {number: failures.relevance(number) for number in failures.found}
     best = dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))[:GRAPH_HITS])
@@ -240,6 +265,7 @@ def factors_of(record: Record, evidence: Evidence, last_helped: str | None, now:
         lexical=evidence.lexical,
         exact=evidence.exact,
         graph=evidence.graph,
+        reranked=evidence.reranked,
         cost=cost_factor(cost),
         help_ratio=help_ratio(*counts),
         age_decay=age_decay(last, now, store.settings.retrieval.half_life_days),

@@ -3,6 +3,6 @@
 // param  ref STRING  reference of the record to start at
 // column ref STRING
 MATCH (a:{label} {ref: $ref})-[:{relation}* SHORTEST 1..30]->(b)
-WHERE b.ref <> $ref
+WHERE id(b) <> id(a)
 RETURN DISTINCT b.ref AS ref
 ORDER BY ref;

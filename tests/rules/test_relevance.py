@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import EXACT_RELEVANCE, LEXICAL_WEIGHT
-from graphmem.rules.relevance import Evidence, Yardstick
+from graphmem.rules.relevance import Evidence, Yardstick, handed_out
 
 Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
 Found = st.builds(Evidence, semantic=Share, lexical=Share)
@@ -93,3 +93,15 @@ def test_what_joins_later_is_never_above_the_best() -> None:
     late = yardstick.relevance(Evidence(semantic=1.0))
     assert late == yardstick.relevance(Evidence(0.3, 0.9)) and math.isfinite(late)
     assert Yardstick.of([]).relevance(Evidence(semantic=0.5)) == 0.5
+
+
+@given(st.dictionaries(st.integers(), st.tuples(Share, st.none() | st.integers(-3, 3)), max_size=12))
+def test_relevances_are_handed_out_in_the_order_of_the_scores(found: dict[int, tuple[float, int | None]]) -> None:
+    relevances = {number: relevance for number, (relevance, _) in found.items()}
+    scores = {number: float(score) for number, (_, score) in found.items() if score is not None}
+    got = handed_out(relevances, scores)
+    assert got.keys() == scores.keys()
+    assert sorted(got.values()) == sorted(relevances[number] for number in scores)
+    best_first = sorted(scores, key=lambda number: (scores[number], relevances[number]), reverse=True)
+    in_that_order = [got[number] for number in best_first]
+    assert in_that_order == sorted(in_that_order, reverse=True)

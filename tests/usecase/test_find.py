@@ -1,13 +1,15 @@
 """List and query: filters, bands, factors, exact hits, what the graph adds; retrieval.md, sections 2, 3, 5."""
 
 import math
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from graphmem import BadInput, Memory, Usage
+from graphmem import BadInput, Memory, Unavailable, Usage
 from graphmem.embed.model import Embedder
+from graphmem.embed.reranker import Reranker
 from tests.sample import START, Clock, data, failure, open_memory, write
 
 
@@ -208,6 +210,16 @@ def test_a_query_for_patterns_is_measured_by_patterns(memory: Memory) -> None:
     assert memory.query("disk full", kinds=["pattern"]).results[0].relevance == pytest.approx(1)
 
 
+def test_a_pasted_log_is_looked_for_by_the_lines_that_tell(memory_with_model: Memory) -> None:
+    noise = [f"INFO the worker has finished task {number} and takes the next" for number in range(400)]
+    memory_with_model.failures.add("A worker takes a task from the queue twice", name="twice")
+    memory_with_model.failures.add("The certificate of the mirror has run out", name="certificate")
+    log = "\n".join([*noise[:300], "SSLError: the mirror's certificate expired on Sunday", *noise[300:]])
+    best = memory_with_model.query(log).results[0]
+    assert best.ref == "failure/certificate"
+    assert best.similarity > 0.4
+
+
 def test_a_larger_limit_finds_more_than_the_usual_candidates(memory: Memory) -> None:
     rows = (b'{"kind":"failure","name":"n%d","trigger":"the moon number %d"}' % (n, n) for n in range(130))
     memory.add_rows(rows)
@@ -297,3 +309,104 @@ def test_a_vector_file_that_is_cut_short_is_made_again(
     path.write_bytes(path.read_bytes()[:100])
     with open_memory(tmp_path, embedder=embedder) as again:
         assert again.query("one text").results[0].similarity == pytest.approx(1, abs=1e-5)
+
+
+# --- a reranker ----------------------------------------------------------------------------------------------------
+
+
+class Scored:
+    """A reranker whose scores are known: that of the first word of its list that a text holds."""
+
+    name = "scored"
+
+    def __init__(self, **scores: float) -> None:
+        self.of, self.seen = scores, list[str]()
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        self.seen += texts
+        return [next((score for word, score in self.of.items() if word in text), -100.0) for text in texts]
+
+
+@pytest.fixture
+def moons(memory: Memory) -> Memory:
+    """Four failures whose texts hold ever less of the query "red moon over paris"."""
+    for name in ("red moon over paris", "red moon over rome", "red moon", "moon"):
+        memory.failures.add(f"{name} again", name=name.replace(" ", "-"), dedup=False)
+    return memory
+
+
+def reranked_by(memory: Memory, reranker: Reranker) -> None:
+    memory.store.__dict__["reranker"] = reranker
+
+
+def test_a_reranker_reorders_the_hits_and_hands_out_their_relevances(moons: Memory) -> None:
+    before = moons.query("red moon over paris")
+    assert before.reranker is None
+    assert {hit.factors.reranked for hit in before.results} == {None}
+    reranked_by(moons, Scored(rome=7.0, paris=-3.0, red=2.5))
+    after = moons.query("red moon over paris")
+    assert after.reranker == "scored"
+    by_relevance = sorted(after.results, key=lambda hit: -hit.relevance)
+    assert [hit.ref.removeprefix("failure/") for hit in by_relevance] == [
+        "red-moon-over-rome", "red-moon", "red-moon-over-paris", "moon",
+    ]  # fmt: skip
+    assert [hit.factors.reranked for hit in by_relevance] == [7.0, 2.5, -3.0, -100.0]
+    assert [hit.relevance for hit in by_relevance] == sorted((hit.relevance for hit in before.results), reverse=True)
+    assert refs(after)[0] == "failure/red-moon-over-rome"
+
+
+def test_a_reranker_looks_at_the_first_hits_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHMEM_RETRIEVAL_RERANK", "2")
+    with open_memory(tmp_path) as memory:
+        for text in ("red moon over paris", "red moon over rome", "moon"):
+            memory.failures.add(text, name=text.replace(" ", "-"), dedup=False)
+        reranker = Scored(rome=2.0, paris=1.0, moon=3.0)
+        reranked_by(memory, reranker)
+        answer = memory.query("red moon over paris")
+    assert reranker.seen == ["red moon over paris", "red moon over rome"]
+    assert refs(answer) == ["failure/red-moon-over-rome", "failure/red-moon-over-paris", "failure/moon"]
+    assert [hit.factors.reranked for hit in answer.results] == [2.0, 1.0, None]
+
+
+def test_what_is_exact_stays_first_and_is_not_reranked(moons: Memory) -> None:
+    moons.failures.add("the sun", name="sun", match="moon over")
+    reranker = Scored(paris=9.0)
+    reranked_by(moons, reranker)
+    first = moons.query("red moon over paris").results[0]
+    assert (first.ref, first.factors.exact, first.factors.reranked) == ("failure/sun", 1.0, None)
+    assert "the sun" not in reranker.seen
+
+
+def test_a_pattern_that_solves_a_hit_follows_it_when_it_is_reranked(moons: Memory) -> None:
+    moons.patterns.add("unheard of", "look away", name="p")
+    moons.relations.link("p", "solves", "red-moon-over-rome")
+    reranked_by(moons, Scored(rome=5.0))
+    relevances = {hit.ref: hit.relevance for hit in moons.query("red moon over paris").results}
+    assert relevances["pattern/p"] == relevances["failure/red-moon-over-rome"] == max(relevances.values())
+
+
+def test_a_reranker_that_fails_is_said_once_and_the_query_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(Scored):
+        def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+            raise Unavailable("it fails")
+
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as memory:
+        memory.failures.add("red moon", name="m")
+        reranked_by(memory, Broken())
+        for _ in range(2):
+            answer = memory.query("moon")
+            assert (refs(answer), answer.reranker) == (["failure/m"], None)
+    assert said.count("it fails") == 1
+    monkeypatch.setenv("GRAPHMEM_RETRIEVAL_RERANKER", str(tmp_path / "nowhere"))
+    with open_memory(tmp_path, said=said) as memory:
+        assert refs(memory.query("moon")) == refs(memory.query("red")) == ["failure/m"]
+    assert said.count(f"no usable reranker {str(tmp_path / 'nowhere')!r}: nothing is reranked") == 1
+
+
+def test_a_query_without_a_reranker_does_not_look_for_one(memory: Memory) -> None:
+    memory.failures.add("red moon", name="m")
+    assert memory.query("moon").reranker is None
+    assert memory.store.reranker is None

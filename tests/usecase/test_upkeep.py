@@ -161,6 +161,26 @@ def test_a_model_counts_once_it_is_trusted_and_as_long_as_it_is_the_same(
         assert memory.store.settings.embedding.model != "some/model"
 
 
+def test_a_reranker_of_the_project_counts_once_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    Memory.init(tmp_path)
+    config = tmp_path / ".graphmem/config.toml"
+
+    def reranker(text: str, *, trust: bool = False) -> tuple[str, object]:
+        config.write_text(f"format = 1\n{text}")
+        with Memory(tmp_path) as memory:
+            settings = memory.trust(yes=trust).settings
+        with Memory(tmp_path) as memory:
+            return memory.store.settings.retrieval.reranker, settings
+
+    asked = {"retrieval.reranker": "some/model"}
+    assert reranker("[retrieval]\nreranker = 'some/model'\n") == ("", asked)
+    assert reranker("[retrieval]\nreranker = 'some/model'\n", trust=True) == ("some/model", asked)
+    assert reranker("[retrieval]\nreranker = ''\nrerank = 5\n") == ("", {})
+    both = "[embedding]\nmodel = 'a/b'\n[retrieval]\nreranker = 'some/model'\n"
+    assert reranker(both) == ("", {"embedding.model": "a/b", **asked})
+
+
 def test_a_branch_cannot_bring_its_own_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing in the store says what is trusted: every file of it may come with a branch."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
