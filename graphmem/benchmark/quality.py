@@ -45,7 +45,13 @@ class TaskQuality(Answer):
     bm25: Measures
     model: Measures
     rrf: Measures
+    peers: dict[str, Measures]
     ratio: float
+
+    @property
+    def systems(self) -> dict[str, Measures]:
+        """All systems as they are shown."""
+        return {"graphmem": self.graphmem, "BM25": self.bm25, "model": self.model, "RRF": self.rrf, **self.peers}
 
 
 class Quality(Answer):
@@ -116,7 +122,7 @@ def measure_set(folder: Path, place: Path, *, with_match: bool) -> Iterator[Task
         queries_asked = len(systems["graphmem"])
         ratio = means["graphmem"].ndcg_10 / best
         yield TaskQuality.model_validate(
-            {"set": folder.name, "task": task, "queries": queries_asked, "ratio": ratio, **means}
+            {"set": folder.name, "task": task, "queries": queries_asked, "ratio": ratio, "peers": {}, **means}
         )
 
 
