@@ -33,6 +33,10 @@ def benchmark(
         typer.Option("--stores", metavar="FOLDER", help="Keep the stores here, and use those that are here already."),
     ] = None,
     match: Annotated[bool, typer.Option("--match", help="Let the match expressions of the sets count too.")] = False,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option("--peer", metavar="NAME", help="Another memory, given the same vectors; may be repeated."),
+    ] = None,
     size: Annotated[
         list[int] | None,
         typer.Option("--size", metavar="N", min=50, help="Measure the speed with N memories; may be repeated."),
@@ -51,7 +55,8 @@ def benchmark(
     What is named is measured; with neither --data nor --size it is the speed with 1,000 and 10,000 memories.
 
     Relevance stands beside BM25, the model alone, and their fusion. The first figures are nDCG@10; ratio is graphmem's
-    over the better of BM25 and the model; the last three are graphmem's.
+    over the better of BM25 and the model; the last three are graphmem's. A peer is another memory: mem0 (texts as they
+    are, without a language model) or txtai (hybrid); pip install 'graphmem[peer-mem0]'.
 
     Speed is CPU time on made memories, without the embedding. The raw engines are Kuzu for the graph, SQLite's FTS5 and
     a product with all vectors for a query; the floor is to parse and write the same rows.
@@ -59,6 +64,8 @@ def benchmark(
     Example: graphmem benchmark --data shared/data --set pyerrors
     """
     session = session_of(ctx)
+    if not data and (sets or stores or match or peer):
+        raise Usage("there are no public sets to measure on", hint="name their folder with --data")
     pictures = [Path(plot)] if plot else []
     pictures += [Path(write) / "benchmark.svg"] if write else []
     for picture in pictures:
@@ -67,7 +74,7 @@ def benchmark(
     folders = chosen(Path(data), sets) if data else []
     with tempfile.TemporaryDirectory(prefix="graphmem-") as aside:
         place = Path(stores or aside) / ("with-match" if match else "texts")
-        found = quality.measure(folders, place, with_match=match) if data else None
+        found = quality.measure(folders, place, with_match=match, peers=peer or ()) if data else None
         sizes = size or (() if data else SIZES)
         answer = board(speed.measure(sizes, Path(aside) / "speed", session.progress), found)
     if write:
