@@ -26,6 +26,7 @@ def plotter() -> Any:
     except ImportError:
         raise Unavailable("plots need matplotlib", hint="pip install 'graphmem[plots]'") from None
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "graphmem", "font.size": 8, "axes.grid": True})
+    mpl.rcParams.update({"font.sans-serif": ["DejaVu Sans"]})
     mpl.rcParams.update({"grid.linewidth": 0.3, "axes.spines.top": False, "axes.spines.right": False})
     return Figure
 
@@ -43,11 +44,13 @@ def draw(board: Scoreboard, path: Path) -> None:
     heights = [1.9] * -(-len(names) // ACROSS) + [0.6 + 0.16 * len(tasks)] * bool(tasks)
     figure = plotter()(figsize=(9, sum(heights) + 0.4), layout="constrained")
     grid = figure.add_gridspec(len(heights), ACROSS, height_ratios=heights)
+    first = None
     for place, name in enumerate(names):
-        axes = figure.add_subplot(grid[divmod(place, ACROSS)])
+        axes = figure.add_subplot(grid[divmod(place, ACROSS)], sharex=first, sharey=first)
         draw_speed(axes, name, [timing for timing in board.speed if timing.what == name])
-        if place == 0:
-            axes.legend(frameon=False)
+        first = first or axes
+    if first:
+        figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     if tasks:
         draw_quality(figure.add_subplot(grid[-1, :]), tasks)
     figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
@@ -63,6 +66,9 @@ def draw_speed(axes: Any, name: str, timings: list[Timing]) -> None:
     }
     for label, values in lines.items():
         axes.loglog(sizes[: len(values)], values, marker="o", markersize=3, color=COLOURS[label], label=label)
+    axes.minorticks_off()
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set(title=name, xlabel="memories", ylabel="CPU seconds")
 
 
