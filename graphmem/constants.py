@@ -27,6 +27,7 @@ BEND = 3  # power of the curve that turns likeness into relevance: 2 lets a cosi
 EXACT_RELEVANCE = 0.9  # what an exact hit has at least; the rest of the way to 1 is what the other evidence says
 PARTS_WEIGHT = 0.4  # of a part of an identifier, against a word or a whole identifier
 QUERY_TERMS = 256  # distinct terms of a query that are looked up; a pasted log has more and loses the common ones
+LEXICAL_POSTINGS = 50_000  # records that the terms of a query may stand in before the commonest go: 50 ms
 GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
 EXPRESSION_TIMEOUT_S = 0.05  # of processor time that a match expression may use on a query

@@ -8,11 +8,12 @@ identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), and th
 import math
 import re
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
-from graphmem.constants import PARTS_WEIGHT, QUERY_TERMS
+from graphmem.constants import LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
 
 TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"
 SCHEMA = (
@@ -26,6 +27,7 @@ STEMMER = (
 WORD = re.compile(r"[^\W_]+")
 COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
 HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+USUAL_LENGTH = 64  # characters of a word up to which its parts are kept
 STOP_WORDS = frozenset(
     "a an and are as at be but by can do does for from had has have how i if in into is it its me my no not of on or"
     " our so such than that the their then there these they this to was we were what when where which who why will"
@@ -37,8 +39,17 @@ def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
     """Return the words of a text, its whole identifiers, and the parts of its CamelCase words, all in lower case."""
     words = WORD.findall(text)
     whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)]
-    parts = [part.lower() for word in words if len(humps := HUMP.findall(word)) > 1 for part in humps]
+    parts = [part for word in words for part in (parts_of(word) if len(word) <= USUAL_LENGTH else split(word))]
     return [word.lower() for word in words], whole, parts
+
+
+def split(word: str) -> tuple[str, ...]:
+    """Return the parts of a CamelCase word or of one with digits in it, in lower case; none where it has only one."""
+    humps = HUMP.findall(word)
+    return tuple(hump.lower() for hump in humps) if len(humps) > 1 else ()
+
+
+parts_of = lru_cache(10_000)(split)  # words recur
 
 
 def query_terms(text: str) -> list[str]:
@@ -109,28 +120,55 @@ class LexicalIndex:
         """
         if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
             return {}
-        rarity = self.rarity(query_terms(text))
-        if not rarity:
+        counts = self.counts(query_terms(text))
+        if not counts:
             return {}
-        pairs = [pair for pair in query_pairs(text) if rarity.keys() >= set(pair.split())]
-        expression = " OR ".join(f'"{phrase}"' for phrase in (*rarity, *pairs))
-        among = f" AND record.scope IN ({marks(scopes)})" if scopes is not None else ""
+        expression = " OR ".join(f'"{phrase}"' for phrase in self.affordable(counts, query_pairs(text)))
+        # The index holds live records only: who asks for all of them needs no look at their rows.
+        among = (
+            f" AND (SELECT scope FROM record WHERE id = lexical.rowid) IN ({marks(scopes)})"
+            if scopes is not None
+            else ""
+        )
         sql = (
-            f"SELECT lexical.rowid, -bm25(lexical, 1.0, 1.0, {PARTS_WEIGHT}) AS score FROM lexical"
-            f" JOIN record ON record.id = lexical.rowid WHERE lexical MATCH ? AND record.is_live{among}"
-            f" ORDER BY lexical.rowid IN ({marks(also)}) DESC, score DESC, lexical.rowid LIMIT ?"
+            f"SELECT rowid, -bm25(lexical, 1.0, 1.0, {PARTS_WEIGHT}) AS score FROM lexical"
+            f" WHERE lexical MATCH ?{among} ORDER BY rowid IN ({marks(also)}) DESC, score DESC, rowid LIMIT ?"
         )
         rows = self.connection.execute(sql, (expression, *(scopes or ()), *also, limit + len(also)))
         scores = sorted(((score, -number) for number, score in rows if score > 0), reverse=True)
         if not scores:
             return {}
         (best, number) = scores[0]
-        top = self.share(rarity, -number) / best
+        top = self.share(counts, -number) / best
         return {-number: score * top for score, number in scores}
 
-    def rarity(self, terms: list[str]) -> dict[str, float]:
-        """Return how telling each term is, by the number of records it stands in; of very many terms, the rarest."""
-        (total,) = self.connection.execute("SELECT count(*) FROM lexical_docsize").fetchone()
+    def affordable(self, counts: Mapping[str, int], pairs: Sequence[str]) -> list[str]:
+        """
+        Return the terms and pairs to look up: all of them, or of very many records' worth the rarest.
+
+        A word that stands in very many records costs most and tells least. BM25 reads every record that it stands in.
+        """
+        costs = [(count, term) for term, count in counts.items()]
+        costs.sort()
+        costs += sorted((sum(counts[word] for word in words), pair) for pair in pairs
+                        if (words := pair.split()) and counts.keys() >= set(words))  # fmt: skip
+        left = max(LEXICAL_POSTINGS, self.total // 10)
+        kept: list[str] = []
+        for cost, phrase in costs:
+            left -= cost
+            if left < 0 and kept:
+                break
+            kept.append(phrase)
+        return kept
+
+    @property
+    def total(self) -> int:
+        """How many records are indexed."""
+        total: int = self.connection.execute("SELECT count(*) FROM lexical_docsize").fetchone()[0]
+        return total
+
+    def counts(self, terms: list[str]) -> dict[str, int]:
+        """Return in how many records each term stands; of very many terms, those in the fewest."""
         stems = self.stems(terms)
         counts: dict[str, int] = {}
         for part in chunks(set(stems)):
@@ -138,8 +176,8 @@ class LexicalIndex:
             counts |= dict(self.connection.execute(sql, part).fetchall())
         found = {term: counts.get(stem, 0) for term, stem in zip(terms, stems, strict=True)}
         # What stands nowhere finds nothing, so of too many terms it goes first.
-        kept = sorted(found, key=lambda term: found[term] or total + 1)[:QUERY_TERMS]
-        return {term: math.log(1 + (total - found[term] + 0.5) / (found[term] + 0.5)) for term in kept}
+        kept = sorted(found, key=lambda term: found[term] or math.inf)[:QUERY_TERMS]
+        return {term: found[term] for term in kept}
 
     def stems(self, terms: list[str]) -> list[str]:
         """Return terms as the index has them."""
@@ -150,8 +188,10 @@ class LexicalIndex:
         stems = dict(self.connection.execute("SELECT doc, term FROM temp.asked_terms").fetchall())
         return [stems.get(place, term) for place, term in enumerate(terms)]
 
-    def share(self, rarity: Mapping[str, float], number: int) -> float:
+    def share(self, counts: Mapping[str, int], number: int) -> float:
         """Return the share of a query's terms, weighed by rarity, that a record holds."""
+        total = self.total
+        rarity = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
         sql = "SELECT 1 FROM lexical WHERE lexical MATCH ? AND rowid = ?"
         held = [term for term in rarity if self.connection.execute(sql, (f'"{term}"', number)).fetchone()]
         return sum(rarity[term] for term in held) / sum(rarity.values())

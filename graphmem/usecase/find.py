@@ -214,7 +214,7 @@ def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
         evidence = asked.found[number]
         relevance = asked.relevance(number)
         similarity = evidence.semantic if store.vectors is not None else relevance
-        if relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity):
+        if record.is_archived or relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity):
             continue
         factors = factors_of(record, evidence, last_helped.get(number, (0, 0, None))[2], now, store)
         score = relevance * factors.cost * factors.help_ratio * factors.age_decay

@@ -14,6 +14,7 @@ from graphmem.config import is_trusted, needs_trust
 from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
+from graphmem.garbage import uncollected
 from graphmem.graph import reads
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
@@ -188,16 +189,17 @@ def stale_vocabulary(store: Store) -> list[Finding]:
 def rebuild(store: Store, *, embed: bool) -> Rebuilt:
     """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
     start = time.monotonic()
-    with store.ledger.writing():
-        with transaction(store.catalog.connection):
-            store.catalog.clear()
-        store.ledger.sync_locked()
-    store.report()
-    embedded = 0
-    if embed:
-        store.lexical.catch_up()
-        embedded = store.embed_missing()
-    records, edges = store.graph.rebuild()
+    with uncollected():
+        with store.ledger.writing():
+            with transaction(store.catalog.connection):
+                store.catalog.clear()
+            store.ledger.sync_locked()
+        store.report()
+        embedded = 0
+        if embed:
+            store.lexical.catch_up()
+            embedded = store.embed_missing()
+        records, edges = store.graph.rebuild()
     return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)
 
 

@@ -1,0 +1,38 @@
+"""Words, identifiers and their parts are found; what very many records hold does not make a query slow."""
+
+import pytest
+
+from graphmem import Memory
+from graphmem.search import lexical
+from graphmem.search.lexical import analyse
+
+
+def test_the_parts_of_identifiers_are_found() -> None:
+    assert analyse("UniqueViolation in utf8 of HTTPServer, Plain WORD a") == (
+        ["uniqueviolation", "in", "utf8", "of", "httpserver", "plain", "word", "a"],
+        [],
+        ["unique", "violation", "utf", "8", "http", "server"],
+    )
+    assert analyse("a" * 70 + "B")[2] == ["a" * 70, "b"]
+
+
+def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(30):
+        memory.failures.add(f"the worker failed in stage {n}", name=f"f{n}", dedup=False)
+    memory.failures.add("the zebra failed", name="zebra")
+    index = memory.store.lexical
+    assert len(memory.query("zebra worker failed", limit=50).results) == 31
+    monkeypatch.setattr(lexical, "LEXICAL_POSTINGS", 5)
+    assert [hit.ref for hit in memory.query("zebra worker failed").results] == ["failure/zebra"]
+    assert len(memory.query("worker failed", limit=50).results) == 30  # the rarest is looked up whatever it costs
+    assert index.affordable({"zebra": 1, "worker": 30, "failed": 31}, ["worker failed"]) == ["zebra"]
+
+
+def test_an_archived_record_is_not_found(memory: Memory) -> None:
+    memory.failures.add("the zebra failed", name="zebra")
+    assert memory.query("zebra").results
+    memory.forget("failure/zebra")
+    assert not memory.query("zebra").results
+    assert not memory.query("failure/zebra").results
+    memory.restore("failure/zebra")
+    assert memory.query("zebra").results
