@@ -77,7 +77,7 @@ def draw_quality(axes: Any, tasks: list[TaskQuality]) -> None:
     labels = [f"{task.set}: {task.task}" for task in tasks]
     for name in tasks[0].systems:
         values = [task.systems[name].ndcg_10 for task in tasks]
-        axes.plot(values, labels, "o", markersize=5 if name == "graphmem" else 3, label=name)
+        axes.plot(values, labels, "o", markersize=5 if name == "graphmem" else 3, color=COLOURS.get(name), label=name)
     axes.invert_yaxis()
     axes.set(title="nDCG@10")
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
