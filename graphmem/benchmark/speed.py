@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -84,14 +84,15 @@ def measure(sizes: Iterable[int], place: Path, progress: Progress) -> list[Timin
 
 def measure_size(size: int, folder: Path) -> list[Timing]:
     """Measure every figure at one number of memories."""
-    made = made_rows(size), made_edges(size)
+    rows, edges = made_rows(size), made_edges(size)
     Memory.init(folder)
     with Memory(folder) as memory, raw_engines(folder) as raw:
         memory.store.embedder = MadeModel()
-        figures = (*bulk(memory, raw, *made), *queries(memory, raw, made[0]), *traversals(memory, raw, made[1]))
+        reads = chain(queries(memory, raw, rows), traversals(memory, raw, edges))
+        figures = chain(bulk(memory, raw, rows, edges), reads, additions(memory, raw))
         return [
             Timing(size=size, what=what, graphmem_s=ours, raw_s=theirs, floor_s=floor, ratio=ours / theirs)
-            for what, ours, theirs, floor in (*figures, *additions(memory, raw))
+            for what, ours, theirs, floor in figures
         ]
 
 
