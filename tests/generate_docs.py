@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from graphmem import errors
-from graphmem.benchmark.quality import Quality
+from graphmem.benchmark.board import Scoreboard
 from graphmem.cli.app import VERBS, command_line
 from graphmem.cli.help import help_of
 from graphmem.config import Section, Settings, sections
@@ -253,7 +253,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`purge`": result.Purged,
     "`trust`": result.Trust,
     "`stats`": result.Stats,
-    "`benchmark`": Quality,
+    "`benchmark`": Scoreboard,
     "`demo`": Demonstrated,
 }
 

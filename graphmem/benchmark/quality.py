@@ -7,8 +7,10 @@ Only the texts speak: relations stay out of the store, for many a set names the 
 
 import math
 import re
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.benchmark.data import plant, read
+from graphmem.benchmark.peers import Encode, Maker, Peer, maker
 from graphmem.constants import RRF_K
 from graphmem.errors import Unavailable
 from graphmem.memory import Memory
 from graphmem.model.result import Answer
 
 DEPTH = 100  # places of a ranking that are looked at, of the records that a query may find
+PEER_DEPTH = 1_000  # places that a peer is asked for, since it finds also what the query may not
 Scores = NDArray[np.float32]
 
 
@@ -45,7 +49,13 @@ class TaskQuality(Answer):
     bm25: Measures
     model: Measures
     rrf: Measures
+    peers: dict[str, Measures]
     ratio: float
+
+    @property
+    def systems(self) -> dict[str, Measures]:
+        """All systems as they are shown."""
+        return {"graphmem": self.graphmem, "BM25": self.bm25, "model": self.model, "RRF": self.rrf, **self.peers}
 
 
 class Quality(Answer):
@@ -77,7 +87,7 @@ class Public:
                 yield place
 
 
-def measure(folders: Iterable[Path], place: Path, *, with_match: bool) -> Quality:
+def measure(folders: Iterable[Path], place: Path, *, with_match: bool, peers: Collection[str] = ()) -> Quality:
     """
     Measure every task of some sets.
 
@@ -85,8 +95,14 @@ def measure(folders: Iterable[Path], place: Path, *, with_match: bool) -> Qualit
         folders: the sets; one without queries that have an answer adds nothing.
         place: where the stores are made; one that is there already is used as it is.
         with_match: let the match expressions of the failures count.
+        peers: other memories to measure beside it.
     """
-    tasks = [task for folder in folders for task in measure_set(folder, place / folder.name, with_match=with_match)]
+    makers = {name: maker(name) for name in peers}
+    tasks = [
+        task
+        for folder in folders
+        for task in measure_set(folder, place / folder.name, with_match=with_match, peers=makers)
+    ]
     return Quality(
         tasks=tasks,
         ratio=mean(task.ratio for task in tasks),
@@ -95,7 +111,7 @@ def measure(folders: Iterable[Path], place: Path, *, with_match: bool) -> Qualit
     )
 
 
-def measure_set(folder: Path, place: Path, *, with_match: bool) -> Iterator[TaskQuality]:
+def measure_set(folder: Path, place: Path, *, with_match: bool, peers: Mapping[str, Maker]) -> Iterator[TaskQuality]:
     """Yield the quality of each task of a set."""
     memories = read(folder, "memories")
     known = {memory["id"] for memory in memories} | {memory.get("parent") for memory in memories}
@@ -107,7 +123,7 @@ def measure_set(folder: Path, place: Path, *, with_match: bool) -> Iterator[Task
     public = Public(memories, queries, [refs[memory["id"]] for memory in memories])
     found: dict[str, dict[str, list[Measures]]] = defaultdict(lambda: defaultdict(list))
     with Memory(place) as memory:
-        for question, rankings in ranked(memory, public):
+        for question, rankings in ranked(memory, public, peers):
             for system, ranking in rankings.items():
                 found[question["task"]][system].append(measures(ranking, set(question["gold"])))
     for task, systems in found.items():
@@ -115,8 +131,9 @@ def measure_set(folder: Path, place: Path, *, with_match: bool) -> Iterator[Task
         best = max(means["bm25"].ndcg_10, means["model"].ndcg_10)
         queries_asked = len(systems["graphmem"])
         ratio = means["graphmem"].ndcg_10 / best
+        beside = {name: means[name] for name in peers}
         yield TaskQuality.model_validate(
-            {"set": folder.name, "task": task, "queries": queries_asked, "ratio": ratio, **means}
+            {"set": folder.name, "task": task, "queries": queries_asked, "ratio": ratio, "peers": beside, **means}
         )
 
 
@@ -125,7 +142,9 @@ def without(row: dict[str, Any], fields: Collection[str]) -> dict[str, Any] | No
     return None if row["kind"] == "relation" else {name: row[name] for name in row if name not in fields}
 
 
-def ranked(memory: Memory, public: Public) -> Iterator[tuple[dict[str, Any], dict[str, list[str]]]]:
+def ranked(
+    memory: Memory, public: Public, peers: Mapping[str, Maker]
+) -> Iterator[tuple[dict[str, Any], dict[str, list[str]]]]:
     """Yield each query with the ids that each system found, best first."""
     vectors, embedder = memory.store.vectors, memory.store.embedder
     if vectors is None or embedder is None:
@@ -133,20 +152,43 @@ def ranked(memory: Memory, public: Public) -> Iterator[tuple[dict[str, Any], dic
     texts = ["\n".join(filter(None, map(row.get, ("title", "text", "fix")))) for row in public.memories]
     words, rows = Bm25(texts), vectors.encode_documents(texts)
     places = {ref: place for place, ref in enumerate(public.refs)}
+    encode = once(texts, rows, embedder.encode_query)
     groups = len({row.get("group") for row in public.memories})
-    for question in public.queries:
-        pool = np.fromiter(public.pool(question), dtype=np.int64)
-        scopes = sorted({public.refs[place].partition("/")[0] for place in pool})
-        hits = memory.query(question["query"], kinds=scopes, limit=DEPTH * groups).results
-        hits = sorted(hits, key=lambda hit: (-hit.relevance, hit.ref))
-        allowed = set(pool.tolist())
-        own = [places[hit.ref] for hit in hits if places[hit.ref] in allowed]
-        lexical = words.scores(question["query"])[pool]
-        semantic = rows[pool] @ embedder.encode_query(question["query"])
-        by_words, by_meaning = pool[order(lexical)], pool[order(semantic)]
-        fused = fuse((by_words[: np.count_nonzero(lexical > 0)], by_meaning))
-        rankings: dict[str, Iterable[int]] = {"graphmem": own, "bm25": by_words, "model": by_meaning, "rrf": fused}
-        yield question, {system: named(public, question, ranking) for system, ranking in rankings.items()}
+    with filled(peers, texts, encode) as others:
+        for question in public.queries:
+            asked = question["query"]
+            pool = np.fromiter(public.pool(question), dtype=np.int64)
+            scopes = sorted({public.refs[place].partition("/")[0] for place in pool})
+            hits = memory.query(asked, kinds=scopes, limit=DEPTH * groups).results
+            hits = sorted(hits, key=lambda hit: (-hit.relevance, hit.ref))
+            lexical, semantic = words.scores(asked)[pool], rows[pool] @ encode(asked)
+            by_words, by_meaning = pool[order(lexical)], pool[order(semantic)]
+            fused = fuse((by_words[: np.count_nonzero(lexical > 0)], by_meaning))
+            rankings: dict[str, Iterable[int]] = {"bm25": by_words, "model": by_meaning, "rrf": fused}
+            found = {name: peer.search(asked, min(PEER_DEPTH, len(texts))) for name, peer in others.items()}
+            found["graphmem"] = [places[hit.ref] for hit in hits]
+            allowed = set(pool.tolist())
+            rankings |= {name: [place for place in ranking if place in allowed] for name, ranking in found.items()}
+            yield question, {system: named(public, question, ranking) for system, ranking in rankings.items()}
+
+
+def once(texts: Iterable[str], rows: Iterable[Scores], encode_query: Encode) -> Encode:
+    """Return what gives the vector of a text or a query: the same to every system, and made once."""
+    known = dict(zip(texts, rows, strict=True))
+
+    def encode(text: str) -> Scores:
+        if text not in known:
+            known[text] = encode_query(text)
+        return known[text]
+
+    return encode
+
+
+@contextmanager
+def filled(peers: Mapping[str, Maker], texts: Sequence[str], encode: Encode) -> Iterator[dict[str, Peer]]:
+    """Yield the peers with the texts in them, each in a folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="graphmem-") as aside:
+        yield {name: make(Path(aside, name), texts, encode) for name, make in peers.items()}
 
 
 def named(public: Public, question: Mapping[str, Any], ranking: Iterable[int]) -> list[str]:

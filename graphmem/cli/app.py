@@ -58,7 +58,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("store", "stats", "Count records and edges."),
-    "benchmark": ("benchmark", "benchmark", "Measure the relevance on public data sets."),
+    "benchmark": ("benchmark", "benchmark", "Measure relevance and speed, beside others."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
 

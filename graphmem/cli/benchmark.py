@@ -1,21 +1,30 @@
-"""``benchmark``: how good graphmem is, on public data sets."""
+"""``benchmark``: how good and how fast graphmem is, beside others in the same run."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphmem.benchmark.quality import Measures, Quality, TaskQuality, measure
+from graphmem.benchmark import plot as plots
+from graphmem.benchmark import quality, speed
+from graphmem.benchmark.board import Scoreboard, board
+from graphmem.benchmark.quality import Quality, TaskQuality
+from graphmem.benchmark.speed import Timing
 from graphmem.cli.session import session_of
 from graphmem.errors import Usage
 
-HEADER = "| set | task | queries | graphmem | BM25 | model | RRF | ratio | recall@5 | recall@10 | MRR |"
+SIZES = (1_000, 10_000)  # memories; they are done in two minutes
+SPEED = "| what | memories | graphmem | raw engines | ratio | floor |"
+MEASURES = "| ratio | recall@5 | recall@10 | MRR |"
 
 
 def benchmark(
     ctx: typer.Context,
-    data: Annotated[str, typer.Option("--data", metavar="FOLDER", help="The folder that holds the public sets.")],
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="FOLDER", help="Measure the relevance on the public sets in here.")
+    ] = None,
     sets: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME", help="Only this set; may be repeated.")
     ] = None,
@@ -24,21 +33,57 @@ def benchmark(
         typer.Option("--stores", metavar="FOLDER", help="Keep the stores here, and use those that are here already."),
     ] = None,
     match: Annotated[bool, typer.Option("--match", help="Let the match expressions of the sets count too.")] = False,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option("--peer", metavar="NAME", help="Another memory, given the same vectors; may be repeated."),
+    ] = None,
+    size: Annotated[
+        list[int] | None,
+        typer.Option("--size", metavar="N", min=50, help="Measure the speed with N memories; may be repeated."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw it: a name that ends in .svg or .png.")
+    ] = None,
+    write: Annotated[
+        str | None,
+        typer.Option("--write", metavar="FOLDER", help="Write benchmark.md, benchmark.json and benchmark.svg here."),
+    ] = None,
 ) -> None:
     """
-    Measure on public data sets how well query finds what is asked, beside BM25, the model alone, and their fusion.
+    Measure the relevance on public data sets, and the speed at several sizes, beside others in the same run.
 
-    The first four figures are nDCG@10; ratio is graphmem's over the better of BM25 and the model; the last three are
-    graphmem's.
+    What is named is measured; with neither --data nor --size it is the speed with 1,000 and 10,000 memories.
+
+    Relevance stands beside BM25, the model alone, and their fusion. The first figures are nDCG@10; ratio is graphmem's
+    over the better of BM25 and the model; the last three are graphmem's. A peer is another memory: mem0 (texts as they
+    are, without a language model) or txtai (hybrid); pip install 'graphmem[peer-mem0]'.
+
+    Speed is CPU time on made memories, without the embedding. The raw engines are Kuzu for the graph, SQLite's FTS5 and
+    a product with all vectors for a query; the floor is to parse and write the same rows.
 
     Example: graphmem benchmark --data shared/data --set pyerrors
     """
     session = session_of(ctx)
-    folders = chosen(Path(data), sets)
+    if not data and (sets or stores or match or peer):
+        raise Usage("there are no public sets to measure on", hint="name their folder with --data")
+    pictures = [Path(plot)] if plot else []
+    pictures += [Path(write) / "benchmark.svg"] if write else []
+    for picture in pictures:
+        plots.refuse_kind(picture)
+        plots.plotter()  # or it would be missed when all is measured
+    folders = chosen(Path(data), sets) if data else []
     with tempfile.TemporaryDirectory(prefix="graphmem-") as aside:
         place = Path(stores or aside) / ("with-match" if match else "texts")
-        answer = measure(folders, place, with_match=match)
-    session.answer(answer, table(answer))
+        found = quality.measure(folders, place, with_match=match, peers=peer or ()) if data else None
+        sizes = size or (() if data else SIZES)
+        answer = board(speed.measure(sizes, Path(aside) / "speed", session.progress), found)
+    if write:
+        Path(write).mkdir(parents=True, exist_ok=True)
+        (Path(write) / "benchmark.md").write_text(page(answer), encoding="utf-8")
+        (Path(write) / "benchmark.json").write_text(answer.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    for picture in pictures:
+        plots.draw(answer, picture)
+    session.answer(answer, page(answer).rstrip())
 
 
 def chosen(data: Path, sets: list[str] | None) -> list[Path]:
@@ -51,9 +96,39 @@ def chosen(data: Path, sets: list[str] | None) -> list[Path]:
     return [known[name] for name in sets or known]
 
 
+def page(answer: Scoreboard) -> str:
+    """Return the answer as a page of Markdown."""
+    parts = [f"Measured on {answer.date}: {answer.machine}; CPU time."]
+    parts += [speed_table(answer.speed)] if answer.speed else []
+    parts += [table(answer.quality)] if answer.quality else []
+    return "\n\n".join(parts) + "\n"
+
+
+def speed_table(timings: Sequence[Timing]) -> str:
+    """Return the speed as a table, each figure at all sizes before the next."""
+    order = list(dict.fromkeys(timing.what for timing in timings))
+    rows = [
+        f"| {timing.what} | {timing.size:,} | {shown(timing.graphmem_s)} | {shown(timing.raw_s)} | {timing.ratio:.2f}"
+        f" | {shown(timing.floor_s) if timing.floor_s is not None else '–'} |"
+        for timing in sorted(timings, key=lambda timing: order.index(timing.what))
+    ]
+    return "\n".join([*head(SPEED), *rows])
+
+
+def shown(seconds: float) -> str:
+    """Return a time in the unit that fits it."""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.2f} ms"
+
+
+def head(columns: str) -> list[str]:
+    """Return the first two lines of a table."""
+    return [columns, "| --- " * (columns.count("|") - 1) + "|"]
+
+
 def table(answer: Quality) -> str:
-    """Return the answer as a table."""
-    lines = [HEADER, "| --- " * HEADER.count(" | ") + "| --- |"]
+    """Return the quality as a table."""
+    systems = answer.tasks[0].systems if answer.tasks else ()
+    lines = head(f"| set | task | queries | {' | '.join(systems)} {MEASURES}")
     lines += [line(task) for task in answer.tasks]
     means = (
         f"mean ratio {answer.ratio:.3f}; mean nDCG@10 {answer.graphmem_ndcg_10:.3f}, of RRF {answer.rrf_ndcg_10:.3f}"
@@ -63,7 +138,6 @@ def table(answer: Quality) -> str:
 
 def line(task: TaskQuality) -> str:
     """Return a task as a line of the table."""
-    systems: list[Measures] = [task.graphmem, task.bm25, task.model, task.rrf]
     own = task.graphmem
-    values = [*(system.ndcg_10 for system in systems), task.ratio, own.recall_5, own.recall_10, own.mrr]
+    values = [*(system.ndcg_10 for system in task.systems.values()), task.ratio, own.recall_5, own.recall_10, own.mrr]
     return f"| {task.set} | {task.task} | {task.queries} | {' | '.join(f'{value:.3f}' for value in values)} |"

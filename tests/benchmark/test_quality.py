@@ -1,6 +1,8 @@
 """The benchmark counts what it should, through the real query path, on a set small enough to reckon by hand."""
 
 import json
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,41 @@ def test_the_command_prints_a_table_and_keeps_its_stores(
     assert "has no to_graphmem.py" in capsys.readouterr().err
     assert run([*command, "--set", "smal"]) == 2
     assert "no set 'smal'" in capsys.readouterr().err
+
+
+PEER = """
+class Embeddings:
+    def __init__(self, transform, **options):
+        self.transform = transform
+
+    def index(self, rows):
+        self.rows = [(number, *self.transform([text])) for number, text, _ in rows]
+
+    def search(self, sql, limit, parameters):
+        (query,) = self.transform([parameters["text"]])
+        alike = [(sum(a * b for a, b in zip(row, query)), number) for number, row in self.rows]
+        return [{"id": str(number)} for _, number in sorted(alike, reverse=True)[:limit]]
+"""
+
+
+def test_a_peer_gets_the_same_vectors_and_is_measured_beside(
+    sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["benchmark", "--data", str(sets), "--json", "--peer"]
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "txtai.py").write_text(PEER)  # stands for the package, which is no part of the tests
+    monkeypatch.delitem(sys.modules, "txtai", raising=False)
+    assert run([*command, "txtai"]) == 0
+    (task,) = json.loads(capsys.readouterr().out)["quality"]["tasks"]
+    assert task["peers"] == {"txtai": task["model"]}
+    del sys.modules["txtai"]
+
+
+def test_a_peer_that_is_unknown_or_missing_is_named(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["benchmark", "--data", str(sets), "--peer", "memo"]) == 2
+    assert "known: mem0, txtai" in capsys.readouterr().err
+    if find_spec("mem0") is None:
+        assert run(["benchmark", "--data", str(sets), "--peer", "mem0"]) == 4
+        assert "graphmem[peer-mem0]" in capsys.readouterr().err
+    assert run(["benchmark", "--peer", "mem0"]) == 2
+    assert "--data" in capsys.readouterr().err
