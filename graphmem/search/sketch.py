@@ -24,6 +24,27 @@ if TYPE_CHECKING:
 STEP = 50_000  # rows projected at once: 80 MB
 
 
+class Mapping:
+    """Rows of a file, mapped into memory; kept as long as the file is the same, for each new mapping faults anew."""
+
+    def __init__(self) -> None:
+        self.key: tuple[int, int] | None = None
+        self.kept: Matrix | None = None
+
+    def rows(self, path: Path, width: int, head: int = 0) -> "Matrix":
+        """Return the whole rows of ``width`` float32 that stand in a file after ``head`` bytes."""
+        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
+
+        found = path.stat() if path.exists() else None
+        number = max(0, found.st_size - head) // (4 * width) if found else 0
+        if not found or not number:
+            return np.empty((0, width), dtype=np.float32)
+        key = found.st_ino, found.st_size
+        if self.kept is None or self.key != key:
+            self.key, self.kept = key, np.memmap(path, dtype="<f4", mode="r", offset=head, shape=(number, width))
+        return self.kept
+
+
 class Sketch:
     """The short vectors of one file: the components, then one row of float32 for each row of that file."""
 
@@ -33,6 +54,7 @@ class Sketch:
         self.width = min(SKETCH_DIMENSIONS, dimensions)
         self.head_bytes = 4 * dimensions * self.width
         self.row_bytes = 4 * self.width
+        self.mapping = Mapping()
 
     def __len__(self) -> int:
         """The whole rows that are there."""
@@ -73,19 +95,20 @@ class Sketch:
 
         return np.fromfile(self.path, dtype="<f4", count=self.dimensions * self.width).reshape(-1, self.width)
 
-    def nearest(self, query: "Vector", most: int) -> "NDArray[np.int64]":
+    def nearest(self, query: "Vector", most: int, total: int) -> "NDArray[np.int64]":
         """
         Return the places of the rows that are likely to be the nearest, in no order.
 
         Args:
             query: float32, shape ``(dimensions,)``.
             most: how many are wanted; several times as many are returned.
+            total: rows of the whole file; those that have no short vector yet are returned too.
         """
         import numpy as np  # noqa: PLC0415 - as above
 
-        rows = np.memmap(self.path, dtype="<f4", mode="r", offset=self.head_bytes, shape=(len(self), self.width))
+        rows = self.mapping.rows(self.path, self.width, self.head_bytes)
         likely = rows @ (query @ self.components())
-        return best(likely, max(SKETCH_CANDIDATES, 4 * most))
+        return np.concatenate([best(likely, max(SKETCH_CANDIDATES, 4 * most)), np.arange(len(rows), total)])
 
 
 def best(values: "Vector", most: int) -> "NDArray[np.int64]":

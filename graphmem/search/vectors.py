@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.catalog.entry import hash_of
 from graphmem.constants import SKETCH_ROWS
-from graphmem.search.sketch import Sketch, best
+from graphmem.search.sketch import Mapping, Sketch, best
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +48,7 @@ class VectorStore:
         self.path = folder / f"{encoder.fingerprint}.f32"
         self.row_bytes = 4 * encoder.dimensions
         self.sketch = Sketch(folder / f"{encoder.fingerprint}.sketch", encoder.dimensions)
+        self.mapping = Mapping()
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
 
     def catch_up(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -96,12 +97,7 @@ class VectorStore:
 
     def rows(self) -> "Matrix":
         """Return the whole rows of the file, mapped, not read."""
-        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
-
-        shape = (self.size() // self.row_bytes, self.encoder.dimensions)
-        if not shape[0]:
-            return np.empty(shape, dtype=np.float32)
-        return np.memmap(self.path, dtype="<f4", mode="r", shape=shape)
+        return self.mapping.rows(self.path, self.encoder.dimensions)
 
     def switch(self) -> None:
         """Forget the places in the file of another model, or in a file that is gone or shorter than was noted."""
@@ -190,8 +186,8 @@ class VectorStore:
         cosines = None if self.is_sketched else rows @ query
         most = limit
         while True:
-            places = best(cosines, most) if cosines is not None else self.sketch.nearest(query, most)
-            pairs = self.placed(scopes, among=places.tolist())
+            places = best(cosines, most) if cosines is not None else self.sketch.nearest(query, most, len(rows))
+            pairs = self.placed(scopes, places.tolist())
             if len(pairs) >= limit or len(places) >= len(rows):
                 return pairs
             most *= 8  # most of these rows are of other scopes, archived or gone
@@ -204,20 +200,22 @@ class VectorStore:
             scopes: kinds and entity types; None for all.
             among: places; None for any, and then only so many that it is seen whether they are few.
         """
-        sql = "SELECT id, vector FROM record WHERE is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
-        sql += f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
+        where = "is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
+        where += f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
         if among is None:
-            return self.connection.execute(f"{sql} LIMIT ?", (*(scopes or ()), FEW + 1)).fetchall()
+            sql = f"SELECT id, vector FROM record WHERE {where} LIMIT ?"
+            return self.connection.execute(sql, (*(scopes or ()), FEW + 1)).fetchall()
         found: list[tuple[int, int]] = []
-        for part in chunks(among):
-            found += self.connection.execute(f"{sql} AND vector IN ({marks(part)})", (*(scopes or ()), *part))
+        for part in chunks(among):  # left to itself the planner reads the whole scope
+            sql = f"SELECT id, vector FROM record INDEXED BY record_place WHERE {where} AND vector IN ({marks(part)})"
+            found += self.connection.execute(sql, (*(scopes or ()), *part))
         return found
 
     @property
     def is_sketched(self) -> bool:
-        """Whether there are so many rows that short vectors choose among them, and all of them have one."""
+        """Whether there are so many rows that short vectors choose among them, and nearly all of them have one."""
         rows = self.size() // self.row_bytes
-        return rows >= SKETCH_ROWS and len(self.sketch) == rows
+        return rows >= SKETCH_ROWS and rows - STEP <= len(self.sketch) <= rows
 
     def sketch_all(self) -> None:
         """Give every row of a large file its short vector; where the disk is full the whole rows have to do."""

@@ -133,8 +133,11 @@ def test_short_vectors_find_the_same_and_follow_what_is_added(
     assert hits / total > 0.97
     more = clustered(2, 30)
     store.append([(2_000 + n).to_bytes(16) for n in range(30)], more)
-    assert not store.is_sketched  # the new ones are found by the whole product until they are projected
+    connection.execute("UPDATE record SET vector = 905 WHERE vector = 5")
+    assert store.is_sketched  # the new ones are looked at whole until they are projected
+    assert store.search(more[5], None, 1) == [(995, pytest.approx(1.0))]
     store.sketch_all()
+    assert len(store.sketch) == 930
     assert store.is_sketched
     assert store.sketch.path.read_bytes()[: store.sketch.head_bytes] == head
 
@@ -153,6 +156,7 @@ def test_short_vectors_that_a_death_cut_or_another_file_left_are_made_again(
         assert store.sketch.path.read_bytes() == whole
         assert [n for n, _ in store.search(rows[5], None, 3)] == brute_force(rows, live, rows[5], None, 3)
     store.sketch.path.write_bytes(whole + bytes(store.sketch.row_bytes * 5))  # of a longer file
+    assert not store.is_sketched
     store.sketch_all()
     assert store.sketch.path.read_bytes() == whole
     with monkeypatch.context() as full:  # a disk without room: the whole rows answer
