@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
-from graphmem.constants import LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
+from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
 
 TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"
 SCHEMA = (
@@ -144,10 +144,13 @@ class LexicalIndex:
 
     def affordable(self, counts: Mapping[str, int], pairs: Sequence[str]) -> list[str]:
         """
-        Return the terms and pairs to look up: all of them, or of very many records' worth the rarest.
+        Return the terms and pairs to look up: all of them, or in a large store the rarest.
 
-        A word that stands in very many records costs most and tells least. BM25 reads every record that it stands in.
+        BM25 reads every record that a word stands in: one that stands in very many costs most and tells least. Yet it
+        tells something, so as long as the store is small nothing is left out.
         """
+        if self.total < LARGE_INDEX:
+            return [*counts, *(pair for pair in pairs if counts.keys() >= set(pair.split()))]
         costs = [(count, term) for term, count in counts.items()]
         costs.sort()
         costs += sorted((sum(counts[word] for word in words), pair) for pair in pairs

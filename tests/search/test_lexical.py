@@ -23,6 +23,8 @@ def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypat
     index = memory.store.lexical
     assert len(memory.query("zebra worker failed", limit=50).results) == 31
     monkeypatch.setattr(lexical, "LEXICAL_POSTINGS", 5)
+    assert len(memory.query("zebra worker failed", limit=50).results) == 31  # a small store: nothing is left out
+    monkeypatch.setattr(lexical, "LARGE_INDEX", 31)
     assert [hit.ref for hit in memory.query("zebra worker failed").results] == ["failure/zebra"]
     assert len(memory.query("worker failed", limit=50).results) == 30  # the rarest is looked up whatever it costs
     assert index.affordable({"zebra": 1, "worker": 30, "failed": 31}, ["worker failed"]) == ["zebra"]
