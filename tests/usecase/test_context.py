@@ -94,6 +94,7 @@ def test_what_was_handed_out_is_counted_once_a_call_and_follows_a_rename(known: 
     assert counts()["failure/no-setuptools"] == 0
     known.rename("failure/no-setuptools", "missing")
     assert counts()["failure/missing"] == 1
+    assert counts()["failure/missing"] == 2
     assert known.context(OBJECTIVE).entries[0].last_accessed is not None
 
 
