@@ -268,26 +268,32 @@ def kept(search: Search, edges: Iterable[Edge]) -> Iterator[Edge]:
         yield edge
 
 
-def next_layer(search: Search, frontier: Collection[int]) -> Layer:
-    """Return the best walks that are one edge longer than those of the last layer."""
+def extensions(search: Search, frontier: Collection[int], *, is_last: bool) -> Iterator[tuple[Walk, Edge, float]]:
+    """Yield, for each edge at the frontier, the best walk that may go on by it, and how strong it then is."""
     previous, start, cut = search.layers[-1], search.start, search.min_strength - TOLERANCE
     rank(search, [walk for node in frontier for walk in previous[node]])
-    # Where no edge weighs more than 1, a longer walk that is not stronger leads nowhere that the shorter one does not.
-    passed = search.best if search.max_weight <= 1 else {}
-    layer: Layer = {}
-    for edge in edges_at(search, frontier, is_last=False):
+    for edge in edges_at(search, frontier, is_last=is_last):
         search.edges_left -= 1
-        near, far = edge[0], edge[1]
-        if far == start:
-            continue
-        walks = previous[near]
+        far = edge[1]
+        walks = previous[edge[0]]
         walk = walks[0]
         if walk.last == far:
             if len(walks) == 1:
                 continue
             walk = walks[1]
         strength = walk.strength * edge[3]
-        if strength >= cut and (far not in passed or strength > passed[far].strength + TOLERANCE):
+        if strength >= cut and far != start:
+            yield walk, edge, strength
+
+
+def next_layer(search: Search, frontier: Collection[int]) -> Layer:
+    """Return the best walks that are one edge longer than those of the last layer."""
+    # Where no edge weighs more than 1, a longer walk that is not stronger leads nowhere that the shorter one does not.
+    passed = search.best if search.max_weight <= 1 else {}
+    layer: Layer = {}
+    for walk, edge, strength in extensions(search, frontier, is_last=False):
+        near, far = edge[0], edge[1]
+        if far not in passed or strength > passed[far].strength + TOLERANCE:
             offer(layer, Walk(far, strength, walk.hops + 1, near, walk, edge))
     return layer
 
@@ -299,30 +305,16 @@ def last_layer(search: Search, frontier: Collection[int]) -> None:
     The same as ``next_layer``, without what nobody walks on from: the second best, and their ranks. Most of a search
     from a record of very high degree is here.
     """
-    previous, start, cut, best = search.layers[-1], search.start, search.min_strength - TOLERANCE, search.best
-    rank(search, [walk for node in frontier for walk in previous[node]])
-    for edge in edges_at(search, frontier, is_last=True):
-        search.edges_left -= 1
+    best = search.best
+    for walk, edge, strength in extensions(search, frontier, is_last=True):
         near, far = edge[0], edge[1]
-        walks = previous[near]
-        walk = walks[0]
-        if walk.last == far:
-            if len(walks) == 1:
-                continue
-            walk = walks[1]
-        strength = walk.strength * edge[3]
-        if strength < cut or far == start:
-            continue
         known = best.get(far)
-        if known is not None and strength <= known.strength + TOLERANCE:
-            if strength < known.strength - TOLERANCE or known.hops < search.max_hops:
-                continue
-            made = Walk(far, strength, search.max_hops, near, walk, edge)
-            if not is_better(made, known):
-                continue
-            best[far] = made
-        else:
+        if known is None or strength > known.strength + TOLERANCE:
             best[far] = Walk(far, strength, search.max_hops, near, walk, edge)
+        elif strength >= known.strength - TOLERANCE and known.hops == search.max_hops:
+            made = Walk(far, strength, search.max_hops, near, walk, edge)
+            if is_better(made, known):
+                best[far] = made
 
 
 def offer(layer: Layer, walk: Walk) -> None:
