@@ -11,11 +11,12 @@ from graphmem.model import Campaign, Entity, Failure, Memory, Pattern, Record
 from graphmem.model.field import format_time
 from graphmem.model.result import ContextBlock, ContextEntry, Factors, Found, Hit, LeftOut, SimilarCampaign
 from graphmem.rules.context import Entry, block, entry_text, fitting, tokens
-from graphmem.rules.score import TIERS, Complexity, band, help_ratio, tier
+from graphmem.rules.score import TIERS, Complexity, band, tier
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
 from graphmem.usecase.campaign import similar
 from graphmem.usecase.find import query, tier_bounds
+from graphmem.usecase.link import solving
 
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
@@ -109,16 +110,12 @@ def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[
 
 
 def solved(store: Store, failures: Collection[str]) -> dict[str, list[Pattern]]:
-    """Return the patterns that solve each of these failures, the strongest first: weight times how often it helped."""
+    """Return the patterns that solve each of these failures, the strongest few."""
     numbers = {store.resolve(ref): ref for ref in failures}
-    steps = list(store.catalog.steps(numbers, ["solves"], "in"))
-    records = store.catalog.records({step.far for step in steps})
-    found: dict[str, list[tuple[float, str, Pattern]]] = {}
-    for step in steps:
-        if isinstance(pattern := records[step.far], Pattern):
-            strength = step.weight * help_ratio(pattern.helped, pattern.failed)
-            found.setdefault(numbers[step.near], []).append((-strength, pattern.ref, pattern))
-    return {ref: [pattern for *_, pattern in sorted(ways)[:CONTEXT_SOLUTIONS]] for ref, ways in found.items()}
+    return {
+        numbers[number]: [record for record in found if isinstance(record, Pattern)][:CONTEXT_SOLUTIONS]
+        for number, found in solving(store.catalog, numbers).items()
+    }
 
 
 def record_of(memory: Memory) -> str:

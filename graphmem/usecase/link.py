@@ -10,7 +10,7 @@ from graphmem.garbage import uncollected
 from graphmem.graph import reads
 from graphmem.graph.reads import Solving
 from graphmem.ledger.row import entry
-from graphmem.model import Memory, Relation
+from graphmem.model import Memory, Record, Relation
 from graphmem.model.result import Connection, Edge, Linked, Related, Solution, Solutions
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
@@ -251,6 +251,21 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
             [found for found in nearby if found.pattern not in seen], shown
         )
         return Solutions(failure=failure, results=ranked[:limit])
+
+
+def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Record]]:
+    """Return what solves each of these failures in one step, the strongest first: weight times how often it helped."""
+    steps = list(catalog.steps(failures, ["solves"], "in"))
+    records = catalog.records({step.far for step in steps})
+
+    def strength(step: Step) -> float:
+        record = records[step.far]
+        return step.weight * help_ratio(record.helped, record.failed) if isinstance(record, Memory) else 0.0
+
+    found: dict[int, list[Record]] = {}
+    for step in sorted(steps, key=lambda step: (-strength(step), records[step.far].ref)):
+        found.setdefault(step.near, []).append(records[step.far])
+    return found
 
 
 def ranked_solutions(found: Collection[Solving], records: Mapping[str, Memory]) -> list[Solution]:

@@ -7,12 +7,11 @@ from typing import Literal
 import re2
 
 from graphmem.constants import LOG_TIMEOUT_S, MOST_ERRORS, MOST_LINES, MOST_TEXTS
-from graphmem.model import Memory, Record
 from graphmem.model.result import Listed, Matched, MatchedLog
-from graphmem.rules.score import help_ratio
 from graphmem.rules.signature import Error, Reader
 from graphmem.search.expressions import Line, Matcher, blocks, lines_of
 from graphmem.store import Store
+from graphmem.usecase.link import solving
 
 # A piece of a log without any of these tells of no error and has no frame.
 TELLS = re2.compile(
@@ -132,7 +131,10 @@ def add(told: dict[int, Told], number: int, new: Told) -> None:
 def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
     """Return what was found, surest first, then in the order of the log."""
     records = store.catalog.records(told)
-    solutions = solving(store, told)
+    solutions = {
+        number: [Listed(ref=record.ref, record=record) for record in found]
+        for number, found in solving(store.catalog, told).items()
+    }
     order = sorted(
         records, key=lambda number: (RANKS.index(told[number].by), told[number].lines[0], records[number].ref)
     )
@@ -141,18 +143,3 @@ def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
                 similarity=told[n].similarity, solved_by=solutions.get(n, []), record=records[n])
         for n in order
     ]  # fmt: skip
-
-
-def solving(store: Store, numbers: Mapping[int, Told]) -> dict[int, list[Listed]]:
-    """Return the patterns that solve failures, strongest first."""
-    steps = list(store.catalog.steps(numbers, ["solves"], "in"))
-    patterns = store.catalog.records({step.far for step in steps})
-
-    def strength(weight: float, record: Record) -> float:
-        return weight * help_ratio(record.helped, record.failed) if isinstance(record, Memory) else 0.0
-
-    steps.sort(key=lambda step: (-strength(step.weight, patterns[step.far]), patterns[step.far].ref))
-    found: dict[int, list[Listed]] = {}
-    for step in steps:
-        found.setdefault(step.near, []).append(Listed(ref=patterns[step.far].ref, record=patterns[step.far]))
-    return found
