@@ -29,15 +29,15 @@ def text_hash(record: Frozen | None) -> bytes | None:
     return hash_of(text) if text.strip() else None
 
 
-def signature_of(record: Frozen | None) -> int | None:
-    """Return the number that stands for the signature of a memory's trigger; None for what is no memory."""
-    return row_id(f"{record.kind}\n{signature(record.trigger)}") if isinstance(record, Memory) else None
+def signature_of(record: Memory) -> int:
+    """Return the number that stands for the signature of a memory's trigger."""
+    return row_id(f"{record.kind}\n{signature(record.trigger)}")
 
 
 def repeat_keys(record: Memory) -> set[int]:
     """Return the numbers of which two memories that may be one share one: of the text, of errors in it."""
     errors = error_keys(record.trigger) if isinstance(record, Failure) else ()
-    return {row_id(f"{record.kind}\n{signature(record.trigger)}"), *map(row_id, errors)}
+    return {signature_of(record), *map(row_id, errors)}
 
 
 def hash_of(text: str) -> bytes:

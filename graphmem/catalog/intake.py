@@ -14,7 +14,7 @@ import orjson
 
 from graphmem.catalog.catalog import Catalog, chunks, marks, table_of
 from graphmem.catalog.entry import Entry, signature_of, text_hash
-from graphmem.model import Failure, Feedback, Record, Task
+from graphmem.model import Failure, Feedback, Memory, Record, Task
 from graphmem.model.record import Row
 from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.expression import Expression
@@ -145,7 +145,8 @@ class Intake:
             old_digest, place = vectors.get(number, (None, None))
             rows.append((
                 number, file, scope, key, name, name, is_live,
-                digest, signature_of(record), place if digest == old_digest else None, line,
+                digest, signature_of(record) if isinstance(record, Memory) else None,
+                place if digest == old_digest else None, line,
             ))  # fmt: skip
             if digest:
                 stale.append((number,))

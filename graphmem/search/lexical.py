@@ -149,15 +149,15 @@ class LexicalIndex:
         BM25 reads every record that a word stands in: one that stands in very many costs most and tells least. Yet it
         tells something, so as long as the store is small nothing is left out.
         """
-        if self.total < LARGE_INDEX:
-            return [*counts, *(pair for pair in pairs if counts.keys() >= set(pair.split()))]
-        costs = [(count, term) for term, count in counts.items()]
-        costs.sort()
-        costs += sorted((sum(counts[word] for word in words), pair) for pair in pairs
-                        if (words := pair.split()) and counts.keys() >= set(words))  # fmt: skip
-        left = max(LEXICAL_POSTINGS, self.total // 10)
+        total = self.total
+        known = [pair for pair in pairs if counts.keys() >= set(pair.split())]
+        if total < LARGE_INDEX:
+            return [*counts, *known]
+        by_word = sorted((count, term) for term, count in counts.items())
+        by_pair = sorted((sum(counts[word] for word in pair.split()), pair) for pair in known)
+        left = max(LEXICAL_POSTINGS, total // 10)
         kept: list[str] = []
-        for cost, phrase in costs:
+        for cost, phrase in by_word + by_pair:
             left -= cost
             if left < 0 and kept:
                 break

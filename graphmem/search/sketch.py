@@ -1,8 +1,8 @@
 """
 Short vectors beside a large file of long ones: they say which few rows are worth the whole product.
 
-Up to several 100,000 rows one product with all of them is cheaper than any index (engine-notes, "Vector index"). Beyond
-that reading them is what costs, so each row is kept a second time by its first principal components, a quarter as long.
+A product with all rows is cheaper than an index that has to be built (engine-notes, "Vector index"); of very many rows
+reading them is what costs. So each is kept a second time by its first principal components, a third as long.
 A search takes the best by these and measures them by the whole rows. The components are computed once, from a sample;
 a row that is added later is projected on them, so nothing is ever built anew.
 Measured: docs/benchmarks.md, "Search at scale".

@@ -18,11 +18,7 @@ from graphmem.constants import SKETCH_ROWS
 from graphmem.search.sketch import Mapping, Sketch, best
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-    Matrix = NDArray[np.float32]
+    from graphmem.search.sketch import Matrix, Vector
 
 FEW = 5_000  # records of a scope up to which each is measured rather than picked out of the nearest of all
 STEP = 256  # texts embedded between two commits: what an interrupt can lose

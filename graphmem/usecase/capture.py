@@ -23,6 +23,7 @@ from graphmem.usecase.intake import (
 )
 
 TEXTS = ("trigger", "fix", "insight")  # what a merge sets aside where two records differ
+MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
 MOST_DIFFERENCES = 6  # named of what makes a new record another
 MOST_VARIANTS = 3  # variants linked to a new record
 
@@ -91,9 +92,6 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
     source, target = sorted((made.key_ref, other.key_ref))
     row = {"kind": "relation", "from": source, "type": "variant", "to": target, "created_at": made.created_at}
     return Relation.model_validate({**row, "similarity": similarity})
-
-
-MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
 
 
 def find_alike(store: Store, made: Memory) -> Likeness:
