@@ -64,6 +64,22 @@ CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 MERGE_SIMILARITY = 0.85  # cosine from which a record with the same telling tokens is the same record
 VARIANT_SIMILARITY = 0.70  # cosine from which a new record is linked as a variant
 
+# --- learning (docs/concepts/learning.md) ------------------------------------------------------------------------
+SILENT_RUNS = 10  # runs without it after which a lesson loses one of its frequency
+ELIGIBLE_FREQUENCY = 2  # from which a lesson is for a prompt: seen once may be chance
+ALWAYS_FREQUENCY = 5  # from which it is for every prompt, whatever its domain
+INJECTED = 10  # lessons in a prompt at most
+KEYWORD_OVERLAP = 0.5  # of a finding's keywords that a lesson shares where it is the same
+LESSON_SIMILARITY = 0.85  # cosine from which a finding is a lesson, where meaning is compared too
+FEW_EXPERIENCES = 10  # below which every new experience has confidence low
+MOST_EXPERIENCES = 200  # of a store; beyond, the oldest of confidence low go, then of medium
+OFFERED_EXPERIENCES = 5  # that the retrieval protocol picks
+PROMOTED_EXPERIENCES = 2  # that an insight needs, of different days and tasks
+PROMOTE_SIMILARITY = 0.7  # cosine from which two lessons of experiences say the same
+MEDIUM_OCCURRENCES = 4  # experiences from which an insight has confidence medium
+HIGH_OCCURRENCES = 8  # and high
+RECENT_DECISIONS = 10  # decisions of the session that are current
+
 # --- traversal ---------------------------------------------------------------------------------------------------
 MAX_HOPS = 6  # edges of a path at most
 DEFAULT_HOPS = 2  # edges of a path unless asked otherwise

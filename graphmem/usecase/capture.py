@@ -135,7 +135,7 @@ def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Seq
 
 def is_same(made: Memory, other: Memory) -> bool:
     """Tell whether two similar memories say the same; patterns also have to advise the same."""
-    if not same_memory(made.trigger, other.trigger):
+    if not same_memory(made.subject, other.subject):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
 
@@ -151,7 +151,7 @@ def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) 
 def differences(made: Record, other: Record) -> list[str]:
     """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
     assert isinstance(made, Memory) and isinstance(other, Memory)
-    found = differing(made.trigger, other.trigger)
+    found = differing(made.subject, other.subject)
     if isinstance(made, Pattern) and isinstance(other, Pattern):
         found |= differing(made.insight, other.insight)
     return sorted(found)[:MOST_DIFFERENCES]

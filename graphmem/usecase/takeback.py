@@ -155,7 +155,7 @@ def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
     for part in chunks(records):
         sql = f"SELECT id, file FROM record WHERE id IN ({marks(part)})"
         doomed.remove(catalog.connection.execute(sql, part))
-        sql = f"SELECT id, file FROM report WHERE record IN ({marks(part)})"
+        sql = f"SELECT id, file FROM fact WHERE record IN ({marks(part)})"
         doomed.remove(catalog.connection.execute(sql, part))
         for end in ("src", "dst"):
             sql = f"SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND {end} IN ({marks(part)})"

@@ -9,7 +9,6 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
-from graphmem.embed.model import Embedder
 from tests.ledger.test_journal import Died, dying
 from tests.sample import contents, data, edge, failure, open_memory, pattern, write
 
@@ -150,14 +149,14 @@ def test_purge_wants_to_know_what(memory: Memory) -> None:
     assert memory.get("a").ref == "failure/a"
 
 
-def test_purge_erases_the_vector_of_a_text_that_nothing_else_has(
-    memory_with_model: Memory, tmp_path: Path, embedder: Embedder
-) -> None:
+def test_purge_erases_the_vector_of_a_text_that_nothing_else_has(memory_with_model: Memory, tmp_path: Path) -> None:
     memory = memory_with_model
     failures(memory, "a", "b")
     memory.query("went wrong")
     path = next((tmp_path / ".graphmem/local/vectors").glob("*.f32"))
-    vector = embedder.encode_documents([memory.get("a").record.search_text])[0].tobytes()
+    assert memory.store.vectors is not None
+    (row,) = (row for _, row in memory.store.vectors.of([memory.store.resolve("a")]))
+    vector = row.tobytes()
     assert vector in path.read_bytes()
     assert memory.purge(["a"], yes=True).vectors == 1
     assert vector not in path.read_bytes()
