@@ -78,6 +78,11 @@ PROMOTED_EXPERIENCES = 2  # that an insight needs, of different days and tasks
 PROMOTE_SIMILARITY = 0.7  # cosine from which two lessons of experiences say the same
 MEDIUM_OCCURRENCES = 4  # experiences from which an insight has confidence medium
 HIGH_OCCURRENCES = 8  # and high
+ACCESS_BOOST = 0.05  # by which the square root of its accesses lifts the importance of a memory
+PRUNE_FAILURES = 500  # failures of a project before pruning speaks up
+PRUNE_PATTERNS = 200  # patterns
+PRUNE_IMPORTANCE = 0.1  # below which a memory goes, once it is old
+PRUNE_AGE_DAYS = 30.0  # days from which a memory is old
 RECENT_DECISIONS = 10  # decisions of the session that are current
 
 # --- traversal ---------------------------------------------------------------------------------------------------

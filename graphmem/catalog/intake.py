@@ -334,9 +334,10 @@ class Intake:
         runs = None if touched.is_reordered else touched.runs
         moved = lessons.moved(self.catalog, touched.records | other, runs)
         for part in chunks(moved):
-            sql = f"SELECT id, key, is_live, instr(line, '\"archived_at\"') FROM record WHERE id IN ({marks(part)})"
-            for number, key, is_live, is_archived in self.connection.execute(sql, part).fetchall():
+            sql = f"SELECT id, key, is_live, line FROM record WHERE id IN ({marks(part)})"
+            for number, key, is_live, line in self.connection.execute(sql, part).fetchall():
                 touched.nodes.add(f"lesson/{key}")
+                is_archived = orjson.loads(line).get("archived_at") is not None
                 if bool(is_live) != (not is_archived and not moved[number].is_faded):
                     self.note_edges_at([number], touched)
                     touched.handles |= self.touch([number], touched)[number][2]

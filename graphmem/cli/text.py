@@ -3,7 +3,23 @@
 import sys
 from collections.abc import Sequence
 
-from graphmem.model import Campaign, Entity, Failure, Memory, Pattern, Record, Task
+from graphmem.model import (
+    Campaign,
+    Constraint,
+    Decision,
+    Entity,
+    Event,
+    Experience,
+    Failure,
+    Insight,
+    Lesson,
+    Memory,
+    Pattern,
+    Record,
+    Run,
+    Session,
+    Task,
+)
 from graphmem.model.result import Changed, Edge, Reached
 
 WIDTH = 96  # characters of a text that stands on one line
@@ -41,6 +57,20 @@ def gist(record: Record) -> str:
             return f"[{record.status}] {one_line(record.objective)}"
         case Task():
             return f"[{record.status}] {one_line(record.objective)}"
+        case Lesson():
+            return f"[seen {record.frequency}x] {one_line(record.description)}"
+        case Experience():
+            return f"[{record.task_type}, {record.outcome}] {one_line(record.description)}"
+        case Insight():
+            return f"[{record.confidence}] {one_line(record.statement)}"
+        case Decision() | Constraint():
+            return one_line(record.search_text)
+        case Session():
+            return one_line(record.task)
+        case Run():
+            return f"{record.at:%Y-%m-%d %H:%M}  saw {count(len(record.seen), 'lesson')}"
+        case Event():
+            return f"{record.at:%Y-%m-%d %H:%M}  {one_line(f'{record.type} {record.subject or str()}')}"
     return ""
 
 

@@ -21,6 +21,7 @@ class Experience(Record):
     """How a task was done, what came of it, and what to know the next time; its name begins with its day."""
 
     derived = frozenset({"updated_at", "ref", "recorded_at"})
+    named_from = "description"
 
     kind: Literal["experience"]
     task_type: ExperienceType

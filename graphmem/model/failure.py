@@ -14,6 +14,8 @@ Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
 class Failure(Triggered):
     """What went wrong (``trigger``) and what fixes it; without a fix and without a solving pattern it is unsolved."""
 
+    named_from = "trigger"
+
     kind: Literal["failure"]
     fix: Text | None = None
     match: Expression | None = None  # Python `re` syntax; finds the failure in logs

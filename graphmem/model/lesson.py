@@ -19,7 +19,9 @@ class Lesson(Memory):
     over the runs begins there; in answers they are what the fold comes to.
     """
 
+    counted = frozenset({"frequency", "runs_since_last_seen", "last_seen_run"})
     states = (*Memory.states, ("frequency", "runs_since_last_seen", "last_seen_run"))
+    named_from = "description"
 
     kind: Literal["lesson"]
     type: LessonType = "pattern"

@@ -9,6 +9,8 @@ from graphmem.model.record import Triggered
 class Pattern(Triggered):
     """What works: ``trigger`` says when it applies, ``insight`` what to do."""
 
+    named_from = "trigger"
+
     kind: Literal["pattern"]
     insight: Text
     saved: Number | None = None  # thousands of tokens it saves

@@ -124,7 +124,9 @@ class Record(Frozen):
 
     derived = frozenset({"updated_at", "ref"})
     states: ClassVar[tuple[tuple[str, ...], ...]] = (("archived_at", "archive_reason", "superseded_by"),)
+    counted: ClassVar[frozenset[str]] = frozenset()  # fields that follow from facts; a row has where they begin
     references: ClassVar[tuple[str, ...]] = ()  # fields that hold references of other records
+    named_from: ClassVar[str] = ""  # the field that a name is made from where none is given
 
     name: Item
     key: Item = ""

@@ -12,6 +12,8 @@ from graphmem.model.record import OwnEdge, Record
 class Decision(Record):
     """What was decided, and why."""
 
+    named_from = "decision"
+
     kind: Literal["decision"]
     decision: Text
     reasoning: Text | None = None
@@ -24,9 +26,15 @@ class Decision(Record):
         self.refuse_blank("decision", self.decision)
         return self
 
+    @property
+    def search_text(self) -> str:
+        return f"{self.decision}\n{self.reasoning}" if self.reasoning else self.decision
+
 
 class Constraint(Record):
     """What has to be kept to, from whom, and until when."""
+
+    named_from = "constraint"
 
     kind: Literal["constraint"]
     constraint: Text
@@ -39,6 +47,10 @@ class Constraint(Record):
         """Refuse a constraint that says nothing."""
         self.refuse_blank("constraint", self.constraint)
         return self
+
+    @property
+    def search_text(self) -> str:
+        return self.constraint
 
 
 class Session(Record):
