@@ -12,7 +12,19 @@ from typing import Self
 
 from graphmem import constants
 from graphmem.model import result
-from graphmem.nouns import Campaigns, Entities, Experiences, Failures, Insights, Lessons, Patterns, Relations, Types
+from graphmem.model.experience import ExperienceType
+from graphmem.nouns import (
+    Campaigns,
+    Entities,
+    Experiences,
+    Failures,
+    Insights,
+    Lessons,
+    Patterns,
+    Relations,
+    Sessions,
+    Types,
+)
 from graphmem.rules.score import Complexity
 from graphmem.store import Progress, Say, fresh_id, no_progress, open_store, system_clock
 from graphmem.usecase import (
@@ -78,6 +90,7 @@ class Memory:
         self.entities = Entities(self.store)
         self.relations = Relations(self.store)
         self.campaigns = Campaigns(self.store)
+        self.sessions = Sessions(self.store)
         self.types = Types(self.store)
 
     @staticmethod
@@ -183,11 +196,12 @@ class Memory:
         return find.query(self.store, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
 
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
-                tiers: Collection[str] = (), complexity: Complexity | None = None,
+                tiers: Collection[str] = (), complexity: Complexity | None = None, domain: str | None = None,
+                archetype: str | None = None, task_type: ExperienceType | None = None, session: str | None = None,
                 budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> result.ContextBlock:  # fmt: skip
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
-        return context.context(self.store, objective, tags=tags, files=files, tiers=tiers, complexity=complexity,
-                               budget=budget, explain=explain)  # fmt: skip
+        task = context.Task(objective, tags, files, tiers, complexity, domain, archetype, task_type, session)
+        return context.context(self.store, task, budget=budget, explain=explain)
 
     def match(self, lines: Iterable[bytes]) -> result.MatchedLog:
         """

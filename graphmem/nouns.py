@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterable
 
 from graphmem.model import result
+from graphmem.model.blackboard import TaskStage
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.experience import Outcome
 from graphmem.model.insight import Category
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.store import Store
-from graphmem.usecase import campaign, capture, experience, link, upkeep
+from graphmem.usecase import campaign, capture, experience, link, session, upkeep
 
 
 class Noun:
@@ -111,6 +112,48 @@ class Insights(Noun):
         """Add an insight by hand; it needs two experiences of different days and tasks."""
         given = {"category": category, "statement": statement, "derived_from": list(derived_from), "name": name}
         return capture.add(self.store, "insight", {**given, **fields}, dry_run=dry_run)
+
+
+class Sessions(Noun):
+    """What is current, what was decided, and what has to be kept to; ``name`` is of a session, None the project's."""
+
+    def show(self, name: str | None = None) -> result.SessionContext:
+        """Return what is current; the empty answer where nothing is."""
+        return session.show(self.store, name)
+
+    def start(self, name: str | None = None, *, conversation: str | None = None,
+              task: str | None = None) -> result.SessionContext:  # fmt: skip
+        """Begin a session anew; the preferences of the user stay."""
+        return session.start(self.store, name, conversation=conversation, task=task)
+
+    def work_on(self, description: str | None = None, name: str | None = None, *, id: str | None = None,  # noqa: A002
+                type: str | None = None, status: TaskStage | None = None) -> result.SessionContext:  # noqa: A002  # fmt: skip
+        """Say what is being worked on, or how it stands; a new description begins a new task."""
+        fields = {"description": description, "id": id, "type": type, "status": status}
+        return session.work_on(self.store, name, fields)
+
+    def decide(self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
+               key: str | None = None) -> result.Changed:  # fmt: skip
+        """Record a decision; ``key`` is its name, made from the text if not given."""
+        return session.decide(self.store, name, decision, reasoning=reasoning, task=task, key=key)
+
+    def constrain(self, constraint: str, name: str | None = None, *, source: str | None = None,
+                  expires_at: str | None = None, key: str | None = None) -> result.Changed:  # fmt: skip
+        """Record a constraint, for everybody or for a named session, until a time if one is given."""
+        return session.constrain(self.store, name, constraint, source=source, expires_at=expires_at, key=key)
+
+    def prefer(self, name: str | None = None, **values: str | None) -> result.SessionContext:
+        """Note how the user wants to work: communication_style, approval_gates, default_model_profile."""
+        return session.prefer(self.store, name, values)
+
+    def note(self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
+             skills: Collection[str] = (), used: Collection[str] = ()) -> result.SessionContext:  # fmt: skip
+        """Note how far the session has come, the skills it invoked and the records it used."""
+        return session.note(self.store, name, messages=messages, conversation=conversation, skills=skills, used=used)
+
+    def end(self, name: str | None = None) -> result.Changed:
+        """End the session: what it was and used becomes a record."""
+        return session.end(self.store, name)
 
 
 class Relations(Noun):

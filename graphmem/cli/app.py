@@ -50,6 +50,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "decay": ("learning", "decay", "Record a run that saw no lesson."),
     "experience": ("learning", "experience", "Show experiences with tasks like this one."),
     "promote": ("learning", "promote", "Write as insights what experiences agree on."),
+    "session": ("blackboard", "app", "See and set what is current, decided and to be kept to."),
     "prune": ("learning", "prune", "Archive what is worth least."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),

@@ -63,8 +63,11 @@ def gist(record: Record) -> str:
             return f"[{record.task_type}, {record.outcome}] {one_line(record.description)}"
         case Insight():
             return f"[{record.confidence}] {one_line(record.statement)}"
-        case Decision() | Constraint():
-            return one_line(record.search_text)
+        case Decision():
+            why = f"{ASIDE}because: {one_line(record.reasoning, ADVICE)}" if record.reasoning else ""
+            return one_line(record.decision) + why
+        case Constraint():
+            return one_line(record.constraint)
         case Session():
             return one_line(record.task)
         case Run():

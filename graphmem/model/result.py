@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, SkipValidation
 
+from graphmem.model.blackboard import CurrentSession, CurrentTask, Preferences
 from graphmem.model.experience import Confidence, Outcome
 from graphmem.model.insight import Category
 from graphmem.model.record import Record
@@ -220,6 +221,16 @@ class Pruned(Answer):
 
     done: bool
     records: list[PrunedRecord]
+
+
+class SessionContext(Answer):
+    """What is current: of this machine the task, the preferences and the session; of the project the rest."""
+
+    current_task: CurrentTask | None
+    recent_decisions: list[Listed]
+    active_constraints: list[Listed]
+    user_preferences: Preferences
+    session: CurrentSession
 
 
 class Reached(Answer):
