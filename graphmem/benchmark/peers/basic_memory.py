@@ -33,8 +33,8 @@ def opened(folder: Path, texts: Sequence[str], encode: Encode) -> Iterator[Searc
     """
     Yield the search of a folder of notes: their full text and the best of their pieces, fused as it does by default.
 
-    The pieces are its own, with the title before them, so it asks for their vectors; those of the same model are given
-    to it by a server that speaks as OpenAI's does, on this machine.
+    The pieces are its own, the first with the title before it, so it asks for their vectors; those of the same model
+    are given to it by a server that speaks as OpenAI's does, on this machine.
     """
     notes = folder / "notes"
     notes.mkdir()
