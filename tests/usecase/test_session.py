@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
-from tests.sample import START, Clock, contents, data, open_memory
+from tests.sample import START, Clock, contents, open_memory
 
 
 def at(days: float) -> str:
