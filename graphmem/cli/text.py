@@ -53,10 +53,14 @@ def gist(record: Record) -> str:
             return f"{one_line(record.trigger)}{ASIDE}do: {one_line(record.insight, ADVICE)}"
         case Entity():
             return one_line(record.value)
-        case Campaign():
+        case Campaign() | Task():
             return f"[{record.status}] {one_line(record.objective)}"
-        case Task():
-            return f"[{record.status}] {one_line(record.objective)}"
+    return learned(record)
+
+
+def learned(record: Record) -> str:
+    """Return what was learned or happened, in one line."""
+    match record:
         case Lesson():
             return f"[seen {record.frequency}x] {one_line(record.description)}"
         case Experience():
