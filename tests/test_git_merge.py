@@ -1,6 +1,7 @@
 """Branches of a memory, merged by git itself: with the driver, without it, and repaired afterwards."""
 
 import itertools
+import json
 import os
 import random
 import shutil
@@ -15,6 +16,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.errors import BadInput
+from graphmem.model import Run
+from graphmem.model.field import format_time
 from tests.sample import START, Clock, open_memory
 
 
@@ -105,6 +108,23 @@ STEPS: dict[str, Callable[[Memory, random.Random, str], object]] = {
     "unlink": lambda memory, rng, ref: [
         memory.relations.unlink(edge.source, edge.type, edge.target) for edge in memory.get("pattern/p1").relations[:1]
     ],
+    "a run": lambda memory, rng, ref: memory.lessons.learn(
+        [
+            orjson.dumps(
+                {
+                    "type": "review.verdict",
+                    "at": START.isoformat(),
+                    "findings": [{"description": f"finding of kind {rng.randrange(3)}", "severity": "bug"}],
+                }
+            )
+        ],
+        run=f"run{rng.randrange(6)}",
+    ),
+    "a silent run": lambda memory, rng, ref: memory.lessons.decay(f"run{rng.randrange(9)}"),
+    "experience": lambda memory, rng, ref: memory.experiences.add(
+        "bug", f"task {rng.randrange(3)}", approach="a", outcome="success", lessons=[f"lesson {rng.randrange(3)}"]
+    ),
+    "decide": lambda memory, rng, ref: memory.sessions.decide(f"decision {rng.randrange(4)}", reasoning=ref),
     "link both ways": lambda memory, rng, ref: memory.relations.link(
         *rng.choice([(ref, "co_occurs", "pattern/p0"), ("pattern/p0", "co_occurs", ref)])
     ),
@@ -132,6 +152,27 @@ def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> 
     facts = {line for clone in clones for line in lines(clone, "main", "feedback")}
     keys = {(row["task"], row["ref"]) if row.get("task") else row["id"] for row in map(orjson.loads, facts)}
     assert reports == len(keys)
+    runs = [json.loads(line) for clone in clones for line in lines(clone, "main", "run")]
+    with open_memory(clones[0]) as memory:
+        for found in memory.list("run").results:
+            assert isinstance(found.record, Run)
+            said = [row for row in runs if row["run"] == found.record.run]
+            assert set(found.record.seen) == {ref for row in said for ref in row.get("seen", ())}
+            assert format_time(found.record.at) == min(row["at"] for row in said)
+        assert memory.stats().records["run"] == len({row["run"] for row in runs})
+        assert standings(memory) == standings_of_a_rebuild(memory)
+
+
+def standings(memory: Memory) -> list[tuple[object, ...]]:
+    """Return how every lesson stands."""
+    columns = "record, frequency, silent, last_run, is_faded"
+    return memory.store.catalog.connection.execute(f"SELECT {columns} FROM standing ORDER BY record").fetchall()
+
+
+def standings_of_a_rebuild(memory: Memory) -> list[tuple[object, ...]]:
+    """Return the same from the files alone."""
+    memory.rebuild()
+    return standings(memory)
 
 
 def lines(folder: Path, commit: str, file: str) -> set[str]:

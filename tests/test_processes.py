@@ -15,6 +15,7 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import Locked
 from graphmem.lock import locked
+from graphmem.model import Failure
 from tests.sample import open_memory
 
 WRITERS, EACH, READERS = (int(part) for part in os.environ.get("GRAPHMEM_TEST_WRITERS", "5 10 3").split())
@@ -85,6 +86,29 @@ def test_writers_take_turns_and_readers_are_answered_beside_them(tmp_path: Path)
     with opened(tmp_path) as memory:
         names = [hit.record.name for hit in memory.list("failure", limit=100_000).results]
         assert sorted(names) == sorted(f"w{a}-{b}" for a in range(WRITERS) for b in range(EACH))
+        assert memory.validate().ok
+
+
+def report(folder: Path, number: int) -> None:
+    with opened(folder) as memory:
+        for task in (None, "task/shared", f"task/own-{number}"):
+            memory.feedback("failure/first", helped=number % 2 == 0 or task == "task/shared", task=task)
+
+
+def test_ten_processes_that_report_on_one_record_are_all_counted_and_one_task_once(tmp_path: Path) -> None:
+    Memory.init(tmp_path)
+    with opened(tmp_path) as memory:
+        memory.failures.add("it broke", name="first")
+    reporters = [processes.Process(target=report, args=(tmp_path, number)) for number in range(10)]
+    for process in reporters:
+        process.start()
+    for process in reporters:
+        process.join(120)
+    assert [process.exitcode for process in reporters] == [0] * 10
+    with opened(tmp_path) as memory:
+        record = memory.get("failure/first").record
+        assert isinstance(record, Failure)
+        assert (record.helped, record.failed) == (5 + 5 + 1, 5 + 5)
         assert memory.validate().ok
 
 
