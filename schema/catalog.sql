@@ -54,7 +54,9 @@ CREATE TABLE relation (
 CREATE INDEX relation_src ON relation (src, type, dst, weight) WHERE is_live;
 CREATE INDEX relation_dst ON relation (dst, type, src, weight) WHERE is_live;
 CREATE INDEX relation_heavy ON relation (type, weight) WHERE is_live AND weight > 1;
-CREATE INDEX relation_loose ON relation (edge) WHERE edge IS NULL OR edge <> id;
+CREATE INDEX relation_other ON relation (edge) WHERE edge <> id;
+CREATE INDEX relation_source ON relation (source) WHERE edge IS NULL;
+CREATE INDEX relation_target ON relation (target) WHERE edge IS NULL;
 CREATE INDEX relation_owner ON relation (owner) WHERE owner IS NOT NULL;
 
 -- Things that happened. A report names the memory that it is about; a run and an event are nodes as well, and have a

@@ -326,7 +326,7 @@ class Catalog:
         number = row_id(edge_key(source, kind, target, symmetric=self.vocabulary.relations[kind].symmetric))
         sql = "SELECT weight, coalesce(merged, line) FROM relation WHERE is_live AND edge = ?"
         row = self.connection.execute(
-            f"{sql} AND id = ? UNION ALL {sql} AND (edge IS NULL OR edge <> id)", (number, number, number)
+            f"{sql} AND id = ? UNION ALL {sql} AND edge <> id", (number, number, number)
         ).fetchone()
         return (row[0], orjson.loads(row[1])) if row else None
 
@@ -352,7 +352,7 @@ class Catalog:
         """Return number and file of every row that stands for an edge."""
         sql = (
             "SELECT id, file FROM relation WHERE id = ? AND file IS NOT NULL UNION"
-            " SELECT id, file FROM relation WHERE (edge IS NULL OR edge <> id) AND edge = ?"
+            " SELECT id, file FROM relation WHERE edge <> id AND edge = ?"
         )
         return self.connection.execute(sql, (number, number)).fetchall()
 

@@ -370,14 +370,12 @@ class Intake:
                 sql = f"SELECT id FROM relation WHERE {column} IN ({marks(part)}) AND is_live"
                 affected.update(number for (number,) in self.connection.execute(sql, part))
         # A row that does not name its ends by key speaks for its edge only while no other row does: all are looked at.
-        loose = self.connection.execute(
-            "SELECT id, source, target, edge FROM relation WHERE edge IS NULL OR edge <> id"
-        )
-        for number, source, target, edge in loose.fetchall():
-            if edge is not None:
-                affected |= {number, edge}
-            elif source in touched.handles or target in touched.handles:
-                affected.add(number)
+        for row in self.connection.execute("SELECT id, edge FROM relation WHERE edge <> id"):
+            affected.update(row)
+        for named in chunks(touched.handles):
+            for end in ("source", "target"):
+                sql = f"SELECT id FROM relation WHERE edge IS NULL AND {end} IN ({marks(named)})"
+                affected.update(number for (number,) in self.connection.execute(sql, named))
         for part in chunks(affected):
             self.resolve_edges(part, touched)
         for handles in chunks(touched.handles):

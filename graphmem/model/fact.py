@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
-from graphmem.model.field import Item, StringSet, Time
+from graphmem.model.field import GrowingSet, Item, Time
 from graphmem.model.record import OwnEdge, Record, Row
 from graphmem.names import printable, split_ref
 
@@ -46,7 +46,7 @@ class Run(Fact):
 
     kind: Literal["run"]
     run: Item
-    seen: StringSet = ()  # references of lessons
+    seen: GrowingSet = ()  # references of lessons
 
     @property
     def own_edges(self) -> Iterator[OwnEdge]:

@@ -7,7 +7,7 @@ from pydantic import computed_field, model_validator
 
 from graphmem.constants import HIGH_OCCURRENCES, MEDIUM_OCCURRENCES
 from graphmem.model.experience import Confidence
-from graphmem.model.field import StringSet, Text
+from graphmem.model.field import GrowingSet, StringSet, Text
 from graphmem.model.record import OwnEdge, Record
 
 Category = Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"]
@@ -31,7 +31,7 @@ class Insight(Record):
     kind: Literal["insight"]
     category: Category
     statement: Text
-    derived_from: StringSet  # references of experiences
+    derived_from: GrowingSet  # references of experiences
     file_pattern: Text | None = None
     context: Text | None = None
     outcome: Text | None = None

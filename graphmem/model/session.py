@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from graphmem.model.field import Count, Item, StringSet, Text, Time
+from graphmem.model.field import Count, GrowingSet, Item, StringSet, Text, Time
 from graphmem.model.record import OwnEdge, Record
 
 
@@ -65,7 +65,7 @@ class Session(Record):
     conversation: Item | None = None
     messages: Count = 0
     skills: StringSet = ()
-    used: StringSet = ()  # references of the decisions, constraints and memories that it used
+    used: GrowingSet = ()  # references of the decisions, constraints and memories that it used
 
     @property
     def own_edges(self) -> Iterator[OwnEdge]:
