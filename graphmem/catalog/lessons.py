@@ -97,10 +97,9 @@ def stepped(found: Standing, lesson: Lesson, number: int, steps: Collection[Step
 
 
 def folded(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, Standing]:
-    """Return how lessons stand after all runs."""
+    """Return how lessons stand after all runs; of those from before any of them was made, only what saw one counts."""
     if not lessons:
         return {}
-    runs = catalog.connection.execute("SELECT at, run FROM run ORDER BY at, run").fetchall()
     seen: dict[int, list[Order]] = {}
     for part in chunks(lessons):
         sql = (
@@ -109,4 +108,8 @@ def folded(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, Standin
         )
         for lesson, at, run in catalog.connection.execute(sql, part):
             seen.setdefault(lesson, []).append((at, run))
+    first = format_time(min(lesson.created_at for lesson in lessons.values()))
+    runs = catalog.connection.execute("SELECT at, run FROM run WHERE at >= ? ORDER BY at, run", (first,)).fetchall()
+    earlier = {order for orders in seen.values() for order in orders if order[0] < first}
+    runs = [*sorted(earlier), *runs]
     return {number: standing(lesson, runs, seen.get(number, ())) for number, lesson in lessons.items()}
