@@ -88,11 +88,13 @@ class Edge(Answer):
 
 
 class Got(Answer):
-    """One record with its edges."""
+    """One record with its edges, and how often this machine handed it out."""
 
     ref: str
     record: Shown
     relations: list[Edge]
+    access_count: int = 0
+    last_accessed: str | None = None
 
 
 class Listed(Answer):

@@ -8,6 +8,7 @@ from typing import Any
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS
 from graphmem.errors import BadInput, Unavailable, Usage
+from graphmem.ledger.usage import accesses
 from graphmem.model import Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
@@ -36,7 +37,8 @@ def get(store: Store, ref: str) -> Got:
             note = notes.get((src, step.type, dst))
             edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
-        return Got(ref=record.ref, record=record, relations=edges)
+        count, last = accesses(store.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
+        return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last)
 
 
 def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,

@@ -139,3 +139,11 @@ def test_counters_that_cannot_be_used_cost_no_answer(tmp_path: Path, what: str) 
         assert "disk full" in memory.context("disk full").text
     assert any("not counted" in line for line in said)
     assert not elsewhere.is_file() and not (elsewhere / "usage.sqlite").exists()
+
+
+def test_get_says_how_often_a_record_was_handed_out_here(known: Memory) -> None:
+    (ref, *_) = known.context(OBJECTIVE).refs
+    assert known.get(ref).access_count == 1
+    assert known.get(ref).last_accessed is not None
+    known.context(OBJECTIVE)
+    assert known.get(ref).access_count == 2
