@@ -47,8 +47,8 @@ def prepared(store: Store, row: Mapping[str, Any]) -> tuple[Feedback, str]:
     number = store.resolve(str(row.get("ref") or ""))
     record = store.catalog.stored(number)
     task = row.get("task")
-    if task and (found := store.catalog.known({str(task)})):
-        task = store.catalog.stored(found[str(task)]).key_ref
+    if task and (found := store.catalog.known({str(task), f"task/{task}"})):
+        task = store.catalog.stored(min(found.values())).key_ref
     fields = {**row, "ref": record.key_ref, "task": task}
     fields["at"] = row.get("at") or row.get("created_at") or store.now()
     if not task:

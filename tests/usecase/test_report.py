@@ -50,7 +50,24 @@ def test_a_task_is_one_under_each_of_its_names(reported: Memory) -> None:
     reported.feedback("boom", helped=True, task="task/c/001-s")
     reported.rename("task/c/001-s", "c/001-t")
     assert reported.feedback("boom", helped=True, task="task/c/001-t").action == "unchanged"
+    assert reported.feedback("boom", helped=True, task="c/001-t").action == "unchanged"
     assert counts(reported) == (1, 0)
+
+
+def test_a_report_for_a_task_is_an_edge_that_explains_the_count(reported: Memory) -> None:
+    used = "MATCH (t:Task)-[u:USED]->(m) RETURN t.name, u.helped, m.ref ORDER BY m.ref"
+    reported.feedback("boom", helped=True, task="c/001-s")
+    assert reported.cypher(used).rows == []
+    reported.campaigns.create("to do", name="c")
+    reported.campaigns.add_tasks("c", [{"seq": 1, "slug": "s", "objective": "o"}])
+    assert reported.cypher(used).rows == [["c/001-s", True, "failure/boom"]]
+    reported.feedback("duck", helped=False, task="task/c/001-s")
+    assert reported.cypher(used).rows == [["c/001-s", True, "failure/boom"], ["c/001-s", False, "pattern/duck"]]
+    reported.undo()
+    assert reported.cypher(used).rows == [["c/001-s", True, "failure/boom"]]
+    reported.rebuild()
+    assert reported.cypher(used).rows == [["c/001-s", True, "failure/boom"]]
+    assert reported.validate().ok
 
 
 def test_a_report_stays_with_its_memory_under_another_name(reported: Memory) -> None:
