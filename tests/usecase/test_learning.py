@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from graphmem import BadInput, Memory, Refused, Usage
 from graphmem.model import Lesson, Run
+from graphmem.rules.standing import is_eligible
 from tests.sample import Clock, contents, open_memory
 
 DAY = datetime(2026, 10, 1, tzinfo=UTC)
@@ -240,3 +241,35 @@ def test_a_run_has_to_be_named_and_its_events_to_be_objects(memory: Memory) -> N
     assert memory.list("run").total == 0
     assert memory.lessons.learn([verdict(bug(RETRY), run="r7")]).run == "r7"
     assert memory.lessons.learn([verdict(bug(RETRY))], name="logs/r8.ndjson").run == "r8"
+
+
+kinds = st.sampled_from(("pattern", "preference", "archetype_hint"))
+domains = st.sampled_from(("general", "code", "writing"))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.tuples(kinds, domains, st.integers(0, 6)), max_size=25),
+    domains | st.none(),
+    st.sampled_from(("web", None)),
+)
+def test_only_what_is_eligible_is_injected_and_all_of_it_up_to_ten(
+    tmp_path_factory: pytest.TempPathFactory,
+    made: list[tuple[str, str, int]],
+    domain: str | None,
+    archetype: str | None,
+) -> None:
+    rows = [
+        {"kind": "lesson", "name": f"l{number}", "description": f"lesson {number}", "type": kind, "domain": where,
+         "frequency": frequency, **({"archetype": "web"} if kind == "archetype_hint" else {})}
+        for number, (kind, where, frequency) in enumerate(made)
+    ]  # fmt: skip
+    with open_memory(tmp_path_factory.mktemp("store")) as memory:
+        memory.add_rows(map(orjson.dumps, rows))
+        found = [one.record for one in memory.lessons.inject(domain=domain, archetype=archetype).lessons]
+        eligible = [one.record for one in memory.list("lesson").results]
+    eligible = [one for one in eligible if isinstance(one, Lesson) and is_eligible(one, domain, archetype)]
+    assert len(found) == min(10, len(eligible))
+    assert {one.ref for one in found} <= {one.ref for one in eligible}
+    frequencies = [one.frequency for one in found if isinstance(one, Lesson)]
+    assert frequencies == sorted((one.frequency for one in eligible if isinstance(one, Lesson)), reverse=True)[:10]
