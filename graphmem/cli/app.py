@@ -43,6 +43,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "query": ("find", "query", "Find records by relevance."),
     "context": ("find", "context", "Show what the project remembers for an objective."),
     "match": ("match", "match", "Show the known failures that a log tells of."),
+    "ran": ("ran", "app", "Run a command, show known fixes when it fails, note which helped."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
     "feedback": ("change", "feedback", "Report that a memory helped, or did not."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
