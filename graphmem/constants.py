@@ -17,6 +17,7 @@ CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------
 HALF_LIFE_DAYS = 30.0  # days until a memory counts half
+ACCESS_BOOST = 0.05  # that the root of the number of accesses adds to an importance
 CRITICAL = 0.6  # relevance and similarity from which a record is about the very thing
 PRODUCTIVE = 0.4  # from which it is likely to help
 EXPLORATION = 0.25  # from which it may be worth a look

@@ -4,7 +4,7 @@ import math
 from datetime import datetime
 from typing import Literal, get_args
 
-from graphmem.constants import CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE
+from graphmem.constants import ACCESS_BOOST, CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE
 
 Tier = Literal["critical", "productive", "exploration", "archive"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -27,6 +27,19 @@ def age_decay(last: datetime, now: datetime, half_life_days: float = HALF_LIFE_D
 def cost_factor(cost: float | None) -> float:
     """Return ``log2(cost + 1)``; no cost, or one below 1, counts as 1, so that the factor is 1."""
     return math.log2(max(1.0, cost or 1.0) + 1)
+
+
+def importance(value: float | None, last: datetime, now: datetime, *, accesses: int, helped: int, failed: int,
+               half_life_days: float = HALF_LIFE_DAYS) -> float:  # fmt: skip
+    """
+    Return what pruning sorts by.
+
+    Args:
+        value: the cost of a failure, what a pattern saves; none as in ``cost_factor``.
+        last: the later of its last change and the last report that it helped. accesses: how often it was handed out.
+    """
+    boost = 1 + ACCESS_BOOST * math.sqrt(accesses)
+    return cost_factor(value) * age_decay(last, now, half_life_days) * boost * help_ratio(helped, failed)
 
 
 def tier(similarity: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE,
