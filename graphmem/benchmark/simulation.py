@@ -208,8 +208,12 @@ def replay(set_name: str, variant: str, problems: Sequence[Problem], system: Sys
 
 
 def events(problems: Sequence[Problem]) -> Iterator[tuple[datetime, bool, Problem]]:
-    """Yield what happens, in the order of time; who asks and is solved at the same time asks first."""
-    asked = [(problem.asked, False, problem) for problem in problems]
+    """
+    Yield what happens, in the order of time; who asks and is solved at the same time asks first.
+
+    What belongs to nothing that a set knows of is captured and not asked about: nobody could say what is relevant.
+    """
+    asked = [(problem.asked, False, problem) for problem in problems if problem.topics]
     solved = [(problem.solved, True, problem) for problem in problems]
     return iter(sorted([*asked, *solved], key=lambda event: (event[0], event[2].solved, event[2].name, event[1])))
 
@@ -297,7 +301,8 @@ class Ours:
                 rows.append(orjson.dumps({"ref": f"failure/{name}", "helped": helped, "task": problem.name}))
                 worth.helped, worth.failed = worth.helped + helped, worth.failed + (not helped)
                 worth.last = now if helped else worth.last
-        self.memory.feedback_rows(rows)
+        if rows:
+            self.memory.feedback_rows(rows)
 
     def capture(self, problem: Problem, now: datetime) -> None:
         self.now = now

@@ -130,9 +130,14 @@ def test_a_history_says_when_what_and_what_belongs_together(sets: Path) -> None:
     assert (bare.query, [*bare.topics], bare.asked - bare.solved) == ("prices of a cart", ["f1"], LATER)
 
 
-def test_the_command_prints_a_table(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["benchmark", "--data", str(sets), "--set", "linked", "--simulate"]) == 0
+def test_the_command_prints_a_table_and_draws_it(
+    sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "plot.svg"
+    assert run(["benchmark", "--data", str(sets), "--set", "linked", "--simulate", "--plot", str(picture)]) == 0
     told = capsys.readouterr().out
+    assert "feedback, decay over a year" in picture.read_text()
     assert "| linked | the latest 5 | 2 | 1 | 1.000 | 1.000 | 2 |" in told
     assert "| linked | feedback, decay | 2 | 1 | 1.000 | 1.000 | 2 |" in told
     assert run(["benchmark", "--simulate"]) == 2
