@@ -17,7 +17,6 @@ CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------
 HALF_LIFE_DAYS = 30.0  # days until a memory counts half
-ACCESS_BOOST = 0.05  # that the root of the number of accesses adds to an importance
 CRITICAL = 0.6  # relevance and similarity from which a record is about the very thing
 PRODUCTIVE = 0.4  # from which it is likely to help
 EXPLORATION = 0.25  # from which it may be worth a look
@@ -75,6 +74,27 @@ CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 # --- near-duplicates ---------------------------------------------------------------------------------------------
 MERGE_SIMILARITY = 0.85  # cosine from which a record with the same telling tokens is the same record
 VARIANT_SIMILARITY = 0.70  # cosine from which a new record is linked as a variant
+
+# --- learning (docs/concepts/learning.md) ------------------------------------------------------------------------
+SILENT_RUNS = 10  # runs without it after which a lesson loses one of its frequency
+ELIGIBLE_FREQUENCY = 2  # from which a lesson is for a prompt: seen once may be chance
+ALWAYS_FREQUENCY = 5  # from which it is for every prompt, whatever its domain
+INJECTED = 10  # lessons in a prompt at most
+KEYWORD_OVERLAP = 0.5  # of a finding's keywords that a lesson shares where it is the same
+LESSON_SIMILARITY = 0.85  # cosine from which a finding is a lesson, where meaning is compared too
+FEW_EXPERIENCES = 10  # below which every new experience has confidence low
+MOST_EXPERIENCES = 200  # of a store; beyond, the oldest of confidence low go, then of medium
+OFFERED_EXPERIENCES = 5  # that the retrieval protocol picks
+PROMOTED_EXPERIENCES = 2  # that an insight needs, of different days and tasks
+PROMOTE_SIMILARITY = 0.7  # cosine from which two lessons of experiences say the same
+MEDIUM_OCCURRENCES = 4  # experiences from which an insight has confidence medium
+HIGH_OCCURRENCES = 8  # and high
+ACCESS_BOOST = 0.05  # by which the square root of its accesses lifts the importance of a memory
+PRUNE_FAILURES = 500  # failures of a project before pruning speaks up
+PRUNE_PATTERNS = 200  # patterns
+PRUNE_IMPORTANCE = 0.1  # below which a memory goes, once it is old
+PRUNE_AGE_DAYS = 30.0  # days from which a memory is old
+RECENT_DECISIONS = 10  # decisions of the session that are current
 
 # --- traversal ---------------------------------------------------------------------------------------------------
 MAX_HOPS = 6  # edges of a path at most

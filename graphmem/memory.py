@@ -12,10 +12,21 @@ from typing import Self
 
 from graphmem import constants
 from graphmem.model import result
-from graphmem.model.campaign import CampaignStatus
-from graphmem.model.vocabulary import EntityType, RelationType
+from graphmem.model.experience import ExperienceType
+from graphmem.nouns import (
+    Campaigns,
+    Entities,
+    Experiences,
+    Failures,
+    Insights,
+    Lessons,
+    Patterns,
+    Relations,
+    Sessions,
+    Types,
+)
 from graphmem.rules.score import Complexity
-from graphmem.store import Progress, Say, Store, fresh_id, no_progress, open_store, system_clock
+from graphmem.store import Progress, Say, fresh_id, no_progress, open_store, system_clock
 from graphmem.usecase import (
     bulk,
     campaign,
@@ -73,9 +84,13 @@ class Memory:
             self.store = open_past(self.store, at)
         self.failures = Failures(self.store)
         self.patterns = Patterns(self.store)
+        self.lessons = Lessons(self.store)
+        self.experiences = Experiences(self.store)
+        self.insights = Insights(self.store)
         self.entities = Entities(self.store)
         self.relations = Relations(self.store)
         self.campaigns = Campaigns(self.store)
+        self.sessions = Sessions(self.store)
         self.types = Types(self.store)
 
     @staticmethod
@@ -157,6 +172,14 @@ class Memory:
         """Return the writes of this clone that can be taken back, the last first."""
         return takeback.undoable(self.store)
 
+    def prune(self, *, max_failures: int = constants.PRUNE_FAILURES, max_patterns: int = constants.PRUNE_PATTERNS,
+              min_importance: float = constants.PRUNE_IMPORTANCE, yes: bool = False) -> result.Pruned:  # fmt: skip
+        """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
+        from graphmem.usecase import prune  # noqa: PLC0415 - no other command needs it
+
+        return prune.prune(self.store, max_failures=max_failures, max_patterns=max_patterns,
+                           min_importance=min_importance, yes=yes)  # fmt: skip
+
     def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> result.Reported:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""
         return report.feedback(self.store, ref, helped=helped, task=task)
@@ -173,11 +196,12 @@ class Memory:
         return find.query(self.store, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
 
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
-                tiers: Collection[str] = (), complexity: Complexity | None = None,
+                tiers: Collection[str] = (), complexity: Complexity | None = None, domain: str | None = None,
+                archetype: str | None = None, task_type: ExperienceType | None = None, session: str | None = None,
                 budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> result.ContextBlock:  # fmt: skip
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
-        return context.context(self.store, objective, tags=tags, files=files, tiers=tiers, complexity=complexity,
-                               budget=budget, explain=explain)  # fmt: skip
+        task = context.Task(objective, tags, files, tiers, complexity, domain, archetype, task_type, session)
+        return context.context(self.store, task, budget=budget, explain=explain)
 
     def match(self, lines: Iterable[bytes]) -> result.MatchedLog:
         """
@@ -191,7 +215,7 @@ class Memory:
         return match.match(self.store, lines)
 
     def ran(self, command: Sequence[str], *, status: int, log: Iterable[bytes] = (), folder: Path | None = None,
-            session: str = "", task: str | None = None, name: str | None = None) -> result.Ran:  # fmt: skip
+            session: str | None = None, task: str | None = None, name: str | None = None) -> result.Ran:  # fmt: skip
         """
         Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.
 
@@ -200,7 +224,7 @@ class Memory:
             status: its exit status.
             log: the lines of its output; read only of a run that failed.
             folder: where it was run; None for the current one.
-            session: whose run it is; a pass settles the failures of its own session only.
+            session: a session by name; a pass settles the failures of its own session only.
             task: that it was run for: the reports are about this task then.
             name: of the command; runs with the same one settle each other, whatever their words.
         """
@@ -315,108 +339,3 @@ class Memory:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""
         with self.store.reading() as catalog:
             return catalog.completions(prefix, limit)
-
-
-class Group:
-    """Use cases of one noun."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-
-
-class Failures(Group):
-    """What went wrong, and what fixes it."""
-
-    def add(self, trigger: str, *, name: str | None = None, dedup: bool = True, dry_run: bool = False,
-            replace: bool = False, **fields: object) -> result.Changed:  # fmt: skip
-        """Add a failure; fields: fix, match, cost, tags, sources, files, flaky. A repeated one is merged."""
-        return capture.add(self.store, "failure", {"trigger": trigger, "name": name, **fields}, dedup=dedup,
-                           dry_run=dry_run, replace=replace)  # fmt: skip
-
-
-class Patterns(Group):
-    """What works."""
-
-    def add(self, trigger: str, insight: str, *, name: str | None = None, dedup: bool = True, dry_run: bool = False,
-            replace: bool = False, **fields: object) -> result.Changed:  # fmt: skip
-        """Add a pattern; fields: saved, tags, sources, framework, files. A repeated one is merged."""
-        return capture.add(self.store, "pattern", {"trigger": trigger, "insight": insight, "name": name, **fields},
-                           dedup=dedup, dry_run=dry_run, replace=replace)  # fmt: skip
-
-
-class Entities(Group):
-    """Things of the project."""
-
-    def add(self, type_name: str, name: str, *, value: str | None = None, dry_run: bool = False,
-            **fields: object) -> result.Changed:  # fmt: skip
-        """Add an entity of a declared type, or change its value."""
-        return capture.add(self.store, "entity", {"type": type_name, "name": name, "value": value, **fields},
-                           dry_run=dry_run)  # fmt: skip
-
-
-class Relations(Group):
-    """Typed, weighted edges."""
-
-    def link(self, source: str, kind: str, target: str, *, weight: float | None = None, note: str | None = None,
-             sources: Collection[str] = ()) -> result.Linked:  # fmt: skip
-        """Add an edge, or change its weight and note; without a weight it has that of its type."""
-        return link.link(self.store, source, kind, target, weight=weight, note=note, sources=sources)
-
-    def unlink(self, source: str, kind: str, target: str) -> result.Linked:
-        """Take an edge out."""
-        return link.unlink(self.store, source, kind, target)
-
-
-class Campaigns(Group):
-    """Pieces of work that are more than one task."""
-
-    def create(self, objective: str, *, name: str | None = None, framework: str | None = None,
-               **fields: object) -> result.Changed:  # fmt: skip
-        """Begin a campaign."""
-        return capture.add(
-            self.store, "campaign", {"objective": objective, "name": name, "framework": framework, **fields}
-        )
-
-    def add_tasks(self, ref: str, plan: object) -> result.CampaignTasks:
-        """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
-        return campaign.add_tasks(self.store, ref, plan)
-
-    def ready(self, ref: str) -> result.Ready:
-        """Return the tasks that can start now."""
-        return campaign.ready(self.store, ref)
-
-    def complete(
-        self, ref: str, *, outcome: str | None = None, status: CampaignStatus | None = None
-    ) -> result.CampaignTasks:
-        """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
-        return campaign.complete(self.store, ref, outcome=outcome, status=status)
-
-
-class Types(Group):
-    """The vocabulary of the project."""
-
-    def list(self) -> result.TypeList:
-        """Return the project's types, and graphmem's own relations."""
-        return upkeep.type_list(self.store)
-
-    def show(self, name: str) -> EntityType | RelationType:
-        """Return one type."""
-        return upkeep.type_show(self.store, name)
-
-    def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
-        """Declare an entity type."""
-        made = upkeep.type_add(
-            self.store, upkeep.new_type(EntityType, type=name, description=description, search=search)
-        )
-        assert isinstance(made, EntityType)
-        return made
-
-    def add_relation(self, name: str, *, sources: Collection[str], targets: Collection[str], weight: float = 1.0,
-                     symmetric: bool = False, description: str = "") -> RelationType:  # fmt: skip
-        """Declare a relation type and between what it may stand."""
-        made = upkeep.type_add(self.store, upkeep.new_type(
-            RelationType, type=name, sources=tuple(sources), targets=tuple(targets), weight=weight, symmetric=symmetric,
-            description=description,
-        ))  # fmt: skip
-        assert isinstance(made, RelationType)
-        return made

@@ -41,7 +41,7 @@ CREATE INDEX error_record ON error (record);
 CREATE TABLE relation (
   id INTEGER PRIMARY KEY,
   file TEXT,                    -- NULL where the edge is a field of a record
-  owner INTEGER,                -- that record
+  owner INTEGER,                -- that record; of `used`, the fact
   type TEXT,
   source TEXT, target TEXT,     -- as the row has them; needed, and kept, only where they are not the keys of src and dst
   src INTEGER, dst INTEGER,     -- the records they are, NULL as long as one is missing or archived
@@ -57,13 +57,26 @@ CREATE INDEX relation_heavy ON relation (type, weight) WHERE is_live AND weight 
 CREATE INDEX relation_loose ON relation (edge) WHERE edge IS NULL OR edge <> id;
 CREATE INDEX relation_owner ON relation (owner) WHERE owner IS NOT NULL;
 
-CREATE TABLE report (
-  id INTEGER PRIMARY KEY, file TEXT, ref TEXT,
+-- Things that happened. A report names the memory that it is about; a run and an event are nodes as well, and have a
+-- row of `record` that belongs to no file.
+CREATE TABLE fact (
+  id INTEGER PRIMARY KEY, file TEXT,
+  node INTEGER,                 -- of a run or an event: its row of `record`
+  ref TEXT,                     -- of a report: the memory
   record INTEGER,               -- the record that ref is, NULL as long as it is missing
   helped INTEGER, at TEXT, line BLOB
 );
-CREATE INDEX report_record ON report (record, helped, at);
-CREATE INDEX report_ref ON report (ref);
+CREATE INDEX fact_record ON fact (record, helped, at) WHERE ref IS NOT NULL;
+CREATE INDEX fact_ref ON fact (ref) WHERE ref IS NOT NULL;
+
+-- Runs in their order, and the lessons that they saw.
+CREATE TABLE run (at TEXT, run TEXT, id INTEGER UNIQUE, PRIMARY KEY (at, run)) WITHOUT ROWID;
+CREATE TABLE seen (run INTEGER, ref TEXT, lesson INTEGER, PRIMARY KEY (run, ref)) WITHOUT ROWID;
+CREATE INDEX seen_lesson ON seen (lesson);
+CREATE INDEX seen_ref ON seen (ref);
+
+-- How each lesson stands after all runs: `rules.standing`.
+CREATE TABLE standing (record INTEGER PRIMARY KEY, frequency INTEGER, silent INTEGER, last_run TEXT, is_faded INTEGER);
 
 -- Records whose text the lexical index does not have as it is now.
 CREATE TABLE stale (id INTEGER PRIMARY KEY);

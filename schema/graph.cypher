@@ -13,11 +13,11 @@ CREATE NODE TABLE IF NOT EXISTS `Failure` (
   `archive_reason` STRING,
   `superseded_by` STRING,
   `alternates` STRING,
-  `trigger` STRING,
   `tags` STRING[],
   `files` STRING[],
   `helped` INT64,
   `failed` INT64,
+  `trigger` STRING,
   `fix` STRING,
   `match` STRING,
   `cost` DOUBLE,
@@ -39,15 +39,104 @@ CREATE NODE TABLE IF NOT EXISTS `Pattern` (
   `archive_reason` STRING,
   `superseded_by` STRING,
   `alternates` STRING,
-  `trigger` STRING,
   `tags` STRING[],
   `files` STRING[],
   `helped` INT64,
   `failed` INT64,
+  `trigger` STRING,
   `insight` STRING,
   `saved` DOUBLE,
   `framework` STRING,
   `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Lesson` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `tags` STRING[],
+  `files` STRING[],
+  `helped` INT64,
+  `failed` INT64,
+  `type` STRING,
+  `description` STRING,
+  `source` STRING,
+  `domain` STRING,
+  `severity` STRING,
+  `archetype` STRING,
+  `frequency` INT64,
+  `runs_since_last_seen` INT64,
+  `last_seen_run` STRING,
+  `restored_at` TIMESTAMP,
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Experience` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `task_type` STRING,
+  `description` STRING,
+  `approach` STRING,
+  `outcome` STRING,
+  `lessons` STRING[],
+  `time_taken` DOUBLE,
+  `complexity_estimated` STRING,
+  `complexity_actual` STRING,
+  `capabilities_used` STRING[],
+  `tags` STRING[],
+  `confidence` STRING,
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Insight` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `category` STRING,
+  `statement` STRING,
+  `derived_from` STRING[],
+  `file_pattern` STRING,
+  `context` STRING,
+  `outcome` STRING,
+  `frequency` STRING,
+  `symptoms` STRING,
+  `root_cause` STRING,
+  `resolution` STRING,
+  `tags` STRING[],
+  `updated_at` TIMESTAMP,
+  `occurrences` INT64,
+  `confidence` STRING,
   PRIMARY KEY (`key`)
 );
 
@@ -117,6 +206,114 @@ CREATE NODE TABLE IF NOT EXISTS `Task` (
   PRIMARY KEY (`key`)
 );
 
+CREATE NODE TABLE IF NOT EXISTS `Decision` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `decision` STRING,
+  `reasoning` STRING,
+  `task` STRING,
+  `session` STRING,
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Constraint` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `constraint` STRING,
+  `source` STRING,
+  `expires_at` TIMESTAMP,
+  `session` STRING,
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Session` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `started_at` TIMESTAMP,
+  `ended_at` TIMESTAMP,
+  `task` STRING,
+  `conversation` STRING,
+  `messages` INT64,
+  `skills` STRING[],
+  `used` STRING[],
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Run` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `at` TIMESTAMP,
+  `run` STRING,
+  `seen` STRING[],
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Event` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `at` TIMESTAMP,
+  `id` STRING,
+  `type` STRING,
+  `subject` STRING,
+  `data` STRING,
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
 CREATE REL TABLE IF NOT EXISTS `SOLVES` (
   FROM `Pattern` TO `Failure`,
   `weight` DOUBLE,
@@ -167,6 +364,39 @@ CREATE REL TABLE IF NOT EXISTS `DEPENDS_ON` (
 
 CREATE REL TABLE IF NOT EXISTS `PART_OF` (
   FROM `Task` TO `Campaign`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP
+);
+
+CREATE REL TABLE IF NOT EXISTS `USED` (
+  FROM `Task` TO `Failure`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP,
+  `helped` BOOLEAN
+);
+
+CREATE REL TABLE IF NOT EXISTS `DERIVED_FROM` (
+  FROM `Insight` TO `Experience`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP
+);
+
+CREATE REL TABLE IF NOT EXISTS `SEEN_IN` (
+  FROM `Lesson` TO `Run`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP
+);
+
+CREATE REL TABLE IF NOT EXISTS `ABOUT` (
+  FROM `Event` TO `Failure`,
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,

@@ -22,6 +22,7 @@ from graphmem.config import Section, Settings, sections
 from graphmem.model import MODELS, result, vocabulary
 from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
+from graphmem.model.schema import row_names
 from graphmem.usecase.demo import Demonstrated
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
@@ -131,6 +132,51 @@ MEANINGS = {
     "at": "When it happened.",
     "task": "For which task; reporting again for the same task replaces the report.",
     "id": "What identifies a report without a task.",
+    "lesson.type": "What it is; a preference needs no second time, an archetype_hint has an archetype.",
+    "description": "What is to be known; of an experience, what the task was.",
+    "source": "Who raised it.",
+    "domain": "Where it applies; `general` is everywhere.",
+    "severity": "How bad it is.",
+    "archetype": "For which kind of project a hint is.",
+    "frequency": "How often runs saw it, less one for every ten silent ones; in a file only a starting value.",
+    "insight.frequency": "How often the user does so.",
+    "runs_since_last_seen": "Runs since one saw it, up to ten; in a file only a starting value.",
+    "last_seen_run": "The last run that saw it; in a file only a starting value.",
+    "restored_at": "When it was brought back: from then on it counts as seen once.",
+    "task_type": "What kind of task it was.",
+    "approach": "How it was done.",
+    "lessons": "What to know the next time.",
+    "time_taken": "Minutes it took.",
+    "complexity_estimated": "How hard it was thought to be.",
+    "complexity_actual": "How hard it was.",
+    "capabilities_used": "What it was done with.",
+    "confidence": "How sure it is.",
+    "category": "Which of four things it says.",
+    "statement": "What holds; of a recurring issue its title.",
+    "derived_from": "The experiences that agree on it, by key.",
+    "file_pattern": "Where in the code it holds.",
+    "context": "When it holds.",
+    "symptoms": "How the issue shows.",
+    "root_cause": "What is behind it.",
+    "resolution": "What resolves it.",
+    "decision": "What was decided.",
+    "reasoning": "Why.",
+    "decision.task": "In which task.",
+    "session": "In which session.",
+    "constraint": "What has to be kept to.",
+    "expires_at": "Until when.",
+    "ended_at": "When it ended.",
+    "session.task": "What it worked on.",
+    "conversation": "The id of the conversation.",
+    "messages": "How many messages it had.",
+    "skills": "Skills that it invoked.",
+    "used": "Decisions, constraints and memories that it used, by key.",
+    "run": "What identifies the run.",
+    "seen": "The lessons that it saw, by key.",
+    "event.id": "What identifies it.",
+    "event.type": "What happened.",
+    "subject": "To what: a reference, or words.",
+    "data": "Whatever else there is to say.",
 }
 
 
@@ -148,17 +194,20 @@ def records() -> str:
         parts += [
             f"## {kind}",
             first_line(model),
-            table(["field", "type", "default", "limit", "meaning"], list(fields(model))),
+            table(["field", "type", "default", "limit", "meaning"], list(fields(kind, model))),
         ]
     return "\n\n".join(parts)
 
 
-def fields(model: type[Frozen]) -> Iterator[list[str]]:
+def fields(kind: str, model: type[Frozen]) -> Iterator[list[str]]:
     """Yield a line of the table for each field of a model."""
     for name, field in model.model_fields.items():
         alias = field.alias or name
+        if alias not in row_names(model):
+            continue
+        meaning = MEANINGS.get(f"{kind}.{alias}") or MEANINGS[alias]
         default = "required" if field.is_required() else default_of(field, alias)
-        yield [f"`{alias}`", type_of(field.annotation), default, limit_of(field), MEANINGS[alias]]
+        yield [f"`{alias}`", type_of(field.annotation), default, limit_of(field), meaning]
 
 
 def default_of(field: FieldInfo, name: str) -> str:

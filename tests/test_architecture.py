@@ -18,6 +18,7 @@ LEVELS = (
     ("ledger", "graph", "embed", "search", "driver"),
     ("store",),
     ("usecase",),
+    ("nouns",),
     ("memory",),
     ("benchmark",),
     ("cli", "demo"),

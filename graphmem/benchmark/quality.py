@@ -10,7 +10,7 @@ import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.benchmark.data import plant, read
-from graphmem.benchmark.peers import Encode, Maker, Peer, maker
+from graphmem.benchmark.peers import Encode, Peer, Search, peer
 from graphmem.constants import RRF_K
 from graphmem.errors import Unavailable
 from graphmem.memory import Memory
@@ -97,11 +97,11 @@ def measure(folders: Iterable[Path], place: Path, *, with_match: bool, peers: Co
         with_match: let the match expressions of the failures count.
         peers: other memories to measure beside it.
     """
-    makers = {name: maker(name) for name in peers}
+    others = {name: peer(name) for name in peers}
     tasks = [
         task
         for folder in folders
-        for task in measure_set(folder, place / folder.name, with_match=with_match, peers=makers)
+        for task in measure_set(folder, place / folder.name, with_match=with_match, peers=others)
     ]
     return Quality(
         tasks=tasks,
@@ -111,7 +111,7 @@ def measure(folders: Iterable[Path], place: Path, *, with_match: bool, peers: Co
     )
 
 
-def measure_set(folder: Path, place: Path, *, with_match: bool, peers: Mapping[str, Maker]) -> Iterator[TaskQuality]:
+def measure_set(folder: Path, place: Path, *, with_match: bool, peers: Mapping[str, Peer]) -> Iterator[TaskQuality]:
     """Yield the quality of each task of a set."""
     memories = read(folder, "memories")
     known = {memory["id"] for memory in memories} | {memory.get("parent") for memory in memories}
@@ -143,7 +143,7 @@ def without(row: dict[str, Any], fields: Collection[str]) -> dict[str, Any] | No
 
 
 def ranked(
-    memory: Memory, public: Public, peers: Mapping[str, Maker]
+    memory: Memory, public: Public, peers: Mapping[str, Peer]
 ) -> Iterator[tuple[dict[str, Any], dict[str, list[str]]]]:
     """Yield each query with the ids that each system found, best first."""
     vectors, embedder = memory.store.vectors, memory.store.embedder
@@ -165,7 +165,7 @@ def ranked(
             by_words, by_meaning = pool[order(lexical)], pool[order(semantic)]
             fused = fuse((by_words[: np.count_nonzero(lexical > 0)], by_meaning))
             rankings: dict[str, Iterable[int]] = {"bm25": by_words, "model": by_meaning, "rrf": fused}
-            found = {name: peer.search(asked, min(PEER_DEPTH, len(texts))) for name, peer in others.items()}
+            found = {name: search(asked, min(PEER_DEPTH, len(texts))) for name, search in others.items()}
             found["graphmem"] = [places[hit.ref] for hit in hits]
             allowed = set(pool.tolist())
             rankings |= {name: [place for place in ranking if place in allowed] for name, ranking in found.items()}
@@ -185,10 +185,14 @@ def once(texts: Iterable[str], rows: Iterable[Scores], encode_query: Encode) -> 
 
 
 @contextmanager
-def filled(peers: Mapping[str, Maker], texts: Sequence[str], encode: Encode) -> Iterator[dict[str, Peer]]:
-    """Yield the peers with the texts in them, each in a folder that goes away."""
-    with tempfile.TemporaryDirectory(prefix="graphmem-") as aside:
-        yield {name: make(Path(aside, name), texts, encode) for name, make in peers.items()}
+def filled(peers: Mapping[str, Peer], texts: Sequence[str], encode: Encode) -> Iterator[dict[str, Search]]:
+    """Yield the searches of the peers with the texts in them, each in a folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="graphmem-") as aside, ExitStack() as opened:
+        searches = {}
+        for name, opens in peers.items():
+            (folder := Path(aside, name)).mkdir()
+            searches[name] = opened.enter_context(opens(folder, texts, encode))
+        yield searches
 
 
 def named(public: Public, question: Mapping[str, Any], ranking: Iterable[int]) -> list[str]:

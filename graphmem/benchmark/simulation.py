@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 import orjson
@@ -21,9 +21,10 @@ from graphmem.benchmark.quality import Bm25, Scores, mean, order
 from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
+from graphmem.ledger.usage import count
 from graphmem.memory import Memory
+from graphmem.model.field import format_time
 from graphmem.model.result import Answer
-from graphmem.rules.score import importance
 from graphmem.store import Progress
 
 PROBLEMS = ("failure", "task")
@@ -34,7 +35,7 @@ SHOWN, DEPTH = 5, 10  # results that are read; results by which the reciprocal r
 TEXT_BYTES = 16_000  # of a text that are kept; a record takes 16 KiB
 A_YEAR = 365.0  # days of a half-life
 FOR_EVER = 1e6  # days of a half-life with which nothing decays
-PRUNED_AFTER = timedelta(days=30)  # a younger memory is not pruned for its importance (lifecycle.md, section 6)
+PRUNE_EVERY = 10  # memories captured between two runs of prune
 
 
 @dataclass(frozen=True)
@@ -253,35 +254,18 @@ class Words(Latest):
         return [self.names[place] for place in order(scores)[:DEPTH]]
 
 
-@dataclass
-class Worth:
-    """What importance is made of."""
-
-    created: datetime
-    last: datetime
-    helped: int = 0
-    failed: int = 0
-    accesses: int = 0
-
-    def importance(self, now: datetime, half_life_days: float) -> float:
-        """Return the importance now."""
-        return importance(None, self.last, now, accesses=self.accesses, helped=self.helped, failed=self.failed,
-                          half_life_days=half_life_days)  # fmt: skip
-
-
 class Ours:
     """graphmem, through its own interface, with a clock that is set."""
 
     def __init__(self, folder: Path, variant: Variant, problems: int, embedder: Embedder) -> None:
-        self.variant, self.most = variant, max(1, round(variant.keep * problems))
+        self.variant, self.cap, self.captured = variant, max(1, round(variant.keep * problems)), 0
         self.now = datetime.min.replace(tzinfo=UTC)
-        self.worths: dict[str, Worth] = {}
         config = Path(Memory.init(folder).path) / "config.toml"
         config.write_text(f"format = 1\n[retrieval]\nhalf_life_days = {variant.half_life_days}\n", encoding="utf-8")
         self.memory = Memory(folder, now=lambda: self.now)
         self.memory.store.embedder = embedder
 
-    def __enter__(self) -> "Ours":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -292,36 +276,25 @@ class Ours:
         return [hit.record.name for hit in self.memory.query(problem.query, limit=DEPTH).results]
 
     def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
-        rows = []
-        for name in shown:
-            worth = self.worths[name]
-            worth.accesses += 1
-            helped = name in relevant
-            if self.variant.reports == "both" or (self.variant.reports == "helped" and helped):
-                rows.append(orjson.dumps({"ref": f"failure/{name}", "helped": helped, "task": problem.name}))
-                worth.helped, worth.failed = worth.helped + helped, worth.failed + (not helped)
-                worth.last = now if helped else worth.last
-        if rows:
-            self.memory.feedback_rows(rows)
+        refs = [f"failure/{name}" for name in shown]
+        count(self.memory.store.layout.usage, refs, format_time(now))  # as a context block does
+        reports = [
+            orjson.dumps({"ref": ref, "helped": name in relevant, "task": problem.name})
+            for ref, name in zip(refs, shown, strict=True)
+            if self.variant.reports == "both" or (self.variant.reports == "helped" and name in relevant)
+        ]
+        if reports:
+            self.memory.feedback_rows(reports)
 
     def capture(self, problem: Problem, now: datetime) -> None:
         self.now = now
         self.memory.failures.add(problem.trigger, name=problem.name, fix=problem.fix, dedup=False)
-        self.worths[problem.name] = Worth(now, now)
-        self.prune()
-
-    def prune(self) -> None:
-        """Archive what is little worth and old, and then the least worth over the number that is kept."""
-        scores = {name: worth.importance(self.now, HALF_LIFE_DAYS) for name, worth in self.worths.items()}
-        old = {name for name, worth in self.worths.items() if self.now - worth.created > PRUNED_AFTER}
-        gone = {name for name in old if scores[name] < self.variant.minimum}
-        left = sorted(self.worths.keys() - gone, key=lambda name: (scores[name], name))
-        for name in [*gone, *left[: max(0, len(left) - self.most)]]:
-            self.memory.forget(f"failure/{name}")
-            del self.worths[name]
+        self.captured += 1
+        if self.captured % PRUNE_EVERY == 0 and (self.variant.keep < 1 or self.variant.minimum):
+            self.memory.prune(max_failures=self.cap, min_importance=self.variant.minimum, yes=True)
 
     def size(self) -> int:
-        return len(self.worths)
+        return self.memory.list("failure", limit=0).total
 
 
 class Remembering:

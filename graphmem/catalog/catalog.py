@@ -16,21 +16,27 @@ import orjson
 
 from graphmem.catalog.entry import repeat_keys
 from graphmem.files import shipped
-from graphmem.model import MODELS, Feedback, Memory, Record, Relation
+from graphmem.model import MODELS, Feedback, Frozen, Memory, Record, Relation
 from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
+from graphmem.rules.merge import FACTS
 from graphmem.rules.paths import Edge, Step
+from graphmem.rules.standing import Standing
 
 T = TypeVar("T")
 
-VERSION = 5  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 6  # of the catalog's own tables; another one is thrown away and made again
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
     " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
     " SELECT scope FROM found WHERE scope IS NOT NULL"
 )
 CHUNK = 500  # values in one IN list
+# What holds rows, and what follows from them.
+TABLES = (
+    "file", "record", "alias", "expression", "error", "relation", "fact", "run", "seen", "standing", "stale", "change",
+)  # fmt: skip
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -107,7 +113,7 @@ class Catalog:
 
     def clear(self) -> None:
         """Forget all rows, and the index of their texts; the vectors stay."""
-        for table in ("file", "record", "alias", "expression", "error", "relation", "report", "stale", "change"):
+        for table in TABLES:
             self.connection.execute(f"DELETE FROM {table}")
         for table in ("lexical_terms", "lexical"):
             self.connection.execute(f"DROP TABLE IF EXISTS {table}")
@@ -241,12 +247,13 @@ class Catalog:
 
     def records(self, ids: Collection[int]) -> dict[int, Record]:
         """Return records as answers show them: by shown name, with what was reported of them."""
-        counts = self.reports(ids)
+        counts, standings = self.reports(ids), self.standings(ids)
         found: dict[int, Record] = {}
         for part in chunks(ids):
             sql = f"SELECT id, shown, line FROM record WHERE id IN ({marks(part)})"
             for number, shown, line in self.connection.execute(sql, part):
-                found[number] = shown_as(parse_record(line), shown, *counts.get(number, (0, 0, None))[:2])
+                helped, failed, _ = counts.get(number, (0, 0, None))
+                found[number] = shown_as(parse_record(line), shown, helped, failed, standings.get(number))
         return found
 
     def repeating(self, record: Memory) -> list[Memory]:
@@ -274,11 +281,20 @@ class Catalog:
         found = {}
         for part in chunks(ids):
             sql = (
-                "SELECT record, sum(helped), count(*), max(CASE WHEN helped THEN at END) FROM report"
-                f" WHERE record IN ({marks(part)}) GROUP BY record"
+                "SELECT record, sum(helped), count(*), max(CASE WHEN helped THEN at END) FROM fact"
+                f" WHERE ref IS NOT NULL AND record IN ({marks(part)}) GROUP BY record"
             )
             for number, helped, total, last in self.connection.execute(sql, part):
                 found[number] = (helped, total - helped, last)
+        return found
+
+    def standings(self, ids: Collection[int]) -> dict[int, Standing]:
+        """Return how those of some records that are lessons stand."""
+        found = {}
+        for part in chunks(ids):
+            sql = f"SELECT record, frequency, silent, last_run, is_faded FROM standing WHERE record IN ({marks(part)})"
+            for number, frequency, silent, last_run, is_faded in self.connection.execute(sql, part):
+                found[number] = Standing(frequency, silent, last_run, bool(is_faded))
         return found
 
     def steps(self, ids: Collection[int], types: Collection[str] | None, direction: str) -> Iterator[Step]:
@@ -316,8 +332,13 @@ class Catalog:
 
     def report(self, number: int) -> Feedback | None:
         """Return a report by its number."""
-        row = self.connection.execute("SELECT line FROM report WHERE id = ?", (number,)).fetchone()
-        return Feedback.model_validate(orjson.loads(row[0])) if row else None
+        found = self.fact(number)
+        return found if isinstance(found, Feedback) else None
+
+    def fact(self, number: int) -> Frozen | None:
+        """Return a report, a run or an event by its number."""
+        row = self.connection.execute("SELECT line FROM fact WHERE id = ?", (number,)).fetchone()
+        return parse_row(row[0]) if row else None
 
     def relation(self, number: int) -> Relation | None:
         """Return the row that speaks for an edge, given the edge's number."""
@@ -391,25 +412,31 @@ class Catalog:
 
 
 def table_of(file: str) -> str:
-    """Return which table the rows of a data file stand in: relation, report or record."""
-    if file.startswith("data/relations/"):
-        return "relation"
-    return "report" if file.startswith(("data/feedback.", "data/feedback/")) else "record"
+    """Return which table the rows of a data file stand in: relation, fact or record."""
+    folder = file.split("/")[1].removesuffix(".ndjson")
+    return "relation" if folder == "relations" else "fact" if folder in FACTS else "record"
+
+
+def parse_row(line: bytes) -> Frozen:
+    """Return what stands on a line that was checked when it was read."""
+    row = orjson.loads(line)
+    return MODELS[row["kind"]].model_validate(row)
 
 
 def parse_record(line: bytes) -> Record:
-    """Return the record on a line that was checked when it was read."""
-    row = orjson.loads(line)
-    record = MODELS[row["kind"]].model_validate(row)
+    """Return the record on such a line."""
+    record = parse_row(line)
     assert isinstance(record, Record)
     return record
 
 
-def shown_as(record: Record, shown: str, helped: int, failed: int) -> Record:
-    """Return the copy of a record that answers show: by current name, with its counts."""
+def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Standing | None = None) -> Record:
+    """Return the copy of a record that answers show: by current name, with its counts, and how it stands."""
     changes: dict[str, object] = {} if shown == record.name else {"name": shown}
     if isinstance(record, Memory) and (helped or failed):
         changes |= {"helped": record.helped + helped, "failed": record.failed + failed}
+    if standing is not None:
+        changes |= standing.fields
     return record.model_copy(update=changes) if changes else record
 
 

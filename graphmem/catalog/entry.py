@@ -31,7 +31,7 @@ def text_hash(record: Frozen | None) -> bytes | None:
 
 def signature_of(record: Memory) -> int:
     """Return the number that stands for the signature of a memory's trigger."""
-    return row_id(f"{record.kind}\n{signature(record.trigger)}")
+    return row_id(f"{record.kind}\n{signature(record.subject)}")
 
 
 def repeat_keys(record: Memory) -> set[int]:

@@ -12,9 +12,12 @@ from operator import itemgetter
 
 import orjson
 
+from graphmem.catalog import lessons
 from graphmem.catalog.catalog import Catalog, chunks, marks, table_of
 from graphmem.catalog.entry import Entry, signature_of, text_hash
-from graphmem.model import Failure, Feedback, Memory, Record, Task
+from graphmem.model import Fact, Failure, Feedback, Memory, Record, Run
+from graphmem.model.fact import lesson_ref
+from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.expression import Expression
@@ -22,7 +25,7 @@ from graphmem.rules.signature import error_keys
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
-OWNED = (("alias", "record"), ("expression", "record"), ("error", "record"), ("relation", "owner"))  # by a record
+OWNED = ("alias", "expression", "error", "standing")  # tables of what follows from a record
 NO_END = (None, None)  # of an edge: the record that is not there
 
 
@@ -45,6 +48,8 @@ class Touched:
     names: set[tuple[str, str]] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)  # references by key
     edges: set[tuple[str, str, str]] = field(default_factory=set)  # type and ends, by key
+    runs: set[int] = field(default_factory=set)  # that are new
+    is_reordered: bool = False  # runs are gone, or other than they were
     rows: int = 0
 
 
@@ -61,12 +66,13 @@ class Intake:
         for table, take in (
             ("record", self.take_records),
             ("relation", self.take_relations),
-            ("report", self.take_reports),
+            ("fact", self.take_facts),
         ):
             among = [batch for batch in batches if table_of(batch.file) == table]
             with self.indexed_later(table, sum(len(batch.entries) for batch in among)):
                 for batch in among:
                     take(batch, touched)
+        self.move_lessons(touched)
         self.tell_names_apart(touched)
         self.resolve_again(touched)
         self.note_changes(touched)
@@ -95,10 +101,10 @@ class Intake:
         self.remove_relations(batch.gone, touched)
         self.add_relations(batch.file, batch.entries, touched)
 
-    def take_reports(self, batch: Batch, touched: Touched) -> None:
-        """Take in what changed in a file of reports."""
-        self.remove_reports(batch.gone, touched)
-        self.add_reports(batch.file, batch.entries, touched)
+    def take_facts(self, batch: Batch, touched: Touched) -> None:
+        """Take in what changed in a file of things that happened."""
+        self.remove_facts(batch.gone, touched)
+        self.add_facts(batch.file, batch.entries, touched)
 
     def remove_records(self, gone: Collection[int], touched: Touched) -> None:
         """Take records out, with what their fields made."""
@@ -107,8 +113,17 @@ class Intake:
                 touched.moved.add(number)
                 touched.handles |= handles
             self.note_edges_at(part, touched)
-            for table, column in (("record", "id"), *OWNED):
-                self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
+            self.connection.execute(f"DELETE FROM record WHERE id IN ({marks(part)})", part)
+            self.remove_owned(part, touched)
+
+    def remove_owned(self, ids: Sequence[int], touched: Touched) -> None:
+        """Take out what follows from records or facts: it is made anew, or they are gone."""
+        for table in OWNED:
+            self.connection.execute(f"DELETE FROM {table} WHERE record IN ({marks(ids)})", ids)
+        owned = self.connection.execute(f"SELECT id FROM relation WHERE owner IN ({marks(ids)})", ids).fetchall()
+        for part in chunks([number for (number,) in owned]):
+            self.note_edges(part, touched)
+            self.connection.execute(f"DELETE FROM relation WHERE id IN ({marks(part)})", part)
 
     def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, str, set[str]]]:
         """Note what changes with records that are there; return whether each was live, its name, all it was called."""
@@ -126,8 +141,8 @@ class Intake:
             found[number][2].add(handle)
         return found
 
-    def add_records(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
-        """Put records in, or in the place of what they were."""
+    def add_records(self, file: str | None, entries: Sequence[Entry], touched: Touched) -> None:
+        """Put records in, or in the place of what they were; no file holds the node of a fact."""
         vectors: dict[int, tuple[bytes | None, int | None]] = {}
         before: dict[int, tuple[bool, str, set[str]]] = {}
         for part in chunks([entry.id for entry in entries]):
@@ -135,8 +150,7 @@ class Intake:
             sql = f"SELECT id, text_hash, vector FROM record WHERE id IN ({marks(part)})"
             vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
             if vectors:
-                for table, column in OWNED:
-                    self.connection.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(part)})", part)
+                self.remove_owned(part, touched)
         rows, aliases, stale, owned, expressions, errors = [], [], [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
@@ -156,8 +170,7 @@ class Intake:
                 errors += [(row_id(key), number) for key in error_keys(record.trigger)]
             if isinstance(record, Failure) and record.match:
                 expressions += [(number, literal, record.match) for literal in Expression(record.match).literals]
-            if isinstance(record, Task):
-                owned.append((number, record))
+            owned.append((number, record))
             touched.records.add(number)
             touched.nodes.add(f"{scope}/{key}")
             if vectors or name != key:
@@ -172,25 +185,25 @@ class Intake:
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)
         self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
-        for number, task in owned:
-            self.add_owned(number, task)
-            touched.handles |= {task.campaign, *task.depends}
+        for number, owner in owned:
+            self.add_owned(number, owner, touched)
 
     def is_searched(self, scope: str) -> bool:
         """Tell whether records of this scope are found by `query`."""
         made = self.catalog.vocabulary.entities.get(scope)
         return made.search if made else True
 
-    def add_owned(self, owner: int, task: Task) -> None:
-        """Add the edges that are fields of a task; they are resolved with the rest."""
-        edges = [("part_of", task.campaign), *(("depends_on", ref) for ref in task.depends)]
-        for kind, target in edges:
-            number = row_id(edge_key(task.key_ref, kind, target, symmetric=False))
-            line = orjson.dumps({"created_at": task.to_row()["created_at"], "from": task.key_ref, "to": target})
+    def add_owned(self, owner: int, row: Record | Feedback, touched: Touched) -> None:
+        """Add the edges that are fields of a row; they are resolved with the rest."""
+        for source, kind, target, says in row.own_edges:
+            number = row_id(edge_key(source, kind, target, symmetric=False))
+            said = {"created_at": format_time(row.created_at), "from": source, "to": target, **dict(says)}
+            weight = self.catalog.vocabulary.relations[kind].weight
             self.connection.execute(
-                "INSERT OR REPLACE INTO relation VALUES (?, NULL, ?, ?, ?, ?, NULL, NULL, NULL, 1.0, 0, ?, NULL)",
-                (number, owner, kind, task.key_ref, target, line),
+                "INSERT OR REPLACE INTO relation VALUES (?, NULL, ?, ?, ?, ?, NULL, NULL, NULL, ?, 0, ?, NULL)",
+                (number, owner, kind, source, target, weight, orjson.dumps(said)),
             )
+            touched.handles |= {source, target}
 
     def remove_relations(self, gone: Collection[int], touched: Touched) -> None:
         """Take edges out; another row that stood behind one of them speaks for it again."""
@@ -249,35 +262,87 @@ class Intake:
         )
         touched.edges.update(self.connection.execute(sql, ids))
 
-    def remove_reports(self, gone: Collection[int], touched: Touched) -> None:
-        """Take reports out."""
+    def remove_facts(self, gone: Collection[int], touched: Touched) -> None:
+        """Take facts out, with the nodes that they are."""
         for part in chunks(gone):
             self.touch_reported(part, touched)
-            self.connection.execute(f"DELETE FROM report WHERE id IN ({marks(part)})", part)
+            sql = f"SELECT node FROM fact WHERE node IS NOT NULL AND id IN ({marks(part)})"
+            nodes = [number for (number,) in self.connection.execute(sql, part)]
+            self.forget_runs(part, touched)
+            self.remove_owned(part, touched)
+            self.connection.execute(f"DELETE FROM fact WHERE id IN ({marks(part)})", part)
+            self.remove_records(nodes, touched)
 
-    def add_reports(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
-        """Put reports in; each finds its record now or when that appears."""
-        reports = [(entry, entry.record) for entry in entries if isinstance(entry.record, Feedback)]
-        targets = self.catalog.known({report.ref for _, report in reports})
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO report VALUES (?,?,?,?,?,?,?)",
-            [
-                (entry.id, file, report.ref, targets.get(report.ref), report.helped, report.to_row()["at"], entry.line)
-                for entry, report in reports
-            ],
-        )
+    def add_facts(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
+        """Put facts in: a report finds its record now or when that appears, runs and events become nodes."""
+        for part in chunks([entry.id for entry in entries]):
+            self.forget_runs(part, touched)
+            self.remove_owned(part, touched)
+        reports = [entry.record for entry in entries if isinstance(entry.record, Feedback)]
+        targets = self.catalog.known({report.ref for report in reports})
+        rows: list[tuple[object, ...]] = []
+        nodes, runs = [], []
+        for number, kind, line, row, fact in sorted(entries, key=itemgetter(0)):
+            if isinstance(fact, Feedback):
+                at = format_time(fact.at)
+                rows.append((number, file, None, fact.ref, targets.get(fact.ref), fact.helped, at, line))
+                self.add_owned(number, fact, touched)
+            elif isinstance(fact, Fact):
+                node = row_id(fact.key_ref)
+                rows.append((number, file, node, None, None, None, format_time(fact.at), line))
+                nodes.append(Entry(node, kind, line, row, fact))
+            if isinstance(fact, Run):
+                runs.append((number, fact))
+        self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?)", rows)
+        self.add_records(None, nodes, touched)
+        self.add_runs(runs, touched)
         for part in chunks([entry.id for entry in entries]):
             self.touch_reported(part, touched)
+
+    def forget_runs(self, ids: Sequence[int], touched: Touched) -> None:
+        """Forget the order of some runs, and what they saw."""
+        gone = self.connection.execute(f"DELETE FROM run WHERE id IN ({marks(ids)})", ids)
+        if gone.rowcount:
+            touched.is_reordered = True
+            self.connection.execute(f"DELETE FROM seen WHERE run IN ({marks(ids)})", ids)
+
+    def add_runs(self, runs: Sequence[tuple[int, Run]], touched: Touched) -> None:
+        """Put runs in their order, with the lessons that they saw."""
+        touched.runs.update(number for number, _ in runs)
+        order = [(format_time(run.at), run.run, number) for number, run in runs]
+        self.connection.executemany("INSERT INTO run VALUES (?,?,?)", order)
+        saw = [(number, lesson_ref(seen)) for number, run in runs for seen in run.seen]
+        known = self.catalog.known({ref for _, ref in saw})
+        rows = [(number, ref, known.get(ref)) for number, ref in saw]
+        self.connection.executemany("INSERT OR REPLACE INTO seen VALUES (?,?,?)", rows)
 
     def touch_reported(self, ids: Sequence[int], touched: Touched) -> None:
         """Note the records whose counts change with these reports."""
         sql = (
-            "SELECT DISTINCT a.scope || '/' || a.key FROM report JOIN record a ON a.id = record"
-            f" WHERE report.id IN ({marks(ids)})"
+            "SELECT DISTINCT a.scope || '/' || a.key FROM fact JOIN record a ON a.id = record"
+            f" WHERE fact.id IN ({marks(ids)})"
         )
         touched.nodes |= {ref for (ref,) in self.connection.execute(sql, ids)}
 
     # --- what follows from a change -----------------------------------------------------------------------------
+
+    def move_lessons(self, touched: Touched) -> None:
+        """Bring up to date how lessons stand; one that faded away counts as archived until a run sees it again."""
+        other = lessons.resolve_seen(self.catalog, touched.handles)
+        if not (other or touched.records or touched.runs or touched.is_reordered):
+            return
+        runs = None if touched.is_reordered else touched.runs
+        moved = lessons.moved(self.catalog, touched.records | other, runs)
+        for part in chunks(moved):
+            sql = f"SELECT id, key, is_live, line FROM record WHERE id IN ({marks(part)})"
+            for number, key, is_live, line in self.connection.execute(sql, part).fetchall():
+                touched.nodes.add(f"lesson/{key}")
+                is_archived = orjson.loads(line).get("archived_at") is not None
+                if bool(is_live) != (not is_archived and not moved[number].is_faded):
+                    self.note_edges_at([number], touched)
+                    touched.handles |= self.touch([number], touched)[number][2]
+                    touched.moved.add(number)
+                    self.connection.execute("UPDATE record SET is_live = NOT is_live WHERE id = ?", (number,))
 
     def tell_names_apart(self, touched: Touched) -> None:
         """Mark the shown name of every record that its plain name would not lead back to."""
@@ -316,14 +381,14 @@ class Intake:
         for part in chunks(affected):
             self.resolve_edges(part, touched)
         for handles in chunks(touched.handles):
-            sql = f"SELECT id, ref FROM report WHERE ref IN ({marks(handles)})"
+            sql = f"SELECT id, ref FROM fact WHERE ref IN ({marks(handles)})"
             reports = self.connection.execute(sql, handles).fetchall()
             records = self.catalog.known({ref for _, ref in reports})
             numbers = [number for number, _ in reports]
             for part in chunks(numbers):
                 self.touch_reported(part, touched)
             found = [(records.get(ref), number) for number, ref in reports]
-            self.connection.executemany("UPDATE report SET record = ? WHERE id = ?", found)
+            self.connection.executemany("UPDATE fact SET record = ? WHERE id = ?", found)
             for part in chunks(numbers):
                 self.touch_reported(part, touched)
 

@@ -9,6 +9,9 @@ from graphmem.cli.app import Noun
 from graphmem.cli.inputs import lines_of
 from graphmem.cli.session import complete_entity_type, session_of
 from graphmem.errors import Usage
+from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
+from graphmem.model.insight import Category
+from graphmem.model.lesson import LessonType, Severity
 
 app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False
@@ -42,7 +45,7 @@ def add(
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="With --ndjson: say what became of each row.")] = False,
 ) -> None:
-    """Add a failure, a pattern or an entity, or rows of any kind with --ndjson."""
+    """Add one record, or rows of any kind with --ndjson."""
     if ctx.invoked_subcommand is not None:
         return
     if ndjson is None:
@@ -134,4 +137,102 @@ def entity(
     """Add an entity of a declared type, or change its value."""
     session = session_of(ctx)
     answer = session.memory.entities.add(type_name, name, value=value, dry_run=dry_run, **given(sources=source))
+    session.answer(answer, text.changed(answer, is_dry=dry_run))
+
+
+@app.command(epilog='Example: graphmem add lesson --description "never retry a payment blindly" --type anti_pattern')
+def lesson(
+    ctx: typer.Context,
+    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What is to be known.")],
+    type_name: Annotated[
+        LessonType | None,
+        typer.Option("--type", help="What it is; a preference needs no second time."),
+    ] = None,
+    name: Name = None,
+    domain: Annotated[
+        str | None, typer.Option("--domain", metavar="D", help="Where it applies [default: general].")
+    ] = None,
+    severity: Annotated[Severity | None, typer.Option("--severity", help="How bad it is.")] = None,
+    archetype: Annotated[str | None, typer.Option("--archetype", metavar="A", help="Of an archetype_hint.")] = None,
+    raised_by: Annotated[str | None, typer.Option("--raised-by", metavar="WHO", help="Who raised it.")] = None,
+    tag: Tags = None,
+    source: Sources = None,
+    file: Files = None,
+    no_dedup: NoDedup = False,
+    dry_run: DryRun = False,
+    replace: Replace = False,
+) -> None:
+    """Add a lesson by hand; most come from runs, with learn."""
+    session = session_of(ctx)
+    fields = given(type=type_name, domain=domain, severity=severity, archetype=archetype, source=raised_by, tags=tag,
+                   sources=source, files=file)  # fmt: skip
+    answer = session.memory.lessons.add(
+        description, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
+    )
+    session.answer(answer, text.changed(answer, is_dry=dry_run))
+
+
+@app.command(
+    epilog='Example: graphmem add experience --type bug --description "login loop" --approach "traced the cookie"'
+    ' --outcome success --lesson "SameSite=Lax drops the cookie on a POST from another site"'
+)
+def experience(
+    ctx: typer.Context,
+    task_type: Annotated[ExperienceType, typer.Option("--type", help="Of the task.")],
+    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What the task was.")],
+    approach: Annotated[str, typer.Option("--approach", metavar="TEXT", help="How it was done.")],
+    outcome: Annotated[Outcome, typer.Option("--outcome", help="What came of it.")],
+    lesson: Annotated[
+        list[str], typer.Option("--lesson", metavar="TEXT", help="To know the next time; may be repeated.")
+    ],
+    name: Name = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", metavar="N", help="How long it took.")] = None,
+    estimated: Annotated[Complexity | None, typer.Option("--estimated", help="How hard it was thought to be.")] = None,
+    actual: Annotated[Complexity | None, typer.Option("--actual", help="As it turned out.")] = None,
+    capability: Annotated[
+        list[str] | None, typer.Option("--capability", metavar="NAME", help="What it was done with; may be repeated.")
+    ] = None,
+    confidence: Annotated[
+        Confidence | None,
+        typer.Option("--confidence", help="How sure; low while there are few."),
+    ] = None,
+    tag: Tags = None,
+    source: Sources = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Add what a finished task taught."""
+    session = session_of(ctx)
+    fields = given(time_taken=minutes, complexity_estimated=estimated, complexity_actual=actual, tags=tag,
+                   capabilities_used=capability, confidence=confidence, sources=source)  # fmt: skip
+    answer = session.memory.experiences.add(
+        task_type, description, approach=approach, outcome=outcome, lessons=lesson, name=name, dry_run=dry_run, **fields
+    )
+    session.answer(answer, text.changed(answer, is_dry=dry_run))
+
+
+@app.command(
+    epilog='Example: graphmem add insight --category codebase_insight --statement "src/api is generated"'
+    " --from experience/2026-11-01_login-loop --from experience/2026-11-08_token-refresh"
+)
+def insight(
+    ctx: typer.Context,
+    category: Annotated[
+        Category,
+        typer.Option(
+            "--category", metavar="C", help="codebase_insight, execution_pattern, user_behavior, recurring_issue."
+        ),
+    ],
+    statement: Annotated[str, typer.Option("--statement", metavar="TEXT", help="What holds.")],
+    derived_from: Annotated[
+        list[str], typer.Option("--from", metavar="EXPERIENCE", help="That says so; two at least, of different days.")
+    ],
+    name: Name = None,
+    tag: Tags = None,
+    source: Sources = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Add an insight by hand; most come from experiences, with promote."""
+    session = session_of(ctx)
+    answer = session.memory.insights.add(category, statement, derived_from=derived_from, name=name, dry_run=dry_run,
+                                         **given(tags=tag, sources=source))  # fmt: skip
     session.answer(answer, text.changed(answer, is_dry=dry_run))

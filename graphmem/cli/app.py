@@ -25,7 +25,7 @@ from graphmem.errors import GraphmemError, Usage
 # Each verb: the module that has it, its name there, and its line in the help.
 VERBS: dict[str, tuple[str, str, str]] = {
     "init": ("store", "init", "Prepare a project: make .graphmem here."),
-    "add": ("add", "app", "Add a failure, pattern or entity, or rows of any kind."),
+    "add": ("add", "app", "Add a record, or rows of any kind."),
     "get": ("find", "get", "Show a record with its edges."),
     "list": ("find", "list_records", "List records."),
     "edit": ("change", "edit", "Change fields of a record."),
@@ -46,6 +46,13 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "ran": ("ran", "app", "Run a command, show known fixes when it fails, note which helped."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
     "feedback": ("change", "feedback", "Report that a memory helped, or did not."),
+    "learn": ("learning", "learn", "Take lessons from the events of a finished run."),
+    "inject": ("learning", "inject", "Print the lessons that belong into a prompt."),
+    "decay": ("learning", "decay", "Record a run that saw no lesson."),
+    "experience": ("learning", "experience", "Show experiences with tasks like this one."),
+    "promote": ("learning", "promote", "Write as insights what experiences agree on."),
+    "session": ("blackboard", "app", "See and set what is current, decided and to be kept to."),
+    "prune": ("learning", "prune", "Archive what is worth least."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
     "cypher": ("cypher", "cypher", "Ask the graph in Cypher, read-only."),
@@ -65,7 +72,21 @@ VERBS: dict[str, tuple[str, str, str]] = {
 
 # Verbs that answer from the past too.
 OF_THE_PAST = frozenset(
-    {"get", "list", "related", "solutions", "path", "query", "match", "context", "similar", "cypher", "stats"}
+    {
+        "get",
+        "list",
+        "related",
+        "solutions",
+        "path",
+        "query",
+        "match",
+        "context",
+        "similar",
+        "cypher",
+        "stats",
+        "inject",
+        "experience",
+    }
 )
 
 EPILOG = (

@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.find import Ref
-from graphmem.cli.inputs import lines_of
+from graphmem.cli.inputs import lines_of, parameter
 from graphmem.cli.session import complete_ref, session_of
 from graphmem.errors import Usage
 
@@ -41,6 +41,13 @@ def edit(
     framework: Framework = None,
     value: Value = None,
     objective: Objective = None,
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="What a lesson or experience says.")
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="FIELD=TEXT|FIELD:=JSON", help="Any other field."),
+    ] = None,
     flaky: Annotated[bool | None, typer.Option("--flaky/--not-flaky", help="Whether a failure comes and goes.")] = None,
     source: Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Replaces the sources.")] = None,
     file: Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="Replaces the files.")] = None,
@@ -56,12 +63,12 @@ def edit(
 
     Example: graphmem edit failure/import-error --fix "pin setuptools below 81" --tag build
     """
-    given: dict[str, Any] = {
+    named: dict[str, Any] = {
         "trigger": trigger, "fix": fix, "insight": insight, "match": match, "cost": cost, "saved": saved,
         "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source,
-        "files": file,
+        "files": file, "description": description,
     }  # fmt: skip
-    fields = {name: found for name, found in given.items() if found is not None}
+    fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
     if not (fields or tag or untag or unset):
         raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
     session = session_of(ctx)

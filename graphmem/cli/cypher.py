@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import sys
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import orjson
 import typer
 
 from graphmem.cli import text
+from graphmem.cli.inputs import parameter
 from graphmem.cli.session import Session, inert, session_of
 from graphmem.constants import CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
 from graphmem.errors import Usage
@@ -84,21 +84,6 @@ def refuse_options(query: str | None, named: str | None, form: str, timeout: flo
         raise Usage(f"format {form!r} is none", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
     if timeout is not None and not 0 < timeout < float("inf"):
         raise Usage(f"timeout {timeout:g} is no time", hint="seconds above 0")
-
-
-def parameter(given: str) -> tuple[str, object]:
-    """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
-    name, mark, value = given.partition("=")
-    if not mark or not name.removesuffix(":"):
-        raise Usage(f"parameter {given!r} is none", hint="name=text, or name:=JSON such as limit:=5")
-    if not name.endswith(":"):
-        return name, value
-    try:
-        return name[:-1], json.loads(value)
-    except ValueError as error:
-        raise Usage(
-            f"parameter {name[:-1]!r} is no JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
-        ) from None
 
 
 def show(session: Session, answer: CypherRows, form: str) -> None:

@@ -7,6 +7,7 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.session import complete_kind, complete_ref, session_of
 from graphmem.constants import CONTEXT_BUDGET, QUERY_LIMIT
+from graphmem.model.experience import ExperienceType
 from graphmem.model.result import Found
 from graphmem.rules.score import Complexity
 
@@ -97,6 +98,17 @@ def context(
     complexity: Annotated[
         Complexity | None, typer.Option("--complexity", help="Of the task; for a hard one more is taken.")
     ] = None,
+    domain: Annotated[
+        str | None, typer.Option("--domain", metavar="D", help="Whose lessons, beside the general ones.")
+    ] = None,
+    archetype: Annotated[str | None, typer.Option("--archetype", metavar="A", help="The kind of project.")] = None,
+    role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Of the agent: a tag more.")] = None,
+    task_type: Annotated[
+        ExperienceType | None, typer.Option("--task-type", help="Whose experiences, beside those with a tag.")
+    ] = None,
+    named: Annotated[
+        str | None, typer.Option("--session", metavar="NAME", help="Whose decisions and constraints.")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what scores are made of, and what is left out.")
     ] = False,
@@ -107,8 +119,10 @@ def context(
     Example: graphmem context "make the nightly build pass again" --file ci/build.yml --budget 1000
     """
     session = session_of(ctx)
-    answer = session.memory.context(objective, tags=tag or (), files=file or (), tiers=tier or (),
-                                    complexity=complexity, budget=budget, explain=explain)  # fmt: skip
+    tags = [*(tag or ()), *([role] if role else [])]
+    answer = session.memory.context(objective, tags=tags, files=file or (), tiers=tier or (), complexity=complexity,
+                                    domain=domain, archetype=archetype, task_type=task_type, session=named,
+                                    budget=budget, explain=explain)  # fmt: skip
     left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]
     session.answer(answer, answer.text.rstrip("\n"))
     if explain:

@@ -1,6 +1,7 @@
-"""Input that a command takes from a file or from standard input."""
+"""Input that a command takes: from a file, from standard input, as ``name=text`` or ``name:=JSON``."""
 
 import contextlib
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
@@ -32,3 +33,18 @@ def opened(source: str) -> Iterator[BinaryIO]:
         raise Unavailable(f"{source!r} cannot be read: {(error.strerror or '').lower()}") from None
     with file:
         yield file
+
+
+def parameter(given: str) -> tuple[str, object]:
+    """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
+    name, mark, value = given.partition("=")
+    if not mark or not name.removesuffix(":"):
+        raise Usage(f"parameter {given!r} is none", hint="name=text, or name:=JSON such as limit:=5")
+    if not name.endswith(":"):
+        return name, value
+    try:
+        return name[:-1], json.loads(value)
+    except ValueError as error:
+        raise Usage(
+            f"parameter {name[:-1]!r} is no JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
+        ) from None

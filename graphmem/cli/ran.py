@@ -30,8 +30,8 @@ def ran(
         typer.Option("--name", metavar="NAME", help="Of the command: runs of this name settle each other."),
     ] = None,
     session: Annotated[
-        str, typer.Option("--session", metavar="NAME", help="Whose run it is; a pass settles only its own failures.")
-    ] = "",
+        str | None, typer.Option("--session", metavar="NAME", help="A session by name; without, the project's own.")
+    ] = None,
     task: Annotated[
         str | None, typer.Option("--task", metavar="REF", help="The task that what helped is reported for.")
     ] = None,
@@ -66,7 +66,7 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def said_of(opened: Session, command: Sequence[str], ended: Ended, *, name: str | None, session: str,
+def said_of(opened: Session, command: Sequence[str], ended: Ended, *, name: str | None, session: str | None,
             task: str | None) -> str:  # fmt: skip
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:

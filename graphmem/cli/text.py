@@ -3,7 +3,23 @@
 import sys
 from collections.abc import Sequence
 
-from graphmem.model import Campaign, Entity, Failure, Memory, Pattern, Record, Task
+from graphmem.model import (
+    Campaign,
+    Constraint,
+    Decision,
+    Entity,
+    Event,
+    Experience,
+    Failure,
+    Insight,
+    Lesson,
+    Memory,
+    Pattern,
+    Record,
+    Run,
+    Session,
+    Task,
+)
 from graphmem.model.result import Changed, Edge, Reached
 
 WIDTH = 96  # characters of a text that stands on one line
@@ -37,10 +53,31 @@ def gist(record: Record) -> str:
             return f"{one_line(record.trigger)}{ASIDE}do: {one_line(record.insight, ADVICE)}"
         case Entity():
             return one_line(record.value)
-        case Campaign():
+        case Campaign() | Task():
             return f"[{record.status}] {one_line(record.objective)}"
-        case Task():
-            return f"[{record.status}] {one_line(record.objective)}"
+    return learned(record)
+
+
+def learned(record: Record) -> str:
+    """Return what was learned or happened, in one line."""
+    match record:
+        case Lesson():
+            return f"[seen {record.frequency}x] {one_line(record.description)}"
+        case Experience():
+            return f"[{record.task_type}, {record.outcome}] {one_line(record.description)}"
+        case Insight():
+            return f"[{record.confidence}] {one_line(record.statement)}"
+        case Decision():
+            why = f"{ASIDE}because: {one_line(record.reasoning, ADVICE)}" if record.reasoning else ""
+            return one_line(record.decision) + why
+        case Constraint():
+            return one_line(record.constraint)
+        case Session():
+            return one_line(record.task)
+        case Run():
+            return f"{record.at:%Y-%m-%d %H:%M}  saw {count(len(record.seen), 'lesson')}"
+        case Event():
+            return f"{record.at:%Y-%m-%d %H:%M}  {one_line(f'{record.type} {record.subject or str()}')}"
     return ""
 
 

@@ -6,14 +6,18 @@ from datetime import datetime
 from functools import cache
 from typing import Literal, Union, get_args, get_origin
 
-from graphmem.model import MODELS, Entity, Task
+from graphmem.model import MODELS, Entity
 from graphmem.model.record import Frozen, row_fields
+from graphmem.model.vocabulary import KINDS
 from graphmem.names import label
 
 SCALARS = {str: "STRING", float: "DOUBLE", int: "INT64", bool: "BOOLEAN", datetime: "TIMESTAMP"}
 EDGE_COLUMNS = {"weight": "DOUBLE", "note": "STRING", "created_at": "TIMESTAMP", "updated_at": "TIMESTAMP"}
 FIRST = {"key": "STRING", "ref": "STRING", "name": "STRING", "kind": "STRING"}
-NODE_KINDS = ("failure", "pattern", "campaign", "task")
+COMPUTED: dict[str, dict[str, str]] = {  # columns that follow from the fields of a kind
+    "task": {"seq": "STRING", "slug": "STRING"},
+    "insight": {"occurrences": "INT64", "confidence": "STRING"},
+}
 
 
 def column_type(annotation: object) -> str:
@@ -41,9 +45,7 @@ def columns(model: type[Frozen]) -> Mapping[str, str]:
     for name, alias, _ in row_fields(model):
         found.setdefault(alias, column_type(unwrapped(model.model_fields[name].annotation)))
     found["updated_at"] = "TIMESTAMP"
-    if issubclass(model, Task):
-        found |= {"seq": "STRING", "slug": "STRING"}
-    return found
+    return found | COMPUTED.get(next((kind for kind in COMPUTED if MODELS[kind] is model), ""), {})
 
 
 def node_table(name: str, model: type[Frozen]) -> str:
@@ -52,16 +54,22 @@ def node_table(name: str, model: type[Frozen]) -> str:
     return f"CREATE NODE TABLE IF NOT EXISTS `{name}` (\n" + ",\n".join([*lines, "  PRIMARY KEY (`key`)"]) + "\n);\n"
 
 
+def edge_kinds(relation: str) -> Mapping[str, str]:
+    """Return the columns of the edges of a relation type."""
+    return {**EDGE_COLUMNS, "helped": "BOOLEAN"} if relation == "used" else EDGE_COLUMNS
+
+
 def relation_table(name: str, source: str, target: str) -> str:
     """Return the statement that makes the relation table ``name`` with its first pair of ends."""
-    lines = [f"  FROM `{source}` TO `{target}`", *(f"  `{column}` {kind}" for column, kind in EDGE_COLUMNS.items())]
+    kinds = edge_kinds(name.lower())
+    lines = [f"  FROM `{source}` TO `{target}`", *(f"  `{column}` {kind}" for column, kind in kinds.items())]
     return f"CREATE REL TABLE IF NOT EXISTS `{name}` (\n" + ",\n".join(lines) + "\n);\n"
 
 
 def put_query(kind: str, name: str, model: type[Frozen]) -> str:
     """Return the stored query that writes one node of a kind."""
     found = columns(model)
-    noun = "an entity" if kind == "entity" else f"a {kind}"
+    noun = f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
     header = [
         f"// Writes {noun}: the node of its key, made where it is missing, every property as given.",
         "//",
@@ -82,8 +90,12 @@ def definitions() -> dict[str, str]:
         "VARIANT": ("Failure", "Failure"),
         "DEPENDS_ON": ("Task", "Task"),
         "PART_OF": ("Task", "Campaign"),
+        "USED": ("Task", "Failure"),
+        "DERIVED_FROM": ("Insight", "Experience"),
+        "SEEN_IN": ("Lesson", "Run"),
+        "ABOUT": ("Event", "Failure"),
     }
-    nodes = [node_table(label(kind), MODELS[kind]) for kind in NODE_KINDS]
+    nodes = [node_table(label(kind), MODELS[kind]) for kind in KINDS]
     relations = [relation_table(name, *ends) for name, ends in built_in.items()]
     head = "// The graph's own labels and relations, with their usual ends. Generated from the models.\n\n"
     files = {
@@ -94,7 +106,7 @@ def definitions() -> dict[str, str]:
         + relation_table("{relation}", "{from}", "{to}")
         .replace("`{relation}`", "{relation}").replace("`{from}`", "{from}").replace("`{to}`", "{to}"),
     }  # fmt: skip
-    for kind in NODE_KINDS:
+    for kind in KINDS:
         files[f"queries/{kind}/put.cypher"] = put_query(kind, label(kind), MODELS[kind])
     files["queries/entity/put.cypher"] = put_query("entity", "{label}", Entity)
     return files
@@ -102,4 +114,4 @@ def definitions() -> dict[str, str]:
 
 def model_of(scope: str) -> type[Frozen]:
     """Return the model of the records of a scope: a kind, or an entity type."""
-    return MODELS[scope] if scope in NODE_KINDS else Entity
+    return MODELS[scope] if scope in KINDS else Entity

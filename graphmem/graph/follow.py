@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.graph.columns import EDGE_COLUMNS, columns, model_of
+from graphmem.graph.columns import columns, edge_kinds, model_of
 from graphmem.graph.engine import Connection
-from graphmem.graph.shape import edge_columns, node_columns
+from graphmem.graph.shape import edge_columns, node_columns, whole
 from graphmem.graph.writes import put_edge, put_node, remove_edge, remove_node
 from graphmem.model.field import parse_time
 from graphmem.names import edge_key, row_id, split_ref
@@ -35,7 +35,7 @@ def follow_node(connection: Connection, catalog: Catalog, ref: str) -> None:
         return
     shown, line = row
     counts = catalog.reports([number]).get(number, (0, 0))[:2]
-    found = node_columns(scope, [orjson.loads(line)], [shown], [counts])
+    found = node_columns(scope, [whole(orjson.loads(line), catalog.standings([number]).get(number))], [shown], [counts])
     put_node(connection, scope, typed(found, columns(model_of(scope))))
 
 
@@ -52,7 +52,8 @@ def follow_edge(connection: Connection, catalog: Catalog, source: str, kind: str
         remove_edge(connection, kind, *ends)
         return
     weight, row = found
-    put_edge(connection, kind, *ends, typed(edge_columns([row], [weight]), EDGE_COLUMNS))
+    kinds = edge_kinds(kind)
+    put_edge(connection, kind, *ends, typed(edge_columns([row], [weight], kinds), kinds))
 
 
 def leads_from(catalog: Catalog, source: str, kind: str, target: str) -> bool:

@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -9,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.graph.columns import EDGE_COLUMNS, columns, model_of
+from graphmem.graph.columns import columns, edge_kinds, model_of
 from graphmem.graph.engine import Connection
 from graphmem.graph.query import quoted
-from graphmem.graph.shape import edge_columns, node_columns
+from graphmem.graph.shape import edge_columns, node_columns, whole
 from graphmem.names import label, relation_label
 
 ARROW = {
@@ -56,14 +57,16 @@ def fill_edges(connection: Connection, catalog: Catalog, ends: Ends, progress: P
         found = gathered.setdefault(pair, [])
         found.append((src, dst, weight, line))
         if len(found) == PART:
-            yield copy_edges(connection, pair, edge_table(gathered.pop(pair), ends), progress)
-    # What is left of all pairs becomes one table: to make one for each costs more than to copy the few rows it has.
-    left = sorted(gathered.items())
-    rest = edge_table([edge for _, found in left for edge in found], ends)
-    place = 0
-    for pair, found in left:
-        yield copy_edges(connection, pair, rest.slice(place, len(found)), progress)
-        place += len(found)
+            yield copy_edges(connection, pair, edge_table(gathered.pop(pair), ends, edge_kinds(kind)), progress)
+    # What is left of pairs with the same columns becomes one table: one for each costs more than to copy its few rows.
+    for kinds, group in groupby(sorted(gathered.items(), key=lambda item: (item[0][0] == "used", item[0])),
+                                lambda item: edge_kinds(item[0][0])):  # fmt: skip
+        left = list(group)
+        rest = edge_table([edge for _, found in left for edge in found], ends, kinds)
+        place = 0
+        for pair, found in left:
+            yield copy_edges(connection, pair, rest.slice(place, len(found)), progress)
+            place += len(found)
 
 
 def copy_edges(connection: Connection, pair: Pair, rows: pa.Table, progress: Progress | None) -> int:
@@ -104,15 +107,17 @@ def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str,
     model = model_of(scope)
     counts = catalog.reports(numbers) if model.model_fields.get("helped") else {}
     reported = [counts.get(number, (0, 0))[:2] for number in numbers]
-    return table(node_columns(scope, [orjson.loads(line) for line in lines], shown, reported), columns(model))
+    standings = catalog.standings(numbers) if scope == "lesson" else {}
+    rows = [whole(orjson.loads(line), standings.get(number)) for number, line in zip(numbers, lines, strict=True)]
+    return table(node_columns(scope, rows, shown, reported), columns(model))
 
 
-def edge_table(part: Sequence[Edge], ends: Ends) -> pa.Table:
+def edge_table(part: Sequence[Edge], ends: Ends, kinds: Mapping[str, str]) -> pa.Table:
     """Return some edges: the keys of their ends, then one column a property."""
     sources, targets, weights, lines = zip(*part, strict=True) if part else ([], [], [], [])
     named = {"source": [ends[end][1] for end in sources], "target": [ends[end][1] for end in targets]}
-    found = edge_columns([orjson.loads(line) for line in lines], weights)
-    return table(named | found, {"source": "STRING", "target": "STRING", **EDGE_COLUMNS})
+    found = edge_columns([orjson.loads(line) for line in lines], weights, kinds)
+    return table(named | found, {"source": "STRING", "target": "STRING", **kinds})
 
 
 def table(found: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> pa.Table:

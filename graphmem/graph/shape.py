@@ -1,6 +1,7 @@
 """The shape of the graph: its tables, and the properties that rows have as nodes and edges."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import orjson
@@ -9,9 +10,12 @@ from graphmem.files import shipped
 from graphmem.graph.columns import columns, model_of
 from graphmem.graph.engine import Connection
 from graphmem.graph.query import quoted
-from graphmem.model.record import Row
+from graphmem.model.field import as_set
+from graphmem.model.insight import confidence_of
+from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import label
+from graphmem.rules.standing import Standing
 
 
 def statements(file: str) -> Iterator[str]:
@@ -37,13 +41,26 @@ def define(connection: Connection, vocabulary: Vocabulary) -> None:
         connection.execute(filled.replace("{from}", quoted(label(source))).replace("{to}", quoted(label(target))))
 
 
-# Defaults that a row leaves out and that a query wants to see.
-DEFAULTS: dict[tuple[str, str], object] = {
-    ("failure", "flaky"): False,
-    ("campaign", "status"): "active",
-    ("task", "status"): "pending",
-    ("task", "type"): "other",
-}
+@cache
+def defaults(model: type[Frozen]) -> Mapping[str, object]:
+    """Return the values that rows of a model leave out and that a query wants to see: numbers, words, truth."""
+    found = ((alias, default) for _, alias, default in row_fields(model) if default is not ...)
+    return {alias: default for alias, default in found if default or isinstance(default, int)}
+
+
+def whole(row: Row, standing: Standing | None = None) -> Row:
+    """Return the row of a record with what its node has beside: the name of a fact, how a lesson stands."""
+    match row["kind"]:
+        case "run":
+            return {**row, "name": row["run"], "created_at": row["at"]}
+        case "event":
+            return {**row, "name": row["id"], "created_at": row["at"]}
+        case "lesson" if standing:
+            return {**row, **standing.fields}
+        case "insight":
+            occurrences = len(as_set(row["derived_from"]))  # type: ignore[arg-type]  # a list of texts
+            return {**row, "occurrences": occurrences, "confidence": confidence_of(occurrences)}
+    return row
 
 
 def node_columns(
@@ -53,7 +70,7 @@ def node_columns(
     Return the properties of nodes, one column each, as the data definition has them; times are texts.
 
     Args:
-        rows: of the records.
+        rows: of the records, ``whole``.
         shown: their names in answers.
         counts: how often each was reported to have helped and to have failed.
     """
@@ -64,6 +81,7 @@ def node_columns(
         "updated_at": [latest(row) for row in rows],
     }
     wanted = columns(model_of(scope))
+    usual = defaults(model_of(scope))
     if scope == "task":
         slugs = [str(row["name"]).rpartition("/")[2] for row in rows]
         made |= {"seq": [slug[:3] for slug in slugs], "slug": [slug[4:] for slug in slugs]}
@@ -72,7 +90,7 @@ def node_columns(
             made[name] = [(row.get(name) or 0) + count[place] for row, count in zip(rows, counts, strict=True)]  # type: ignore[operator]
     for name, kind in wanted.items():
         if name not in made:
-            default: Any = [] if kind == "STRING[]" else DEFAULTS.get((scope, name))
+            default: Any = [] if kind == "STRING[]" else usual.get(name)
             values = [row.get(name, default) for row in rows]
             made[name] = [as_text(value) for value in values] if kind == "STRING" else values
     return {name: made[name] for name in wanted}
@@ -85,14 +103,10 @@ def as_text(value: object) -> str | None:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def edge_columns(rows: Sequence[Row], weights: Sequence[float]) -> dict[str, list[Any]]:
+def edge_columns(rows: Sequence[Row], weights: Sequence[float], kinds: Iterable[str]) -> dict[str, list[Any]]:
     """Return the properties of edges, one column each, from their rows and effective weights; times are texts."""
-    return {
-        "weight": list(weights),
-        "note": [row.get("note") for row in rows],
-        "created_at": [row["created_at"] for row in rows],
-        "updated_at": [latest(row) for row in rows],
-    }
+    made: dict[str, list[Any]] = {"weight": list(weights), "updated_at": [latest(row) for row in rows]}
+    return {name: made[name] if name in made else [row.get(name) for row in rows] for name in kinds}
 
 
 def latest(row: Row) -> str:

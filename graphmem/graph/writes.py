@@ -5,6 +5,7 @@ from typing import Any
 
 from graphmem.graph.engine import Connection
 from graphmem.graph.query import quoted, stored
+from graphmem.model.vocabulary import KINDS
 from graphmem.names import label, relation_label
 
 
@@ -17,14 +18,8 @@ def run(connection: Connection, name: str, parameters: Mapping[str, Any], names:
 
 def put_node(connection: Connection, scope: str, properties: Mapping[str, Any]) -> None:
     """Write the node of a record; ``properties`` are exactly its columns, times as aware datetimes."""
-    if scope == "failure":
-        run(connection, "failure/put", properties, {})
-    elif scope == "pattern":
-        run(connection, "pattern/put", properties, {})
-    elif scope == "campaign":
-        run(connection, "campaign/put", properties, {})
-    elif scope == "task":
-        run(connection, "task/put", properties, {})
+    if scope in KINDS:
+        run(connection, f"{scope}/put", properties, {})
     else:
         run(connection, "entity/put", properties, {"label": label(scope)})
 
@@ -42,7 +37,11 @@ def put_edge(connection: Connection, kind: str, source: tuple[str, str], target:
         f"ALTER TABLE {quoted(names['relation'])} ADD IF NOT EXISTS"
         f" FROM {quoted(names['from'])} TO {quoted(names['to'])}"
     )
-    run(connection, "relation/put", {"source": source[1], "target": target[1], **properties}, names)
+    parameters = {"source": source[1], "target": target[1], **properties}
+    if kind == "used":
+        run(connection, "relation/put_used", parameters, names)
+    else:
+        run(connection, "relation/put", parameters, names)
 
 
 def remove_edge(connection: Connection, kind: str, source: tuple[str, str], target: tuple[str, str]) -> None:

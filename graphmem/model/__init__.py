@@ -2,34 +2,56 @@
 
 from graphmem.model.campaign import Campaign
 from graphmem.model.entity import Entity
+from graphmem.model.experience import Experience
+from graphmem.model.fact import Event, Fact, Run
 from graphmem.model.failure import Failure
 from graphmem.model.feedback import Feedback
+from graphmem.model.insight import Insight
+from graphmem.model.lesson import Lesson
 from graphmem.model.pattern import Pattern
 from graphmem.model.record import Frozen, Memory, Record
 from graphmem.model.relation import Relation
+from graphmem.model.session import Constraint, Decision, Session
 from graphmem.model.task import Task
 
 # The model of each kind of row; the order is that of the docs.
 MODELS: dict[str, type[Frozen]] = {
     "failure": Failure,
     "pattern": Pattern,
+    "lesson": Lesson,
+    "experience": Experience,
+    "insight": Insight,
     "entity": Entity,
     "campaign": Campaign,
     "task": Task,
+    "decision": Decision,
+    "constraint": Constraint,
+    "session": Session,
     "relation": Relation,
     "feedback": Feedback,
+    "run": Run,
+    "event": Event,
 }
 
 __all__ = [
     "MODELS",
     "Campaign",
+    "Constraint",
+    "Decision",
     "Entity",
+    "Event",
+    "Experience",
+    "Fact",
     "Failure",
     "Feedback",
     "Frozen",
+    "Insight",
+    "Lesson",
     "Memory",
     "Pattern",
     "Record",
     "Relation",
+    "Run",
+    "Session",
     "Task",
 ]

@@ -26,6 +26,7 @@ class Campaign(Record):
     """A piece of work that is more than one task."""
 
     states = (*Record.states, ("status", "completed_at"), ("outcome", "fingerprint"))
+    named_from = "objective"
 
     kind: Literal["campaign"]
     objective: Text

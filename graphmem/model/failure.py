@@ -6,13 +6,15 @@ from typing import Annotated, Literal, Self
 from pydantic import Strict, model_validator
 
 from graphmem.model.field import MATCH_CHARACTERS, Flag, Limit, Number, Text
-from graphmem.model.record import Memory
+from graphmem.model.record import Triggered
 
 Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
 
 
-class Failure(Memory):
+class Failure(Triggered):
     """What went wrong (``trigger``) and what fixes it; without a fix and without a solving pattern it is unsolved."""
+
+    named_from = "trigger"
 
     kind: Literal["failure"]
     fix: Text | None = None

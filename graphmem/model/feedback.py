@@ -1,11 +1,12 @@
 """Feedback: a report that a memory helped, or did not; a fact, never a counter."""
 
+from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
 from graphmem.model.field import Flag, Item, Time
-from graphmem.model.record import Frozen, Row
+from graphmem.model.record import Frozen, OwnEdge, Row
 from graphmem.names import split_ref
 
 
@@ -35,6 +36,13 @@ class Feedback(Frozen):
         if not self.task and not self.id:
             raise ValueError("a report without a task needs an id")
         return self
+
+    @property
+    def own_edges(self) -> Iterator[OwnEdge]:
+        """The task used the memory, and it helped or not: what a count is made of."""
+        if self.task:
+            task = self.task if self.task.startswith("task/") else f"task/{self.task}"
+            yield OwnEdge(task, "used", self.ref, (("helped", self.helped),))
 
     def to_row(self) -> Row:
         row = super().to_row()

@@ -3,11 +3,13 @@
 from typing import Literal
 
 from graphmem.model.field import Number, Text
-from graphmem.model.record import Memory
+from graphmem.model.record import Triggered
 
 
-class Pattern(Memory):
+class Pattern(Triggered):
     """What works: ``trigger`` says when it applies, ``insight`` what to do."""
+
+    named_from = "trigger"
 
     kind: Literal["pattern"]
     insight: Text

@@ -1,9 +1,9 @@
 """What every record has, and how a record becomes a row and a row a record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
 
@@ -110,11 +110,23 @@ class Alternate(BaseModel):
 Alternates = Annotated[tuple[Alternate, ...], Field(json_schema_extra={"uniqueItems": True})]
 
 
+class OwnEdge(NamedTuple):
+    """An edge that is a field of a row: its ends as references, and what it says beside them."""
+
+    source: str
+    type: str
+    target: str
+    says: tuple[tuple[str, JsonValue], ...] = ()
+
+
 class Record(Frozen):
     """A node of the memory: it has a key, a name, and may be archived."""
 
     derived = frozenset({"updated_at", "ref"})
     states: ClassVar[tuple[tuple[str, ...], ...]] = (("archived_at", "archive_reason", "superseded_by"),)
+    counted: ClassVar[frozenset[str]] = frozenset()  # fields that follow from facts; a row has where they begin
+    references: ClassVar[tuple[str, ...]] = ()  # fields that hold references of other records
+    named_from: ClassVar[str] = ""  # the field that a name is made from where none is given
 
     name: Item
     key: Item = ""
@@ -176,6 +188,17 @@ class Record(Frozen):
         """The text that stands for the record in search; empty where it is not searched (retrieval.md, section 1)."""
         return ""
 
+    @property
+    def own_edges(self) -> Iterator[OwnEdge]:
+        """The edges that are fields of this record."""
+        yield from ()
+
+    @staticmethod
+    def refuse_blank(field: str, text: str) -> None:
+        """Raise ``ValueError`` for a text without a word in it: nothing could find it."""
+        if not text.strip():
+            raise ValueError(f"{field} is empty; say what was observed")
+
     def to_row(self) -> Row:
         row = super().to_row()
         if row.get("key") == row.get("name"):
@@ -184,20 +207,33 @@ class Record(Frozen):
 
 
 class Memory(Record):
-    """What failures and patterns share: it is learned, reported on and merged."""
+    """What failures, patterns and lessons share: it is learned, reported on and merged."""
 
-    trigger: Text
     tags: StringSet = ()
     files: StringSet = ()
     helped: Count = 0
     failed: Count = 0
 
+    @property
+    def subject(self) -> str:
+        """The text that two memories are compared by: what was observed."""
+        raise NotImplementedError
+
+
+class Triggered(Memory):
+    """A memory of what to do when something is observed."""
+
+    trigger: Text
+
     @model_validator(mode="after")
     def check_trigger(self) -> Self:
-        """Refuse a trigger without a word in it: nothing could find it."""
-        if not self.trigger.strip():
-            raise ValueError("trigger is empty; say what was observed")
+        """Refuse a trigger without a word in it."""
+        self.refuse_blank("trigger", self.trigger)
         return self
+
+    @property
+    def subject(self) -> str:
+        return self.trigger
 
 
 def limits(model: type[Frozen]) -> dict[str, Limit]:

@@ -4,6 +4,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, SkipValidation
 
+from graphmem.model.blackboard import CurrentSession, CurrentTask, Preferences
+from graphmem.model.experience import Confidence, Outcome
+from graphmem.model.insight import Category
 from graphmem.model.record import Record
 from graphmem.model.vocabulary import EntityType, RelationType
 
@@ -129,6 +132,105 @@ class BulkReported(Answer):
     created: int
     updated: int
     unchanged: int
+
+
+class SeenLesson(Answer):
+    """A lesson that a run saw: by which rule, in which finding; ``overlap`` is of keywords, ``similarity`` a cosine."""
+
+    ref: str
+    rule: Literal["keywords", "similarity", "new"]
+    finding: str
+    overlap: float | None = None
+    similarity: float | None = None
+
+
+class Moved(Answer):
+    """A lesson whose frequency a run changed; ``faded`` when it counts as archived now."""
+
+    ref: str
+    before: int
+    after: int
+    faded: bool
+
+
+class Learned(Answer):
+    """What a run taught; ``passed_over`` are findings that are no warning, or that a forgotten lesson says."""
+
+    run: str
+    action: Literal["created", "updated", "unchanged"]
+    seen: list[SeenLesson]
+    created: list[str]
+    passed_over: int
+    moved: list[Moved]
+
+
+class Injected(Answer):
+    """Lessons for a prompt, and the block that says them; empty where none is eligible."""
+
+    text: str
+    lessons: list[Listed]
+
+
+class OfferedLesson(Answer):
+    """A lesson of an experience."""
+
+    text: str
+    ref: str
+    confidence: Confidence
+    outcome: Outcome
+
+
+class Recalled(Answer):
+    """Experiences with tasks of a kind, newest first, and their lessons, those of sure or successful ones first."""
+
+    experiences: list[Listed]
+    lessons: list[OfferedLesson]
+
+
+class Promotion(Answer):
+    """What several experiences agree on; ``said`` is in whose words."""
+
+    ref: str
+    action: Literal["created", "updated"]
+    category: Category
+    statement: str
+    experiences: list[str]
+    occurrences: int
+    confidence: Confidence
+    said: list[str]
+
+
+class Promoted(Answer):
+    """What was promoted; ``done`` is false where it was only shown."""
+
+    done: bool
+    promotions: list[Promotion]
+
+
+class PrunedRecord(Answer):
+    """A record that goes, and why."""
+
+    ref: str
+    importance: float | None
+    age_days: float
+    reason: str
+
+
+class Pruned(Answer):
+    """What was archived; ``done`` is false where it was only shown."""
+
+    done: bool
+    records: list[PrunedRecord]
+
+
+class SessionContext(Answer):
+    """What is current: of this machine the task, the preferences and the session; of the project the rest."""
+
+    current_task: CurrentTask | None
+    recent_decisions: list[Listed]
+    active_constraints: list[Listed]
+    user_preferences: Preferences
+    session: CurrentSession
 
 
 class Reached(Answer):

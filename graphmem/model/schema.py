@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
-from graphmem.model import MODELS
+from graphmem.model import MODELS, Fact, Record
 from graphmem.model.field import as_set
 from graphmem.model.record import Frozen, limits, row_fields
 from graphmem.model.vocabulary import BUILT_IN_RELATIONS
@@ -36,19 +36,29 @@ def records_schema() -> bytes:
 def describe(entry: dict[str, Any], model: type[Frozen]) -> None:
     """Make of a model's schema that of its rows: what no row has is left out, the limits are added."""
     properties = entry["properties"]
-    if "at" in properties:  # a fact has one time, and no `created_at` beside it
-        del properties["created_at"]
-        entry["required"].remove("created_at")
-    for field, limit in limits(model).items():
+    for name in set(properties) - set(row_names(model)):
+        del properties[name]
+        entry["required"] = [other for other in entry["required"] if other != name]
+    for field, limit in ((name, limit) for name, limit in limits(model).items() if name in properties):
         sizes = {"bytes": limit.size, "items": limit.items, "characters": limit.characters}
         properties[field]["x-limit"] = {name: size for name, size in sizes.items() if size}
+
+
+def row_names(model: type[Frozen]) -> list[str]:
+    """Return the fields that rows of a model have; a fact has one time, and what identifies it for its name."""
+    names = [alias for _, alias, _ in row_fields(model)]
+    if issubclass(model, Fact):
+        return [name for name in names if name == "kind" or name not in Record.model_fields]
+    return [name for name in names if not (name == "created_at" and "at" in names)]
 
 
 def merge_rules() -> bytes:
     """Return how two branches are merged: the rule of each field of each kind, and which fields say one thing."""
     rules = {
         kind: {
-            "fields": {alias: rule(model, name, alias) for name, alias, _ in row_fields(model)},
+            "fields": {
+                alias: rule(model, name, alias) for name, alias, _ in row_fields(model) if alias in row_names(model)
+            },
             "states": model.states,
         }
         for kind, model in MODELS.items()

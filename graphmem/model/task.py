@@ -1,11 +1,12 @@
 """A task: one step of a campaign, with what it needs and what it delivered."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict, computed_field
 
 from graphmem.model.field import Item, Number, StringSet, Text, TextList, Time
-from graphmem.model.record import Record
+from graphmem.model.record import OwnEdge, Record
 from graphmem.names import TASK_NAME
 
 TaskType = Literal["spec", "impl", "test", "refactor", "docs", "other"]
@@ -26,6 +27,7 @@ class Task(Record):
 
     derived = frozenset({"updated_at", "ref", "seq", "slug"})
 
+    references = ("depends", "blocked_by", "utilized", "prior_knowledge")
     states = (
         *Record.states,
         ("status", "blocked_reason", "blocked_by", "started_at", "completed_at", "blocked_at"),
@@ -72,6 +74,12 @@ class Task(Record):
     def slug(self) -> str:
         """The name without campaign and digits."""
         return self.name.rpartition("/")[2][4:]
+
+    @property
+    def own_edges(self) -> Iterator[OwnEdge]:
+        yield OwnEdge(self.key_ref, "part_of", self.campaign)
+        for task in self.depends:
+            yield OwnEdge(self.key_ref, "depends_on", task)
 
     @property
     def search_text(self) -> str:

@@ -11,7 +11,11 @@ from graphmem.model.relation import Weight
 from graphmem.names import TYPE_NAME, label, relation_label
 
 ANY = "any"
-KINDS = ("failure", "pattern", "campaign", "task")  # what can be an end beside the entity types
+# What can be an end beside the entity types: the kinds of which records are nodes.
+KINDS = (
+    "failure", "pattern", "lesson", "experience", "insight", "campaign", "task", "decision", "constraint", "session",
+    "run", "event",
+)  # fmt: skip
 
 
 class TypeName(BaseModel):
@@ -88,12 +92,17 @@ BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
     )
 }
 
-# Edges that are fields of a task; nobody links them by hand.
+# Edges that are fields of rows; nobody links them by hand. That something was used or seen says less than the others:
+# one such step is above the cut of a walk, two are below.
 OWNED_RELATIONS: Mapping[str, RelationType] = {
     relation.type: relation
     for relation in (
         built_in("part_of", "task", "campaign", 1.0, "the task belongs to the campaign"),
         built_in("depends_on", "task", "task", 1.0, "the task needs the other one complete"),
+        built_in("used", ANY, ANY, 0.5, "the task or session used it; of a report: whether it helped"),
+        built_in("derived_from", "insight", "experience", 1.0, "the insight was seen in the experience"),
+        built_in("seen_in", "lesson", "run", 0.5, "the run saw the lesson"),
+        built_in("about", "event", ANY, 0.5, "what the event happened to"),
     )
 }
 
@@ -108,7 +117,7 @@ class Vocabulary(BaseModel):
 
     @cached_property
     def relations(self) -> dict[str, RelationType]:
-        """Every relation type, also those that only a task's fields make."""
+        """Every relation type, also those that only fields of rows make."""
         return {**BUILT_IN_RELATIONS, **OWNED_RELATIONS, **self.project_relations}
 
     @cached_property

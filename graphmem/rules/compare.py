@@ -9,7 +9,10 @@ from graphmem.ndjson import BadLine, Row, decode
 
 # What follows from another change, or says when it was: shown only where nothing else changed. A key never changes.
 ASIDE = frozenset({"edited", "aliases", "archived_at"})
-ORDER = ("failure", "pattern", "entity", "campaign", "task", "relation", "feedback", "entity type", "relation type")
+ORDER = (
+    "failure", "pattern", "lesson", "experience", "insight", "entity", "campaign", "task", "decision", "constraint",
+    "session", "relation", "feedback", "run", "event", "entity type", "relation type",
+)  # fmt: skip
 COUNTED = ("created", "changed", "removed")  # what is said as a number of things, by its sign; the rest by its word
 SIGNS = "+~-"
 
@@ -31,7 +34,8 @@ def read_row(line: bytes, symmetric: Container[str]) -> tuple[str, Row] | None:
     """Return the row on a line with what identifies it; None for a line that no store would take for a row."""
     try:
         row = decode(line)
-        kind, type_name = row["kind"], row.get("type", "any")
+        kind = row["kind"]
+        type_name = row["type"] if kind in ("entity", "relation") else "any"
         row_title(row)  # is there all that names it?
         is_named = all(TYPE_NAME.fullmatch(name) for name in (kind, type_name))
         return (f"{kind}\n{row_key(row, symmetric)}", row) if is_named else None

@@ -29,19 +29,6 @@ def cost_factor(cost: float | None) -> float:
     return math.log2(max(1.0, cost or 1.0) + 1)
 
 
-def importance(value: float | None, last: datetime, now: datetime, *, accesses: int, helped: int, failed: int,
-               half_life_days: float = HALF_LIFE_DAYS) -> float:  # fmt: skip
-    """
-    Return what pruning sorts by.
-
-    Args:
-        value: the cost of a failure, what a pattern saves; none as in ``cost_factor``.
-        last: the later of its last change and the last report that it helped. accesses: how often it was handed out.
-    """
-    boost = 1 + ACCESS_BOOST * math.sqrt(accesses)
-    return cost_factor(value) * age_decay(last, now, half_life_days) * boost * help_ratio(helped, failed)
-
-
 def tier(similarity: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE,
          exploration: float = EXPLORATION) -> Tier:  # fmt: skip
     """Return how near something is to what is asked."""
@@ -68,3 +55,17 @@ def overlap(left: set[str], right: set[str]) -> float:
 def size_likeness(left: int, right: int) -> float:
     """Return how alike two numbers of tasks are; none on both sides is equally large."""
     return 1 - abs(left - right) / max(left, right) if left or right else 1.0
+
+
+def importance(value: float | None, last: datetime, now: datetime, accesses: int, helped: int, failed: int,
+               half_life_days: float = HALF_LIFE_DAYS) -> float:  # fmt: skip
+    """
+    Return what pruning sorts by: 0 and above, the greater the more worth keeping (retrieval.md, section 4).
+
+    Args:
+        value: what the memory cost or saves, in thousands of tokens.
+        last: when it was changed last, or helped last, the later.
+        accesses: how often it was handed out on this machine.
+    """
+    boost = 1 + ACCESS_BOOST * math.sqrt(accesses)
+    return cost_factor(value) * age_decay(last, now, half_life_days) * boost * help_ratio(helped, failed)

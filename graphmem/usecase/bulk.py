@@ -10,7 +10,7 @@ from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
 from graphmem.ledger.codec import checked, finding, too_large
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
-from graphmem.model import Entity, Feedback, Frozen, Memory, Record, Relation, Task
+from graphmem.model import MODELS, Entity, Fact, Feedback, Frozen, Insight, Memory, Record, Relation, Session, Task
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
@@ -21,7 +21,8 @@ from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
 from graphmem.usecase.capture import NOVEL, Likeness, judge, merged, variant_edge, variants_of
-from graphmem.usecase.intake import changed, known_type, made_name, refuse_taken, united
+from graphmem.usecase.facts import put_fact
+from graphmem.usecase.intake import changed, keyed, known_type, made_name, refuse_taken, united
 from graphmem.usecase.link import known_relation, refuse_ends
 
 REPORT_EVERY = 5_000  # lines between two reports of progress
@@ -123,7 +124,7 @@ def bulk_add(
     with store.writing(), uncollected():
         intake = Intake(store, name, store.ledger.symmetric, is_verbose=verbose, may_skip=skip_invalid)
         rows = read_lines(intake, lines)
-        records = [given for given in rows if isinstance(given.record, Record)]
+        records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
         intake.there = frozenset(store.catalog.files_of(numbers, "record"))
         intake.scopes = frozenset(store.catalog.scopes())
@@ -133,11 +134,14 @@ def bulk_add(
             for given in records:
                 guarded(intake, given, add_record)
         settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
+        for given in records:
+            if isinstance(given.record, Insight | Session):
+                guarded(intake, given, settle_references)
         refuse_cycles(intake)
         add_edges(intake, [given for given in rows if given.is_edge])
         for given in rows:
-            if isinstance(given.record, Feedback):
-                guarded(intake, given, add_report)
+            if isinstance(given.record, Feedback | Fact):
+                guarded(intake, given, add_fact)
         if intake.findings and not skip_invalid:
             raise bad_input(intake)
         store.ledger.commit(list(intake.puts.values()))
@@ -191,12 +195,21 @@ def complete(intake: Intake, row: Row) -> None:
         row["at"] = row.get("at") or row["created_at"]
         if not row.get("task"):
             row["id"] = row.get("id") or intake.store.new_id()
-    elif kind in ("failure", "pattern", "campaign") and row.get("name") is None:
-        source = row.get("objective" if kind == "campaign" else "trigger")
-        text = source if isinstance(source, str) else ""
-        more = row.get("fix" if kind == "failure" else "insight")
-        search_text = f"{text}\n{more}" if isinstance(more, str) and kind != "campaign" else text
-        row["name"] = made_name(intake.store.catalog, str(kind), text, search_text) or "unnamed"
+    elif kind in ("run", "event"):
+        row["at"] = row.get("at") or row["created_at"]
+        if kind == "event":
+            row["id"] = row.get("id") or intake.store.new_id()
+    elif isinstance(kind, str) and row.get("name") is None and named_from(kind):
+        made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
+        assert isinstance(made, Record)
+        text = getattr(made, made.named_from)
+        row["name"] = made_name(intake.store.catalog, kind, text, made.search_text, made.created_at)
+
+
+def named_from(kind: str) -> str:
+    """Return the field that a record of a kind is named from; empty where it has to be named."""
+    model = MODELS.get(kind)
+    return model.named_from if model is not None and issubclass(model, Record) else ""
 
 
 def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variants: Sequence[Variant] = ()) -> None:
@@ -257,6 +270,21 @@ def settle_task(intake: Intake, given: Given) -> None:
         task = task.model_copy(update={"campaign": known[task.campaign], "depends": tuple(depends)})
         intake.records[task.key_ref] = task
         intake.put(task)
+
+
+def settle_references(intake: Intake, given: Given) -> None:
+    """Name what a record refers to by key."""
+    assert isinstance(given.record, Record)
+    if (record := intake.records.get(given.record.key_ref)) is None:
+        return
+    try:
+        settled = keyed(intake.store.catalog, record, intake.handles)
+    except BadInput:
+        intake.take_back(record)
+        raise
+    if settled is not record:
+        intake.records[record.key_ref] = settled
+        intake.put(settled)
 
 
 def key_of(intake: Intake, ref: str) -> str | None:
@@ -346,22 +374,21 @@ def change_edge(intake: Intake, given: Given, number: int) -> None:
         intake.put(after)
 
 
-def add_report(intake: Intake, given: Given) -> None:
-    """Take in a report, with the memory it is about by key."""
-    report = given.record
-    assert isinstance(report, Feedback)
-    key = key_of(intake, report.ref)
-    if key is None:
-        raise BadInput(f"{report.ref!r} is neither there nor in the input", hint="the reference of a memory")
-    made = entry(report.model_copy(update={"ref": key}), intake.symmetric)
-    if intake.is_again(given, made.id):
+def add_fact(intake: Intake, given: Given) -> None:
+    """Take in a report, a run or an event, with what it is about by key."""
+    fact = given.record
+    if isinstance(fact, Feedback):
+        key = key_of(intake, fact.ref)
+        if key is None:
+            raise BadInput(f"{fact.ref!r} is neither there nor in the input", hint="the reference of a memory")
+        fact = fact.model_copy(update={"ref": key})
+    assert fact is not None
+    made = put_fact(intake.store.catalog, keyed(intake.store.catalog, fact, intake.handles), intake.symmetric)
+    if intake.is_again(given, made.entry.id):
         return
-    existing = intake.store.catalog.report(made.id)
-    if existing == made.record:
-        intake.counts["unchanged"] += 1
-        return
-    intake.puts[made.id] = made
-    intake.counts["created" if existing is None else "updated"] += 1
+    intake.counts[made.action] += 1
+    if made.action != "unchanged":
+        intake.puts[made.entry.id] = made.entry
 
 
 def bad_input(intake: Intake) -> BadInput:

@@ -6,14 +6,16 @@ from typing import Any, Literal
 
 from graphmem.errors import Refused
 from graphmem.ledger.row import entry
-from graphmem.model import Entity, Memory, Pattern, Record, Relation, Task
+from graphmem.model import Entity, Experience, Fact, Insight, Memory, Pattern, Record, Relation, Task
 from graphmem.model.result import Action, Changed, Variant
 from graphmem.names import row_id
 from graphmem.rules.dedup import differing, same_memory
 from graphmem.store import Store
+from graphmem.usecase.experience import as_allowed, refuse_chance
 from graphmem.usecase.intake import (
     build,
     changed,
+    keyed,
     known_type,
     made_name,
     refuse_archived,
@@ -22,7 +24,7 @@ from graphmem.usecase.intake import (
     united,
 )
 
-TEXTS = ("trigger", "fix", "insight")  # what a merge sets aside where two records differ
+TEXTS = ("trigger", "fix", "insight", "description")  # what a merge sets aside where two records differ
 MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
 MOST_DIFFERENCES = 6  # named of what makes a new record another
 MOST_VARIANTS = 3  # variants linked to a new record
@@ -47,9 +49,9 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
     Add a record, or change the one that has its key.
 
     Args:
-        kind: failure, pattern, entity or campaign.
-        fields: by their names in a row; a failure, pattern or campaign without a name is given one.
-        dedup: look for a near-duplicate among failures and patterns, and merge into it.
+        kind: of a record that is no task and no fact.
+        fields: by their names in a row; but for an entity, one without a name is given one.
+        dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
         dry_run: say what would be done, and do nothing.
         replace: a merge keeps the newer texts and sets the older ones aside.
     """
@@ -62,8 +64,12 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         made = build(kind, {"name": "unnamed", **given}, store.now())
         assert isinstance(made, Record)
         if "name" not in given:
-            source = str(getattr(made, "trigger", None) or getattr(made, "objective", ""))
-            made = made.replaced(dict.fromkeys(("name", "key"), made_name(catalog, kind, source, made.search_text)))
+            name = made_name(catalog, kind, getattr(made, made.named_from), made.search_text, made.created_at)
+            made = made.replaced({"name": name, "key": name})
+        made = keyed(catalog, made)
+        given |= {field: getattr(made, field) for field in made.references if field in given}
+        if isinstance(made, Insight):
+            refuse_chance(store, made)
         number = row_id(made.key_ref)
         if catalog.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
             return update(store, number, united(catalog.stored(number), given), dry_run=dry_run)
@@ -77,7 +83,8 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
 def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
     symmetric = store.ledger.symmetric
-    puts = [entry(made, symmetric)]
+    made, going = as_allowed(store, made) if isinstance(made, Experience) else (made, [])
+    puts = [entry(made, symmetric), *going]
     others = store.catalog.records([number for number, _ in likeness.variants])
     for number, similarity in likeness.variants:
         puts.append(entry(variant_edge(made, store.catalog.stored(number), similarity), symmetric))
@@ -135,7 +142,7 @@ def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Seq
 
 def is_same(made: Memory, other: Memory) -> bool:
     """Tell whether two similar memories say the same; patterns also have to advise the same."""
-    if not same_memory(made.trigger, other.trigger):
+    if not same_memory(made.subject, other.subject):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
 
@@ -151,7 +158,7 @@ def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) 
 def differences(made: Record, other: Record) -> list[str]:
     """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
     assert isinstance(made, Memory) and isinstance(other, Memory)
-    found = differing(made.trigger, other.trigger)
+    found = differing(made.subject, other.subject)
     if isinstance(made, Pattern) and isinstance(other, Pattern):
         found |= differing(made.insight, other.insight)
     return sorted(found)[:MOST_DIFFERENCES]
@@ -229,7 +236,8 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
     with store.writing() as catalog:
         number = store.resolve(ref)
         record = catalog.stored(number)
-        known = set(type(record).model_fields) - set(FIXED)
+        refuse_fact(record)
+        known = set(type(record).model_fields) - set(FIXED) - record.fixed - record.counted
         changes = {name: value for name, value in fields.items() if value is not None}
         for name in (*changes, *unset):
             if name not in known and name not in (record.__pydantic_extra__ or {}):
@@ -244,7 +252,7 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
         return update(store, number, changes, dry_run=dry_run)
 
 
-FIXED = ("helped", "failed", "kind", "key", "name", "type", "created_at", "edited", "aliases", "campaign", "depends",
+FIXED = ("helped", "failed", "kind", "key", "name", "created_at", "edited", "aliases", "campaign", "depends",
          "archived_at", "archive_reason", "superseded_by", "alternates")  # fmt: skip
 
 
@@ -253,6 +261,7 @@ def rename(store: Store, ref: str, name: str) -> Changed:
     with store.writing() as catalog:
         number = store.resolve(ref)
         record = catalog.stored(number)
+        refuse_fact(record)
         scope, slash, bare = name.partition("/")
         if slash and scope == record.scope and not isinstance(record, Entity | Task):
             name = bare
@@ -271,15 +280,26 @@ def forget(store: Store, ref: str, reason: str | None) -> Changed:
     """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
     with store.writing() as catalog:
         number = store.resolve(ref)
+        refuse_fact(catalog.stored(number))
         if catalog.stored(number).is_archived:
             return put(store, number, {}, "unchanged")
         return put(store, number, {"archived_at": store.now(), "archive_reason": reason}, "archived")
 
 
 def restore(store: Store, ref: str) -> Changed:
-    """Bring an archived record back."""
+    """Bring an archived record back, also a lesson that faded away."""
     with store.writing() as catalog:
         number = store.resolve(ref)
-        if not catalog.stored(number).is_archived:
+        standing = catalog.standings([number]).get(number)
+        is_faded = standing is not None and standing.is_faded
+        if not catalog.stored(number).is_archived and not is_faded:
             return put(store, number, {}, "unchanged")
-        return put(store, number, {"archived_at": None, "archive_reason": None, "superseded_by": None}, "restored")
+        changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
+        return put(store, number, changes | ({"restored_at": store.now()} if is_faded else {}), "restored")
+
+
+def refuse_fact(record: Record) -> None:
+    """Raise ``Refused`` for what happened: it is not changed, only taken back."""
+    if isinstance(record, Fact):
+        raise Refused(f"{record.ref} is something that happened, which nothing changes",
+                      hint=f"graphmem undo takes a write back, graphmem purge {record.ref} destroys")  # fmt: skip

@@ -11,6 +11,7 @@ from graphmem.constants import CLOCK_SKEW_S
 from graphmem.errors import Unavailable
 from graphmem.graph import reads
 from graphmem.graph.graph import MOST_TRIES
+from graphmem.ledger.layout import usual_file
 from graphmem.model.field import format_time, instant
 from graphmem.model.result import Checked, Finding
 from graphmem.names import label, relation_label, split_ref
@@ -19,6 +20,7 @@ from graphmem.rules.plan import cycles
 from graphmem.store import Store
 from graphmem.usecase.upkeep import stale_vocabulary
 
+FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 DOCTOR = "graphmem doctor --fix --yes"  # the command that mends what a program can mend
 
 
@@ -85,19 +87,22 @@ def dangling(store: Store) -> Iterator[Suspect]:
     catalog = store.catalog
     sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE edge IS NULL"
     for file, source, kind, target, src, dst, line in catalog.connection.execute(sql).fetchall():
-        if file is None and src is None:
-            continue  # of a task that is archived itself
+        if file is None and (src is None or kind in FACT_EDGES):
+            continue  # of a record that is archived itself; or of a fact, which stays true when its subject goes
         waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
         code, fix = "dangling", DOCTOR
         if file is None:
-            code, fix = "dangling_field", "edit the task's row"
+            code, fix = "dangling_field", f"edit the row of {source}"
         if waiting and not missing:
             code, what, fix = "waiting", f"{' and '.join(waiting)} archived", f"graphmem restore {waiting[0]}"
-        yield Suspect(file or "data/task.ndjson", line if file else None, code, f"{source} {kind} {target}: {what}",
+        home = file or usual_file(split_ref(source)[0], None)
+        yield Suspect(home, line if file else None, code, f"{source} {kind} {target}: {what}",
                       "two live records", fix)  # fmt: skip
-    for file, ref, line in catalog.connection.execute("SELECT file, ref, line FROM report WHERE record IS NULL"):
+    for file, ref, line in catalog.connection.execute(
+        "SELECT file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
+    ):
         yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
 
 
@@ -105,7 +110,7 @@ def dangling_rows(store: Store) -> dict[str, list[int]]:
     """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
     catalog = store.catalog
     found: dict[str, list[int]] = {}
-    for file, number in catalog.connection.execute("SELECT file, id FROM report WHERE record IS NULL"):
+    for file, number in catalog.connection.execute("SELECT file, id FROM fact WHERE ref NOT NULL AND record IS NULL"):
         found.setdefault(file, []).append(number)
     sql = "SELECT file, id, source, target, src, dst FROM relation WHERE edge IS NULL AND file IS NOT NULL"
     for file, number, source, target, src, dst in catalog.connection.execute(sql).fetchall():
@@ -154,7 +159,7 @@ def lost_successors(store: Store) -> Iterator[Suspect]:
 def ahead(store: Store) -> Iterator[Suspect]:
     """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
     bound = store.now() + timedelta(seconds=CLOCK_SKEW_S)
-    for table in ("record", "relation", "report"):
+    for table in ("record", "relation", "fact"):
         sql = f"SELECT file, line FROM {table} WHERE file IS NOT NULL"
         for file, line in store.catalog.connection.execute(sql):
             row = orjson.loads(line)

@@ -3,54 +3,93 @@
 import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
 from graphmem.errors import BadInput, Usage
 from graphmem.ledger.usage import accesses, count
-from graphmem.model import Campaign, Entity, Failure, Memory, Pattern, Record
+from graphmem.model import Campaign, Constraint, Entity, Failure, Memory, Pattern, Record
+from graphmem.model.experience import ExperienceType
 from graphmem.model.field import format_time
 from graphmem.model.result import ContextBlock, ContextEntry, Factors, Found, Hit, LeftOut, SimilarCampaign
 from graphmem.rules.context import Entry, block, entry_text, fitting, tokens
-from graphmem.rules.score import TIERS, Complexity, band, tier
+from graphmem.rules.score import EXACT_BAND, TIERS, Complexity, band, tier
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
 from graphmem.usecase.campaign import similar
 from graphmem.usecase.find import query, tier_bounds
 from graphmem.usecase.link import solving
+from graphmem.usecase.taught import (
+    EXPERIENCES,
+    INSIGHTS,
+    LESSONS,
+    SESSION,
+    experience_entries,
+    lesson_entries,
+    session_entries,
+)
 
+SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
 MENTIONED = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
 
 
-def context(store: Store, objective: str, *, tags: Collection[str], files: Collection[str], tiers: Collection[str],
-            complexity: Complexity | None, budget: int, explain: bool) -> ContextBlock:  # fmt: skip
+@dataclass(frozen=True)
+class Task:
     """
-    Return what the project remembers for an objective, cut to a budget, and count what was handed out.
+    What the block is for.
 
-    Args:
+    Attributes:
         objective: what is to be done, in words.
         tags: of the task. files: that it is about. A memory that shares one is taken even if it is only worth a look.
         tiers: to take; none for the usual ones.
-        complexity: of the task; for a hard one what is only worth a look is taken too.
+        complexity: for a hard task what is only worth a look is taken too.
+        domain, archetype: whose lessons belong into the block.
+        task_type: whose experiences do; those with one of the tags do too.
+        session: whose decisions and constraints; None for the project's own.
+    """
+
+    objective: str
+    tags: Collection[str] = ()
+    files: Collection[str] = ()
+    tiers: Collection[str] = ()
+    complexity: Complexity | None = None
+    domain: str | None = None
+    archetype: str | None = None
+    task_type: ExperienceType | None = None
+    session: str | None = None
+
+
+def context(store: Store, task: Task, *, budget: int, explain: bool) -> ContextBlock:
+    """
+    Return what the project remembers for a task, cut to a budget, and count what was handed out.
+
+    Args:
         budget: in tokens.
         explain: let the block say what each score is made of.
     """
-    if not objective.strip():
+    if not task.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
     if budget < 1:
         raise Usage(f"budget {budget} is below 1")
-    if unknown := sorted(set(tiers).difference(TIERS)):
+    if unknown := sorted(set(task.tiers).difference(TIERS)):
         raise Usage(
             f"tier {unknown[0]!r} is unknown", hint=did_you_mean(unknown[0], TIERS) or f"known: {', '.join(TIERS)}"
         )
-    wanted = frozenset(tiers) or (USUAL | {"exploration"} if complexity in HARD else USUAL)
-    found = query(store, "\n".join([objective, *files]), kinds=None, limit=CANDIDATES, min_similarity=None)
-    taken = [hit for hit in found.results if is_wanted(hit, wanted, set(tags), set(files))]
-    alike = list(campaigns(store, objective))
+    wanted = frozenset(task.tiers) or (USUAL | {"exploration"} if task.complexity in HARD else USUAL)
+    found = query(store, "\n".join([task.objective, *task.files]), kinds=None, limit=CANDIDATES, min_similarity=None)
+    taken = [hit for hit in found.results if is_wanted(hit, wanted, set(task.tags), set(task.files))]
+    alike = list(campaigns(store, task.objective))
+    learned = [
+        *session_entries(store, task.session),
+        *lesson_entries(store, taken, task.domain, task.archetype),
+        *experience_entries(store, taken, task.task_type, task.tags),
+    ]
     with store.reading():
-        entries = [*memories(store, taken, explain=explain), *alike, *entities(store, objective, taken)]
-        return cut(store, objective, budget, found, entries)
+        entries = [*learned, *memories(store, taken, explain=explain), *alike, *entities(store, task.objective, taken)]
+        entries.sort(key=lambda entry: SECTIONS.index(entry.section))
+        return cut(store, task.objective, budget, found, entries)
 
 
 def cut(store: Store, objective: str, budget: int, found: Found, entries: list[ContextEntry]) -> ContextBlock:
@@ -87,7 +126,9 @@ def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str], files: set[str])
 
 
 def worth(store: Store, entry: ContextEntry) -> tuple[float, ...]:
-    """Return what decides who stays: the band, then the score, as `query` sorts."""
+    """Return what decides who stays: constraints first, then the band, then the score, as `query` sorts."""
+    if isinstance(entry.record, Constraint):
+        return (EXACT_BAND + 1,)
     exact = entry.factors.exact if entry.factors else 0.0
     relevance = entry.similarity if entry.relevance is None else entry.relevance
     return band(relevance, exact, **tier_bounds(store)), relevance if entry.score is None else entry.score

@@ -12,6 +12,7 @@ from graphmem.model import Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
 from graphmem.names import split_ref
+from graphmem.rules.merge import FACTS
 from graphmem.rules.relevance import Evidence, Yardstick, handed_out
 from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
 from graphmem.rules.signature import Error, errors
@@ -59,10 +60,10 @@ def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: 
 
 
 def scopes_of(store: Store, kind: str | None) -> list[str]:
-    """Return the scopes that a filter names: one, all entity types for ``entity``, or everything."""
+    """Return the scopes that a filter names: one, all entity types for ``entity``, or all but what happened."""
     vocabulary = store.catalog.vocabulary
     if kind is None:
-        return list(vocabulary.scopes)
+        return [scope for scope in vocabulary.scopes if scope not in FACTS]
     if kind == "entity":
         return sorted(vocabulary.entities)
     if kind not in vocabulary.scopes:

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
-from graphmem.model import MODELS, Entity, Frozen, Record
+from graphmem.model import MODELS, Entity, Frozen, Insight, Record, Task
+from graphmem.model.field import as_set
 from graphmem.model.record import row_fields
 from graphmem.names import SLUG, mark, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
@@ -18,7 +19,9 @@ from graphmem.rules.suggest import did_you_mean
 
 Kept = TypeVar("Kept", bound=Frozen)
 
-UNITED = frozenset({"tags", "sources", "files", "aliases"})  # sets that adding again unites
+UNITED = frozenset({"tags", "sources", "files", "aliases", "derived_from"})  # sets that adding again unites
+NAMED = {"run": "lesson/", "insight": "experience/"}  # what a bare name in a field is
+EMPTY: Mapping[str, str] = {}
 TICK = timedelta(milliseconds=1)
 
 
@@ -67,14 +70,52 @@ def refuse_no_slug(kind: str, name: str) -> None:
         )
 
 
-def made_name(catalog: Catalog, kind: str, source: str, search_text: str) -> str:
-    """Return the name made from a text; where it is taken by another text, with a mark of the text."""
+def made_name(catalog: Catalog, kind: str, source: str, search_text: str, created_at: datetime) -> str:
+    """
+    Return the name made from a text; where it is taken by another text, with a mark of the text.
+
+    That of an experience begins with its day.
+    """
     made = slug(source)
+    if kind == "experience":
+        made = f"{created_at:%Y-%m-%d}_{made or mark(search_text)}"
     if made:
         number = catalog.lookup(kind, made)
         if number is None or catalog.stored(number).search_text == search_text:
             return made
     return f"{made}-{mark(search_text)}"
+
+
+def full_ref(record: Record, ref: str) -> str:
+    """Return the reference that a field of a record means, which may leave out the kind where there is only one."""
+    return ref if "/" in ref else f"{NAMED.get(record.kind, '')}{ref}"
+
+
+def keyed(catalog: Catalog, made: Kept, handles: Mapping[str, str] = EMPTY) -> Kept:
+    """
+    Return a record that names others by key, as rows do.
+
+    Args:
+        handles: references that come to be in the same write: reference by key.
+
+    Raises:
+        BadInput: an insight names an experience that is neither there nor in ``handles``.
+    """
+    changes: dict[str, Any] = {}
+    record: Frozen = made
+    if not isinstance(record, Record) or isinstance(record, Task):  # the use cases of campaigns name a task's
+        return made
+    for field in record.references:
+        given = [full_ref(record, ref) for ref in getattr(record, field)]
+        known = catalog.known({ref for ref in given if ref not in handles})
+        keys = {ref: catalog.stored(number).key_ref for ref, number in known.items()} | dict(handles)
+        missing = [ref for ref in given if ref not in keys]
+        if missing and isinstance(record, Insight):
+            raise BadInput(f"{missing[0]!r} is no experience that is there", hint="see: graphmem list experience")
+        changes[field] = as_set(keys.get(ref, ref) for ref in given)
+    if all(getattr(made, field) == value for field, value in changes.items()):
+        return made
+    return made.model_copy(update=changes)
 
 
 def refuse_taken(catalog: Catalog, scope: str, name: str, *, but: int | None = None) -> None:

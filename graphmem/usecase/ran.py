@@ -26,7 +26,7 @@ from graphmem.usecase.report import prepared
 SURE = frozenset({"match", "signature"})  # evidence that it was this very failure; what is alike is shown, not counted
 
 
-def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str,
+def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str | None,
         task: str | None, name: str | None) -> Ran:  # fmt: skip
     """Take a run of a command: show what is known of its failure, or settle the failures before its pass."""
     key, now = key_of(store, command, folder=folder, session=session, name=name), store.now()
@@ -57,7 +57,7 @@ def failed(store: Store, key: str, now: datetime, status: int, log: MatchedLog) 
     return Ran(status=status, log=log, again=again)
 
 
-def key_of(store: Store, command: Sequence[str], *, folder: Path, session: str, name: str | None) -> str:
+def key_of(store: Store, command: Sequence[str], *, folder: Path, session: str | None, name: str | None) -> str:
     """Return what runs that settle each other share: the session, and a name, or the words and where they were run."""
     place = str(folder.relative_to(store.layout.root)) if folder.is_relative_to(store.layout.root) else str(folder)
     what = [session, name] if name else [session, place, *command]

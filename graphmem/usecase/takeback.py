@@ -23,10 +23,9 @@ from graphmem.ndjson import BadLine
 from graphmem.search.vectors import forget as forget_vectors
 from graphmem.store import Store
 from graphmem.usecase.capture import TEXTS, put
-from graphmem.usecase.intake import changed, refuse_archived
+from graphmem.usecase.intake import changed, full_ref, refuse_archived
 
 SHOWN = 5  # rows of a write that are named
-REFERENCES = ("depends", "blocked_by", "utilized", "prior_knowledge")  # fields of a task that hold references
 
 
 # --- supersede -----------------------------------------------------------------------------------------------------
@@ -153,14 +152,16 @@ def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
                 records[number] = task
     doomed = Doomed(catalog, records)
     for part in chunks(records):
-        sql = f"SELECT id, file FROM record WHERE id IN ({marks(part)})"
-        doomed.remove(catalog.connection.execute(sql, part))
-        sql = f"SELECT id, file FROM report WHERE record IN ({marks(part)})"
+        for table, column in (("record", "id"), ("fact", "node")):
+            sql = f"SELECT id, file FROM {table} WHERE file NOT NULL AND {column} IN ({marks(part)})"
+            doomed.remove(catalog.connection.execute(sql, part))
+        sql = f"SELECT id, file FROM fact WHERE record IN ({marks(part)})"
         doomed.remove(catalog.connection.execute(sql, part))
         for end in ("src", "dst"):
             sql = f"SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND {end} IN ({marks(part)})"
             doomed.remove(catalog.connection.execute(sql, part))
     doomed.remove(loose_edges(doomed))
+    doomed.remove(events(doomed))
     doomed.changes = dict(namers(doomed))
     return doomed
 
@@ -176,10 +177,19 @@ def loose_edges(doomed: Doomed) -> Iterator[tuple[int, str]]:
             yield number, file
 
 
+def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
+    """Yield the rows of events that happened to a doomed record."""
+    sql = "SELECT id, file, line FROM fact WHERE node NOT NULL AND instr(line, '\"subject\"')"
+    for number, file, line in doomed.catalog.connection.execute(sql).fetchall():
+        if doomed.is_named(orjson.loads(line).get("subject")):
+            yield number, file
+
+
 def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that name a doomed one, each with the values it has without that."""
     sql = (
-        "SELECT id, line FROM record WHERE scope = 'task' OR instr(line, '\"superseded_by\"')"
+        "SELECT id, line FROM record WHERE scope IN ('task', 'insight', 'session', 'run')"
+        " OR instr(line, '\"superseded_by\"')"
         " OR instr(line, '\"aliases\"') OR instr(line, '\"alternates\"')"
     )
     for number, line in doomed.catalog.connection.execute(sql).fetchall():
@@ -201,9 +211,9 @@ def without(record: Record, doomed: Doomed) -> dict[str, Any]:
     if isinstance(record, Memory):
         kept = [found for found in record.alternates if found.text not in doomed.texts]
         lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
-    for name in REFERENCES if isinstance(record, Task) else ():
+    for name in record.references:
         given = getattr(record, name)
-        lists[name] = ([ref for ref in given if not doomed.is_named(ref)], given)
+        lists[name] = ([ref for ref in given if not doomed.is_named(full_ref(record, ref))], given)
     return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
 
 

@@ -33,7 +33,7 @@ from graphmem.model.result import (
     Trust,
     TypeList,
 )
-from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
+from graphmem.model.vocabulary import ANY, KINDS, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store, open_store
 from graphmem.usecase.clone import register
@@ -209,9 +209,9 @@ def stats(store: Store) -> Stats:
         sql = "SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope"
         counts = Counter(dict(catalog.connection.execute(sql).fetchall()))
         entities = {name: counts[name] for name in sorted(catalog.vocabulary.entities)}
-        records = {kind: counts[kind] for kind in ("failure", "pattern", "campaign", "task")}
+        records = {kind: counts[kind] for kind in KINDS}
         records["entity"] = sum(entities.values())
-        (records["feedback"],) = catalog.connection.execute("SELECT count(*) FROM report").fetchone()
+        (records["feedback"],) = catalog.connection.execute("SELECT count(*) FROM fact WHERE ref NOT NULL").fetchone()
         sql = "SELECT type, count(*) FROM relation WHERE is_live GROUP BY type"
         edges = Counter(dict(catalog.connection.execute(sql).fetchall()))
         (archived,) = catalog.connection.execute("SELECT count(*) FROM record WHERE NOT is_live").fetchone()

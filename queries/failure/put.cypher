@@ -13,11 +13,11 @@
 // param  archive_reason       STRING
 // param  superseded_by        STRING
 // param  alternates           STRING
-// param  trigger              STRING
 // param  tags                 STRING[]
 // param  files                STRING[]
 // param  helped               INT64
 // param  failed               INT64
+// param  trigger              STRING
 // param  fix                  STRING
 // param  match                STRING
 // param  cost                 DOUBLE
@@ -36,11 +36,11 @@ SET
   n.`archive_reason` = $archive_reason,
   n.`superseded_by` = $superseded_by,
   n.`alternates` = $alternates,
-  n.`trigger` = $trigger,
   n.`tags` = $tags,
   n.`files` = $files,
   n.`helped` = $helped,
   n.`failed` = $failed,
+  n.`trigger` = $trigger,
   n.`fix` = $fix,
   n.`match` = $match,
   n.`cost` = $cost,

@@ -13,11 +13,11 @@
 // param  archive_reason       STRING
 // param  superseded_by        STRING
 // param  alternates           STRING
-// param  trigger              STRING
 // param  tags                 STRING[]
 // param  files                STRING[]
 // param  helped               INT64
 // param  failed               INT64
+// param  trigger              STRING
 // param  insight              STRING
 // param  saved                DOUBLE
 // param  framework            STRING
@@ -35,11 +35,11 @@ SET
   n.`archive_reason` = $archive_reason,
   n.`superseded_by` = $superseded_by,
   n.`alternates` = $alternates,
-  n.`trigger` = $trigger,
   n.`tags` = $tags,
   n.`files` = $files,
   n.`helped` = $helped,
   n.`failed` = $failed,
+  n.`trigger` = $trigger,
   n.`insight` = $insight,
   n.`saved` = $saved,
   n.`framework` = $framework,

@@ -5,10 +5,14 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from graphmem.benchmark.peers import peer
 from graphmem.benchmark.quality import Bm25, fuse, measure, measures, order
 from graphmem.cli.app import run
+from graphmem.errors import Unavailable
 from tests.sample import data
 
 CONVERTER = """
@@ -85,7 +89,7 @@ def test_the_command_prints_a_table_and_keeps_its_stores(
     assert "no set 'smal'" in capsys.readouterr().err
 
 
-PEER = """
+PACKAGE = """
 class Embeddings:
     def __init__(self, transform, **options):
         self.transform = transform
@@ -97,7 +101,57 @@ class Embeddings:
         (query,) = self.transform([parameters["text"]])
         alike = [(sum(a * b for a, b in zip(row, query)), number) for number, row in self.rows]
         return [{"id": str(number)} for _, number in sorted(alike, reverse=True)[:limit]]
+
+    def close(self):
+        del self.rows
 """
+COMMAND = """
+import json, os, sys, urllib.request
+from pathlib import Path
+
+def vectors(texts):
+    asked = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/embeddings", json.dumps({"input": texts}).encode())
+    return [row["embedding"] for row in json.load(urllib.request.urlopen(asked))["data"]]
+
+def create_entities(entities):
+    Path(os.environ["MEMORY_FILE_PATH"]).write_text(json.dumps(entities))
+
+def search_nodes(query):
+    entities = json.loads(Path(os.environ["MEMORY_FILE_PATH"]).read_text())
+    return {"entities": [one for one in entities if query.split()[0] in one["observations"][0]]}
+
+def search_notes(query, page_size, **options):
+    ((asked,), notes) = vectors([query]), json.loads(Path(os.environ["BASIC_MEMORY_CONFIG_DIR"]).read_text())
+    alike = sorted(notes, key=lambda name: -sum(a * b for a, b in zip(notes[name], asked)))
+    return {"result": {"results": [{"file_path": name} for name in alike[:page_size]]}}
+
+if sys.argv[1:] == ["reindex"]:
+    notes = sorted(Path(os.environ["BASIC_MEMORY_HOME"]).glob("*.md"))
+    texts = [note.read_text().split("---")[2].strip() for note in notes]
+    rows = {note.name: row for note, row in zip(notes, vectors(texts))}
+    sys.exit(Path(os.environ["BASIC_MEMORY_CONFIG_DIR"]).write_text(json.dumps(rows)) and 0)
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        params, result = message["params"], {}
+        if message["method"] == "tools/call":
+            result = {"structuredContent": globals()[params["name"]](**params["arguments"])}
+        print(json.dumps({"method": "notifications/message"}))
+        print(json.dumps({"id": message["id"], "result": result}), flush=True)
+Path(__file__).with_suffix(".ended").touch()
+"""
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of the PATH with a program that stands for each peer that is one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("basic-memory", "mcp-server-memory"):
+        (folder / name).write_text(f"#!{sys.executable}{COMMAND}")
+        (folder / name).chmod(0o700)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    return folder
 
 
 def test_a_peer_gets_the_same_vectors_and_is_measured_beside(
@@ -105,7 +159,7 @@ def test_a_peer_gets_the_same_vectors_and_is_measured_beside(
 ) -> None:
     command = ["benchmark", "--data", str(sets), "--json", "--peer"]
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "txtai.py").write_text(PEER)  # stands for the package, which is no part of the tests
+    (tmp_path / "txtai.py").write_text(PACKAGE)  # stands for the package, which is no part of the tests
     monkeypatch.delitem(sys.modules, "txtai", raising=False)
     assert run([*command, "txtai"]) == 0
     (task,) = json.loads(capsys.readouterr().out)["quality"]["tasks"]
@@ -113,11 +167,75 @@ def test_a_peer_gets_the_same_vectors_and_is_measured_beside(
     del sys.modules["txtai"]
 
 
-def test_a_peer_that_is_unknown_or_missing_is_named(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_peer_may_be_a_program_that_asks_for_vectors(
+    sets: Path, commands: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["benchmark", "--data", str(sets), "--json", "--peer", "basic-memory", "--peer", "mcp-memory"]) == 0
+    (task,) = json.loads(capsys.readouterr().out)["quality"]["tasks"]
+    assert task["peers"]["basic-memory"] == task["model"]
+    assert task["peers"]["mcp-memory"]["mrr"] == pytest.approx(1 / 3)  # the others' answers hold no word of the query
+    assert len(list(commands.glob("*.ended"))) == 2
+
+
+def test_a_query_that_a_peer_refuses_finds_nothing(
+    sets: Path, commands: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusing = COMMAND.replace('{"results": ', '"# Search Failed" or {"results": ')
+    (commands / "basic-memory").write_text(f"#!{sys.executable}\n{refusing}")
+    assert run(["benchmark", "--data", str(sets), "--json", "--peer", "basic-memory"]) == 0
+    (task,) = json.loads(capsys.readouterr().out)["quality"]["tasks"]
+    assert task["peers"]["basic-memory"]["mrr"] == 0
+
+
+@pytest.mark.usefixtures("commands")
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("raise SystemExit('no more disk')", "basic-memory did not make its index"),
+        ("import sys; sys.argv[1:] == ['mcp'] and sys.exit()", "basic-memory ended before it answered initialize"),
+        (
+            COMMAND.replace('{"structuredContent"', '{"content": "too long", "isError": True, "structuredContent"'),
+            "search_notes of basic-memory failed: 'too long'",
+        ),
+        (COMMAND.replace('"result": result', '"error": "not now"'), "basic-memory refuses initialize: 'not now'"),
+    ],
+)
+def test_what_a_peer_could_not_do_is_told(
+    program: str, told: str, sets: Path, commands: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (commands / "basic-memory").write_text(f"#!{sys.executable}\n{program}")
+    assert run(["benchmark", "--data", str(sets), "--peer", "basic-memory"]) == 4
+    assert told in capsys.readouterr().err
+
+
+def test_a_peer_that_is_unknown_or_missing_is_named(
+    sets: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run(["benchmark", "--data", str(sets), "--peer", "memo"]) == 2
-    assert "known: mem0, txtai" in capsys.readouterr().err
+    assert "known: basic-memory, graphiti, mcp-memory, mem0, txtai" in capsys.readouterr().err
     if find_spec("mem0") is None:
         assert run(["benchmark", "--data", str(sets), "--peer", "mem0"]) == 4
         assert "graphmem[peer-mem0]" in capsys.readouterr().err
+    monkeypatch.setenv("PATH", str(sets))
+    assert run(["benchmark", "--data", str(sets), "--peer", "mcp-memory"]) == 4
+    assert "npm install -g" in capsys.readouterr().err
     assert run(["benchmark", "--peer", "mem0"]) == 2
     assert "--data" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["basic-memory", "graphiti", "mcp-memory", "mem0", "txtai"])
+def test_an_installed_peer_finds_texts_and_lets_go(name: str, tmp_path: Path) -> None:
+    """Skipped in CI, which installs no peer."""
+    try:
+        opened = peer(name)
+    except Unavailable as missing:
+        pytest.skip(str(missing))
+    texts = list(TEXTS.values())
+
+    def encode(text: str) -> NDArray[np.float32]:
+        return np.array([text.count(word) for word in ("moon", "database", "lunar")], dtype=np.float32)
+
+    with opened(tmp_path, texts, encode) as search:
+        assert search("moon", 3)[0] == 0
+        assert search("lunar", 1) == [2]

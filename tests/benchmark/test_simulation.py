@@ -20,6 +20,8 @@ from graphmem.benchmark.simulation import (
 )
 from graphmem.benchmark.speed import MadeModel
 from graphmem.cli.app import run
+from graphmem.ledger.usage import accesses
+from tests.sample import data
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -51,34 +53,31 @@ def test_only_what_was_solved_before_is_found_and_counts() -> None:
     assert replay("made", "words", backwards, Words(backwards)).reachable == 2
 
 
-def test_reports_reach_the_store_at_the_replayed_time(ours: Ours) -> None:
+def test_reports_reach_the_store_at_the_replayed_time(ours: Ours, tmp_path: Path) -> None:
     with ours:
         found = replay("made", "ours", PROBLEMS, ours)
         assert (found.hit_5, found.memories) == (1.0, 4)
-        record, worth = ours.memory.get("failure/p0").record.model_dump(), ours.worths["p0"]
-        assert (
-            (record["helped"], record["failed"]) == (worth.helped, worth.failed) == (1, 2)
-        )  # of three that were shown it
-        assert worth.accesses == 3
+        record = ours.memory.get("failure/p0").record.model_dump()
+        assert (record["helped"], record["failed"]) == (1, 2)  # of three that were shown it
         assert record["created_at"] == "2026-01-01T00:00:00.000Z"
-        assert worth.last == START + timedelta(days=2)
+        reports = [json.loads(line) for line in data(tmp_path, "feedback").read_bytes().splitlines()]
+        assert sorted(row["at"][:10] for row in reports if row["helped"]) == ["2026-01-03", "2026-01-04"]
+        assert accesses(ours.memory.store.layout.usage, ["failure/p0"])["failure/p0"][0] == 3
 
 
-def test_the_least_important_go_when_there_is_no_room(tmp_path: Path) -> None:
-    variant = Variant("", reports="helped", keep=0.5)
-    with Ours(tmp_path, variant, len(PROBLEMS), Remembering(MadeModel())) as pruned:
-        found = replay("made", "pruned", PROBLEMS, pruned)
-        assert found.memories == 2
-        assert [hit.ref for hit in pruned.memory.list("failure").results] == [
-            f"failure/{name}" for name in sorted(pruned.worths)
-        ]
-
-
-def test_what_is_little_worth_goes_when_it_is_old(tmp_path: Path) -> None:
-    problems = [problem(0, "the cart has no price", "cart"), problem(1, "the cart has no price", "cart", days=90)]
-    with Ours(tmp_path, Variant("", minimum=0.1), 2, Remembering(MadeModel())) as pruned:
-        found = replay("made", "pruned", problems, pruned)
-        assert (found.hit_5, found.memories) == (1.0, 1)  # found just before it is pruned
+@pytest.mark.parametrize(
+    ("variant", "left"),
+    [
+        (Variant(""), 20),
+        (Variant("", keep=0.25), 5),
+        (Variant("", minimum=0.1), 20),  # nothing decays
+        (Variant("", half_life_days=1.0, minimum=0.1), 10),
+    ],
+)
+def test_the_memory_is_pruned_as_it_grows(variant: Variant, left: int, tmp_path: Path) -> None:
+    problems = [problem(number, f"problem {number}", "all", days=40.0 * (number // 10)) for number in range(20)]
+    with Ours(tmp_path, variant, len(problems), Remembering(MadeModel())) as pruned:
+        assert replay("made", "pruned", problems, pruned).memories == left
 
 
 class Counting(MadeModel):

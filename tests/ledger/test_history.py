@@ -28,6 +28,9 @@ texts = st.sampled_from((None, "pin it", "a longer text, with ünïcode"))
 tags = st.sampled_from(((), ("build",), ("build", "ci")))
 
 
+seen = st.lists(st.builds("{}{}".format, st.sampled_from(("lesson/", "")), names), max_size=2)
+
+
 def ends() -> st.SearchStrategy[tuple[str, str, str]]:
     """Return edges, most of them of the kind that is allowed."""
     patterns, failures = st.sampled_from(("pattern/alpha", "pattern/beta")), st.sampled_from(KEYED[:3])
@@ -57,6 +60,9 @@ steps: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("pull edge"), st.tuples(ends(), weights, flags)),
     st.tuples(st.just("pull edge"), st.tuples(ends(), weights, flags)),
     st.tuples(st.just("pull report"), st.tuples(refs, flags)),
+    st.tuples(st.just("pull lesson"), st.tuples(names, st.sampled_from(("pattern", "preference")), flags)),
+    st.tuples(st.just("pull run"), st.tuples(st.integers(1, 28), seen)),
+    st.tuples(st.just("pull run"), st.tuples(st.integers(1, 28), seen)),
     st.tuples(st.just("drop"), st.tuples(st.integers(0, 20), st.integers(0, 50))),
     st.tuples(st.just("drop"), st.tuples(st.integers(0, 20), st.integers(0, 50))),
     st.tuples(st.just("checkout"), st.tuples()),
@@ -111,6 +117,8 @@ class History:
             "pull": self.pull,
             "pull edge": self.pull_edge,
             "pull report": self.pull_report,
+            "pull lesson": self.pull_lesson,
+            "pull run": self.pull_run,
             "drop": self.drop,
             "checkout": self.checkout,
             "look": self.look,
@@ -160,6 +168,20 @@ class History:
         row = {"kind": "feedback", "ref": ref, "helped": helped, "at": "2026-11-03T00:00:00.000Z", "task": "task/other"}
         self.append("feedback", orjson.dumps(row, option=orjson.OPT_SORT_KEYS) + b"\n", f"task/other\t{ref}")
 
+    def pull_lesson(self, name: str, kind: str, restored: bool) -> None:
+        row = {"kind": "lesson", "name": name, "type": kind, "description": f"{name} is better",
+               "created_at": "2026-11-02T00:00:00.000Z"}  # fmt: skip
+        row |= {"restored_at": "2026-11-20T00:00:00.000Z"} if restored else {}
+        self.append("lesson", orjson.dumps(row, option=orjson.OPT_SORT_KEYS) + b"\n", f"lesson/{name}")
+
+    def pull_run(self, day: int, seen: list[str]) -> None:
+        """A run, in the order of others or not; several on a day, so that fewer steps let a lesson fade."""
+        for hour in range(6):
+            run = f"{day}-{hour}"
+            row = {"kind": "run", "run": run, "at": f"2026-11-{day:02}T{hour:02}:00:00.000Z", "seen": seen}
+            self.append("run", orjson.dumps(row, option=orjson.OPT_SORT_KEYS) + b"\n", run)
+            seen = []
+
     def append(self, name: str, row: bytes, key: str) -> None:
         """Put a row at the end of a file, in the place of the one with its key."""
 
@@ -172,6 +194,10 @@ class History:
                 return f"{ends[0]}\t{row['type']}\t{ends[1]}"
             if row["kind"] == "feedback":
                 return f"{row.get('task')}\t{row['ref']}"
+            if row["kind"] == "run":
+                return str(row["run"])
+            if row["kind"] == "lesson":
+                return f"lesson/{row['name']}"
             return f"{row.get('type', row['kind'])}/{row.get('key') or row['name']}"
 
         path = data(self.folder, name)
@@ -229,9 +255,11 @@ def state(memory: Memory) -> dict[str, Any]:
         "graph": graph(memory),
     }
     connection = memory.store.catalog.connection
-    for table in ("record", "alias", "expression", "relation", "report"):
+    for table in ("record", "alias", "expression", "relation", "fact", "run", "seen", "standing"):
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        wanted = ", ".join(column for column in columns if column not in ("vector", "file"))
+        wanted = ", ".join(
+            column for column in columns if (table, column) not in (("record", "vector"), ("record", "file"))
+        )
         answers[table] = sorted(connection.execute(f"SELECT {wanted} FROM {table}").fetchall(), key=repr)
     return answers
 

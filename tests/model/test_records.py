@@ -11,11 +11,14 @@ from pydantic import ValidationError
 from graphmem.errors import BadInput
 from graphmem.model import MODELS, Campaign, Entity, Failure, Feedback, Frozen, Pattern, Relation, Task
 from graphmem.model.record import plain, row_fields
+from graphmem.names import printable
 from graphmem.ndjson import decode, encode
 from graphmem.rules.limits import refuse_oversize
+from graphmem.rules.merge import FACTS
 
 characters = st.characters(exclude_categories=["Cs"])
 texts = st.text(characters, min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
+lines = texts.filter(printable)
 slugs = st.from_regex(r"[a-z0-9_.-]{1,20}", fullmatch=True)
 sets = st.lists(texts, max_size=4)
 times = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 30), timezones=st.just(UTC))
@@ -51,6 +54,22 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "pattern": rows("pattern", {"name": slugs, "trigger": texts, "insight": texts}, {
         **memory, "key": slugs, "saved": numbers, "framework": texts,
     }),
+    "lesson": rows("lesson", {"name": slugs, "description": texts}, {
+        **memory, "key": slugs, "type": st.sampled_from(("preference", "anti_pattern")), "source": texts,
+        "domain": texts, "severity": st.sampled_from(("bug", "info")), "frequency": st.integers(0, 9),
+        "runs_since_last_seen": st.integers(0, 9), "last_seen_run": texts, "restored_at": times,
+    }),
+    "experience": rows("experience", {
+        "name": slugs, "task_type": st.sampled_from(("bug", "test")), "description": texts, "approach": texts,
+        "outcome": st.sampled_from(("success", "failure")), "lessons": st.lists(texts, min_size=1, max_size=3),
+    }, {
+        **record, "key": slugs, "time_taken": numbers, "complexity_estimated": st.just("low"),
+        "complexity_actual": st.just("high"), "capabilities_used": sets, "tags": sets,
+        "confidence": st.sampled_from(("low", "high")),
+    }),
+    "insight": rows("insight", {
+        "name": slugs, "category": st.just("recurring_issue"), "statement": texts, "derived_from": sets,
+    }, {**record, "key": slugs, "symptoms": texts, "root_cause": texts, "resolution": texts, "tags": sets}),
     "entity": rows("entity", {"name": slugs, "type": slugs}, {**record, "key": slugs, "value": texts}),
     "campaign": rows("campaign", {"name": slugs, "objective": texts}, {
         **record, "framework": texts, "status": st.sampled_from(("active", "partial")), "completed_at": times,
@@ -67,12 +86,28 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         "lineage": st.lists(values, max_size=2), "preflight": values, "code_contexts": st.lists(texts, max_size=2),
         "started_at": times,
     }),
+    "decision": rows("decision", {"name": slugs, "decision": texts}, {
+        **record, "key": slugs, "reasoning": texts, "task": refs, "session": slugs,
+    }),
+    "constraint": rows("constraint", {"name": slugs, "constraint": texts}, {
+        **record, "key": slugs, "source": texts, "expires_at": times, "session": slugs,
+    }),
+    "session": rows("session", {"name": slugs, "started_at": times, "ended_at": times}, {
+        **record, "key": slugs, "task": texts, "conversation": texts, "messages": st.integers(0, 9), "skills": sets,
+        "used": sets,
+    }),
     "relation": rows("relation", {"from": st.builds("failure/{}".format, slugs), "type": slugs,
                                   "to": st.builds("pattern/{}".format, slugs)}, {
         "weight": weights, "note": texts, "sources": sets, "similarity": st.floats(0, 1),
     }),
     "feedback": st.fixed_dictionaries({"kind": st.just("feedback"), "ref": refs, "helped": st.booleans(), "at": times,
                                        "id": texts}, optional={"task": texts, "later": values}),
+    "run": st.fixed_dictionaries({"kind": st.just("run"), "run": lines, "at": times}, optional={
+        "seen": sets, "later": values,
+    }),
+    "event": st.fixed_dictionaries({"kind": st.just("event"), "id": lines, "type": texts, "at": times}, optional={
+        "subject": texts, "data": values, "later": values,
+    }),
 }  # fmt: skip
 
 
@@ -106,8 +141,23 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "entity": {"name": "n", "type": "part"},
     "campaign": {"name": "n", "objective": "o"},
     "task": {"name": "c/001-s", "campaign": "campaign/c", "objective": "o"},
+    "lesson": {"name": "n", "description": "d"},
+    "experience": {
+        "name": "2026-11-01_n",
+        "task_type": "bug",
+        "description": "d",
+        "approach": "a",
+        "outcome": "success",
+        "lessons": ["l"],
+    },
+    "insight": {"name": "n", "category": "codebase_insight", "statement": "s", "derived_from": ["experience/a"]},
+    "decision": {"name": "n", "decision": "d"},
+    "constraint": {"name": "n", "constraint": "c"},
+    "session": {"name": "n", "started_at": NOW, "ended_at": NOW},
     "relation": {"from": "failure/a", "type": "causes", "to": "failure/b"},
     "feedback": {"ref": "failure/a", "helped": True, "at": NOW, "id": "i"},
+    "run": {"run": "r", "at": NOW},
+    "event": {"id": "i", "type": "t", "at": NOW},
 }
 
 
@@ -119,9 +169,9 @@ def make(kind: str, **fields: Any) -> Frozen:
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_smallest_row_needs_only_its_required_fields(kind: str) -> None:
     row = make(kind).to_row()
-    assert row == {"kind": kind, **({} if kind == "feedback" else {"created_at": NOW}), **SMALLEST[kind]}
+    assert row == {"kind": kind, **({} if kind in FACTS else {"created_at": NOW}), **SMALLEST[kind]}
     for field in SMALLEST[kind]:
-        if (kind, field) == ("feedback", "at"):
+        if kind in FACTS and field == "at":
             continue
         with pytest.raises(ValidationError):
             make(kind, **{field: ...})

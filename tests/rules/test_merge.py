@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.driver import rule_table
 from graphmem.model import MODELS
-from graphmem.model.record import row_fields
+from graphmem.model.schema import row_names
 from graphmem.ndjson import encode
 from graphmem.rules.merge import Rules, merged
 
@@ -31,7 +31,7 @@ def failure(created: float = 0, edited: Any = None, **fields: Any) -> dict[str, 
 
 def test_every_field_of_every_kind_has_its_rule() -> None:
     for kind, model in MODELS.items():
-        assert {alias for _, alias, _ in row_fields(model)} == set(TABLE[kind]["fields"])
+        assert set(row_names(model)) == set(TABLE[kind]["fields"])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
-from graphmem.embed.model import Embedder
 from tests.ledger.test_journal import Died, dying
 from tests.sample import contents, data, edge, failure, open_memory, pattern, write
 
@@ -150,14 +149,14 @@ def test_purge_wants_to_know_what(memory: Memory) -> None:
     assert memory.get("a").ref == "failure/a"
 
 
-def test_purge_erases_the_vector_of_a_text_that_nothing_else_has(
-    memory_with_model: Memory, tmp_path: Path, embedder: Embedder
-) -> None:
+def test_purge_erases_the_vector_of_a_text_that_nothing_else_has(memory_with_model: Memory, tmp_path: Path) -> None:
     memory = memory_with_model
     failures(memory, "a", "b")
     memory.query("went wrong")
     path = next((tmp_path / ".graphmem/local/vectors").glob("*.f32"))
-    vector = embedder.encode_documents([memory.get("a").record.search_text])[0].tobytes()
+    assert memory.store.vectors is not None
+    (row,) = (row for _, row in memory.store.vectors.of([memory.store.resolve("a")]))
+    vector = row.tobytes()
     assert vector in path.read_bytes()
     assert memory.purge(["a"], yes=True).vectors == 1
     assert vector not in path.read_bytes()
@@ -374,3 +373,28 @@ def test_after_a_death_at_any_step_undo_leads_to_a_state_that_was(
         seen.add(happened)
         steps += 1
     assert seen == {True, False}
+
+
+def test_purge_takes_a_lesson_out_of_runs_and_an_experience_out_of_insights(memory: Memory, tmp_path: Path) -> None:
+    memory.lessons.add("wait for the event", name="wait")
+    memory.lessons.add("another thing entirely", name="other")
+    memory.failures.add("it broke", name="f")
+    experience = {"kind": "experience", "task_type": "bug", "description": "d", "approach": "a", "outcome": "success",
+                  "lessons": ["l"]}  # fmt: skip
+    rows = [
+        {"kind": "run", "run": "r1", "seen": ["wait", "lesson/other"]},
+        {"kind": "event", "id": "e1", "type": "seen", "subject": "failure/f", "data": {"secret": 1}},
+        {"kind": "event", "id": "e2", "type": "seen", "subject": "failure/other"},
+        *({**experience, "name": f"2026-11-0{day}_t{day}"} for day in (1, 2, 3)),
+        {"kind": "insight", "category": "codebase_insight", "statement": "s",
+         "derived_from": [f"2026-11-0{day}_t{day}" for day in (1, 2, 3)]},
+    ]  # fmt: skip
+    memory.add_rows([orjson.dumps(row) for row in rows])
+    done = memory.purge(["lesson/wait", "failure/f", "2026-11-02_t2"], yes=True)
+    assert done.changed == ["insight/s", "run/r1"]
+    data = {path.name: path.read_text() for path in (tmp_path / ".graphmem/data").glob("*.ndjson")}
+    assert "wait" not in "".join(data.values())
+    assert "secret" not in data["event.ndjson"]
+    assert "e2" in data["event.ndjson"]
+    assert "t2" not in "".join(data.values())
+    assert memory.validate().ok

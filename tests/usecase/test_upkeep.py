@@ -22,7 +22,9 @@ def test_stats_count_live_records_and_how_they_hang_together(memory: Memory) -> 
     memory.feedback("a", helped=True)
     memory.forget("c")
     found = memory.stats()
-    assert found.records == {"failure": 3, "pattern": 1, "campaign": 0, "task": 0, "entity": 1, "feedback": 1}
+    there = {kind: number for kind, number in found.records.items() if number}
+    assert there == {"failure": 3, "pattern": 1, "entity": 1, "feedback": 1}
+    assert found.records.keys() >= {"campaign", "lesson", "experience", "insight", "run", "event"}
     assert found.entities == {"order": 0, "part": 1}
     assert (found.archived, found.relations["solves"], found.relations["causes"], found.relations["variant"]) == (
         1,

@@ -1,37 +1,39 @@
 """mem0 without a language model: texts as they are (``infer=False``), its local vector store, its ranking."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from graphmem.benchmark.peers import Encode
+from graphmem.benchmark.peers import Encode, Search
 
 NEEDS = "mem0"
+INSTALL = "pip install 'graphmem[peer-mem0]'"
 OWNER = {"user_id": "benchmark"}
 SILENT = {"MEM0_TELEMETRY": "False", "OPENAI_API_KEY": "none"}  # a client is made, and never asked
 
 
-class Peer:
-    """A store of mem0."""
+@contextmanager
+def opened(folder: Path, texts: Sequence[str], encode: Encode) -> Iterator[Search]:
+    """Yield the search of a store of mem0."""
+    os.environ.update(SILENT, MEM0_DIR=str(folder))
+    from mem0 import Memory  # noqa: PLC0415 - it reads the variables above, and writes to that folder
+    from mem0.embeddings.mock import MockEmbeddings  # noqa: PLC0415
 
-    def __init__(self, folder: Path, texts: Sequence[str], encode: Encode) -> None:
-        os.environ.update(SILENT, MEM0_DIR=str(folder))
-        from mem0 import Memory  # noqa: PLC0415 - it reads the variables above, and writes to that folder
-        from mem0.embeddings.mock import MockEmbeddings  # noqa: PLC0415
+    class Given(MockEmbeddings):  # type: ignore[misc]
+        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+            vector: list[float] = encode(text).tolist()
+            return vector
 
-        class Given(MockEmbeddings):  # type: ignore[misc]
-            def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-                vector: list[float] = encode(text).tolist()
-                return vector
-
-        place = {"path": str(folder / "qdrant"), "embedding_model_dims": len(encode("")), "on_disk": True}
-        store = {"provider": "qdrant", "config": place}
-        self.memory = Memory.from_config({"vector_store": store, "history_db_path": str(folder / "history.db")})
-        self.memory.embedding_model = Given()
+    place = {"path": str(folder / "qdrant"), "embedding_model_dims": len(encode("")), "on_disk": True}
+    store = {"provider": "qdrant", "config": place}
+    with Memory.from_config({"vector_store": store, "history_db_path": str(folder / "history.db")}) as memory:
+        memory.embedding_model = Given()
         for number, text in enumerate(texts):
-            self.memory.add(text, **OWNER, metadata={"place": number}, infer=False)
+            memory.add(text, **OWNER, metadata={"place": number}, infer=False)
 
-    def search(self, text: str, limit: int) -> list[int]:
-        """Return the places of the texts that it finds, best first."""
-        found = self.memory.search(text, filters=OWNER, top_k=limit, threshold=0.0)["results"]
-        return [row["metadata"]["place"] for row in found]
+        def search(text: str, limit: int) -> list[int]:
+            found = memory.search(text, filters=OWNER, top_k=limit, threshold=0.0)["results"]
+            return [row["metadata"]["place"] for row in found]
+
+        yield search

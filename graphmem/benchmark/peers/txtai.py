@@ -1,28 +1,28 @@
 """txtai, hybrid: its BM25 and the given vectors, fused as it does by default."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from graphmem.benchmark.peers import Encode
+from graphmem.benchmark.peers import Encode, Search
 
 NEEDS = "txtai"
-
-
-class Peer:
-    """An index of txtai, in memory."""
-
-    def __init__(self, folder: Path, texts: Sequence[str], encode: Encode) -> None:
-        from txtai import Embeddings  # noqa: PLC0415 - with torch
-
-        def encode_all(given: Sequence[str]) -> list[list[float]]:
-            return [encode(text).tolist() for text in given]
-
-        self.index = Embeddings(method="external", transform=encode_all, hybrid=True, content=True)
-        self.index.index((number, text or " ", None) for number, text in enumerate(texts))
-
-    def search(self, text: str, limit: int) -> list[int]:
-        """Return the places of the texts that it finds, best first."""
-        return [int(row["id"]) for row in self.index.search(SQL, limit, parameters={"text": text})]
-
-
+INSTALL = "pip install 'graphmem[peer-txtai]'"
 SQL = "SELECT id, score FROM txtai WHERE similar(:text)"
+
+
+@contextmanager
+def opened(folder: Path, texts: Sequence[str], encode: Encode) -> Iterator[Search]:
+    """Yield the search of an index of txtai, in memory."""
+    from txtai import Embeddings  # noqa: PLC0415 - with torch
+
+    def encode_all(given: Sequence[str]) -> list[list[float]]:
+        return [encode(text).tolist() for text in given]
+
+    with closing(Embeddings(method="external", transform=encode_all, hybrid=True, content=True)) as index:
+        index.index((number, text or " ", None) for number, text in enumerate(texts))
+
+        def search(text: str, limit: int) -> list[int]:
+            return [int(row["id"]) for row in index.search(SQL, limit, parameters={"text": text})]
+
+        yield search

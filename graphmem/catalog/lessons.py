@@ -1,0 +1,112 @@
+"""How lessons stand, kept up to date as runs and lessons come and go (rules/standing.py)."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
+from graphmem.model import Lesson
+from graphmem.model.field import format_time
+from graphmem.rules.standing import Order, Standing, after_seen, after_silence, standing
+
+MOST_STEPS = 20  # runs that move every lesson step by step; with more, each is folded anew
+
+
+class Step(NamedTuple):
+    """A run that came after all others, and the lessons that it saw."""
+
+    order: Order
+    saw: frozenset[int]
+
+
+def resolve_seen(catalog: Catalog, handles: Collection[str]) -> set[int]:
+    """Look up again the lessons that runs name in one of these ways; return those that more or fewer runs saw now."""
+    found: set[int] = set()
+    for part in chunks(handles):
+        sql = f"SELECT ref, lesson, run FROM seen WHERE ref IN ({marks(part)})"
+        rows = catalog.connection.execute(sql, part).fetchall()
+        known = catalog.known({ref for ref, _, _ in rows})
+        for ref, lesson, run in rows:
+            if known.get(ref) != lesson:
+                found |= {number for number in (lesson, known.get(ref)) if number is not None}
+                sql = "UPDATE seen SET lesson = ? WHERE run = ? AND ref = ?"
+                catalog.connection.execute(sql, (known.get(ref), run, ref))
+    return found
+
+
+def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | None) -> dict[int, Standing]:
+    """
+    Return how those lessons stand now that stand otherwise than before, and note it.
+
+    Args:
+        changed: lessons that are new or changed, or that other runs than before saw.
+        runs: that are new; None where a run is gone or changed.
+
+    Runs that come after all others move each lesson by a step; else it is folded over all runs.
+    """
+    steps = appended(catalog, runs) if runs is not None else None
+    if not steps and not changed and steps is not None:
+        return {}
+    scope = "SELECT id, line FROM record WHERE scope = 'lesson'"
+    lessons = {number: parse_record(line) for number, line in catalog.connection.execute(scope)}
+    before = catalog.standings(lessons)
+    first = steps[0].order[0] if steps else None
+    anew: dict[int, Lesson] = {}
+    after: dict[int, Standing] = {}
+    for number, lesson in lessons.items():
+        assert isinstance(lesson, Lesson)
+        is_later = first and lesson.restored_at and format_time(lesson.restored_at) > first
+        if steps is None or number in changed or number not in before or is_later:
+            anew[number] = lesson
+        else:
+            after[number] = stepped(before[number], lesson, number, steps)
+    after |= folded(catalog, anew)
+    found = {number: now for number, now in after.items() if before.get(number) != now}
+    rows = [(number, *now) for number, now in found.items()]
+    catalog.connection.executemany("INSERT OR REPLACE INTO standing VALUES (?,?,?,?,?)", rows)
+    return found
+
+
+def appended(catalog: Catalog, runs: Collection[int]) -> list[Step] | None:
+    """Return some new runs in their order; None where one does not come after all others, or there are very many."""
+    if len(runs) > MOST_STEPS:
+        return None
+    numbers = list(runs)
+    among = f"IN ({marks(numbers)})"
+    sql = f"SELECT at, run, id FROM run WHERE id {among} ORDER BY at, run"
+    new = catalog.connection.execute(sql, numbers).fetchall()
+    sql = f"SELECT at, run FROM run WHERE id NOT {among} ORDER BY at DESC, run DESC LIMIT 1"
+    last = catalog.connection.execute(sql, numbers).fetchone()
+    if new and last and new[0][:2] < last:
+        return None
+    steps = []
+    for at, run, number in new:
+        seen = catalog.connection.execute("SELECT lesson FROM seen WHERE run = ? AND lesson NOT NULL", (number,))
+        steps.append(Step((at, run), frozenset(lesson for (lesson,) in seen)))
+    return steps
+
+
+def stepped(found: Standing, lesson: Lesson, number: int, steps: Collection[Step]) -> Standing:
+    """Return how a lesson stands after some more runs."""
+    made = format_time(lesson.created_at)
+    for (at, run), saw in steps:
+        if number in saw:
+            found = after_seen(found, run)
+        elif at >= made:
+            found = after_silence(found, 1, lesson)
+    return found
+
+
+def folded(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, Standing]:
+    """Return how lessons stand after all runs."""
+    if not lessons:
+        return {}
+    runs = catalog.connection.execute("SELECT at, run FROM run ORDER BY at, run").fetchall()
+    seen: dict[int, list[Order]] = {}
+    for part in chunks(lessons):
+        sql = (
+            "SELECT DISTINCT lesson, at, run.run FROM seen JOIN run ON run.id = seen.run"
+            f" WHERE lesson IN ({marks(part)}) ORDER BY at, run.run"
+        )
+        for lesson, at, run in catalog.connection.execute(sql, part):
+            seen.setdefault(lesson, []).append((at, run))
+    return {number: standing(lesson, runs, seen.get(number, ())) for number, lesson in lessons.items()}

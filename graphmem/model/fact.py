@@ -1,0 +1,76 @@
+"""Things that happened, as nodes of the graph: a run, and any other event."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+from pydantic import JsonValue
+
+from graphmem.model.field import Item, StringSet, Time
+from graphmem.model.record import OwnEdge, Record, Row
+from graphmem.names import printable, split_ref
+
+TWICE = ("created_at", "name", "key", "edited")  # what a row of a fact says otherwise, or never
+NAME_CHARACTERS = 256  # of what identifies a fact
+
+
+class Fact(Record):
+    """A fact has one time, and what identifies it for its name; nothing of it is ever changed, archived or renamed."""
+
+    named_by: ClassVar[str]
+
+    at: Time
+
+    @classmethod
+    def completed(cls, values: Any) -> Any:
+        """Take the time and the name from the fields that stand for them in a row."""
+        if isinstance(values, dict):
+            given = {"created_at": values.get("at"), "name": values.get(cls.named_by)}
+            values = {**values, **{name: value for name, value in given.items() if value is not None}}
+        return super().completed(values)
+
+    @classmethod
+    def refuse_name(cls, name: str) -> None:
+        if not name or len(name) > NAME_CHARACTERS or not printable(name):
+            raise ValueError(f"{cls.named_by} {name[:80]!r} is no line of 1 to {NAME_CHARACTERS} printable characters")
+
+    def to_row(self) -> Row:
+        row = super().to_row()
+        return {name: value for name, value in row.items() if name not in TWICE}
+
+
+class Run(Fact):
+    """A finished run, and the lessons that were seen in it; the same run reported again has seen both."""
+
+    named_by = "run"
+    references = ("seen",)
+
+    kind: Literal["run"]
+    run: Item
+    seen: StringSet = ()  # references of lessons
+
+    @property
+    def own_edges(self) -> Iterator[OwnEdge]:
+        for lesson in self.seen:
+            yield OwnEdge(lesson_ref(lesson), "seen_in", self.key_ref)
+
+
+class Event(Fact):
+    """Anything else that happened, to what; append-only."""
+
+    named_by = "id"
+
+    kind: Literal["event"]
+    id: Item
+    type: Item
+    subject: Item | None = None  # reference of the record that it is about, or words
+    data: JsonValue = None
+
+    @property
+    def own_edges(self) -> Iterator[OwnEdge]:
+        if self.subject and split_ref(self.subject)[0]:
+            yield OwnEdge(self.key_ref, "about", self.subject)
+
+
+def lesson_ref(seen: str) -> str:
+    """Return the reference of a lesson that a run names; older files name it without the kind."""
+    return seen if seen.startswith("lesson/") else f"lesson/{seen}"

@@ -1,0 +1,80 @@
+"""An insight: what several experiences agree on."""
+
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import computed_field, model_validator
+
+from graphmem.constants import HIGH_OCCURRENCES, MEDIUM_OCCURRENCES
+from graphmem.model.experience import Confidence
+from graphmem.model.field import StringSet, Text
+from graphmem.model.record import OwnEdge, Record
+
+Category = Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"]
+
+# The fields that an insight of each category may have beside its statement.
+PARTS: dict[str, tuple[str, ...]] = {
+    "codebase_insight": ("file_pattern",),
+    "execution_pattern": ("context", "outcome"),
+    "user_behavior": ("context", "frequency"),
+    "recurring_issue": ("symptoms", "root_cause", "resolution"),
+}
+
+
+class Insight(Record):
+    """A statement with the experiences that it was promoted from; for a recurring issue the statement is its title."""
+
+    derived = frozenset({"updated_at", "ref", "occurrences", "confidence"})
+    references = ("derived_from",)
+    named_from = "statement"
+
+    kind: Literal["insight"]
+    category: Category
+    statement: Text
+    derived_from: StringSet  # references of experiences
+    file_pattern: Text | None = None
+    context: Text | None = None
+    outcome: Text | None = None
+    frequency: Literal["rarely", "sometimes", "usually", "always"] | None = None
+    symptoms: Text | None = None
+    root_cause: Text | None = None
+    resolution: Text | None = None
+    tags: StringSet = ()
+
+    @model_validator(mode="after")
+    def check_parts(self) -> Self:
+        """Refuse an empty statement, and a field of another category."""
+        self.refuse_blank("statement", self.statement)
+        for name in sorted({part for parts in PARTS.values() for part in parts}.difference(PARTS[self.category])):
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} is no field of category {self.category!r}; it has {PARTS[self.category]}")
+        return self
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def occurrences(self) -> int:
+        """In how many experiences it was seen."""
+        return len(self.derived_from)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def confidence(self) -> Confidence:
+        """How sure it is, by the number of experiences."""
+        return confidence_of(self.occurrences)
+
+    @property
+    def search_text(self) -> str:
+        parts = (self.statement, self.context, self.symptoms, self.root_cause, self.resolution)
+        return "\n".join(part for part in parts if part)
+
+    @property
+    def own_edges(self) -> Iterator[OwnEdge]:
+        for experience in self.derived_from:
+            yield OwnEdge(self.key_ref, "derived_from", experience)
+
+
+def confidence_of(occurrences: int) -> Confidence:
+    """Return how sure an insight is that was seen in so many experiences."""
+    if occurrences >= HIGH_OCCURRENCES:
+        return "high"
+    return "medium" if occurrences >= MEDIUM_OCCURRENCES else "low"

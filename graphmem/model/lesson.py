@@ -1,0 +1,52 @@
+"""A lesson: what runs taught, seen again or forgotten (docs/concepts/learning.md)."""
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from graphmem.model.field import Count, Item, Text, Time
+from graphmem.model.record import Memory
+
+LessonType = Literal["pattern", "preference", "archetype_hint", "anti_pattern"]
+Severity = Literal["bug", "warning", "info", "recommendation"]
+
+
+class Lesson(Memory):
+    """
+    Something to know in the next run; how often it was seen follows from the rows of runs.
+
+    ``frequency``, ``runs_since_last_seen`` and ``last_seen_run`` in a row are what was imported with it, and the fold
+    over the runs begins there; in answers they are what the fold comes to.
+    """
+
+    counted = frozenset({"frequency", "runs_since_last_seen", "last_seen_run"})
+    states = (*Memory.states, ("frequency", "runs_since_last_seen", "last_seen_run"))
+    named_from = "description"
+
+    kind: Literal["lesson"]
+    type: LessonType = "pattern"
+    description: Text
+    source: Item | None = None  # who raised it
+    domain: Item = "general"
+    severity: Severity = "info"
+    archetype: Item | None = None
+    frequency: Count = 0
+    runs_since_last_seen: Count = 0
+    last_seen_run: Item | None = None
+    restored_at: Time | None = None  # from here on it counts as seen once, whatever it had faded to
+
+    @model_validator(mode="after")
+    def check_archetype(self) -> Self:
+        """Refuse an archetype on what is no hint for one, and a hint for none."""
+        self.refuse_blank("description", self.description)
+        if (self.archetype is not None) != (self.type == "archetype_hint"):
+            raise ValueError(f"archetype {self.archetype!r} with type {self.type!r}; an archetype_hint has one")
+        return self
+
+    @property
+    def subject(self) -> str:
+        return self.description
+
+    @property
+    def search_text(self) -> str:
+        return "\n".join([self.description, *([" ".join(self.tags)] if self.tags else [])])

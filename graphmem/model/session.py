@@ -1,0 +1,73 @@
+"""What a session leaves behind: its decisions, the constraints it works under, and the session itself."""
+
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from graphmem.model.field import Count, Item, StringSet, Text, Time
+from graphmem.model.record import OwnEdge, Record
+
+
+class Decision(Record):
+    """What was decided, and why."""
+
+    named_from = "decision"
+
+    kind: Literal["decision"]
+    decision: Text
+    reasoning: Text | None = None
+    task: Item | None = None  # reference of the task that it was made in
+    session: Item | None = None  # name of the session that made it
+
+    @model_validator(mode="after")
+    def check_decision(self) -> Self:
+        """Refuse a decision that says nothing."""
+        self.refuse_blank("decision", self.decision)
+        return self
+
+    @property
+    def search_text(self) -> str:
+        return f"{self.decision}\n{self.reasoning}" if self.reasoning else self.decision
+
+
+class Constraint(Record):
+    """What has to be kept to, from whom, and until when."""
+
+    named_from = "constraint"
+
+    kind: Literal["constraint"]
+    constraint: Text
+    source: Item | None = None
+    expires_at: Time | None = None
+    session: Item | None = None  # name of the session that it binds; none for all of them
+
+    @model_validator(mode="after")
+    def check_constraint(self) -> Self:
+        """Refuse a constraint that says nothing."""
+        self.refuse_blank("constraint", self.constraint)
+        return self
+
+    @property
+    def search_text(self) -> str:
+        return self.constraint
+
+
+class Session(Record):
+    """A session that ended; the current one is of this machine and stands in ``state/``."""
+
+    references = ("used",)
+
+    kind: Literal["session"]
+    started_at: Time
+    ended_at: Time
+    task: Text | None = None  # what it worked on
+    conversation: Item | None = None
+    messages: Count = 0
+    skills: StringSet = ()
+    used: StringSet = ()  # references of the decisions, constraints and memories that it used
+
+    @property
+    def own_edges(self) -> Iterator[OwnEdge]:
+        for ref in self.used:
+            yield OwnEdge(self.key_ref, "used", ref)

@@ -1,0 +1,88 @@
+"""How a lesson stands: how often runs saw it, and how long they have been silent (docs/concepts/learning.md)."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from graphmem.constants import ALWAYS_FREQUENCY, ELIGIBLE_FREQUENCY, SILENT_RUNS
+from graphmem.model import Lesson
+from graphmem.model.field import format_time
+
+Order = tuple[str, str]  # of runs: when, in its canonical text, then which
+
+
+class Standing(NamedTuple):
+    """What a lesson has come to; ``is_faded`` counts as archived until a run sees it again."""
+
+    frequency: int
+    silent: int  # runs since the last one that saw it, or since the last loss
+    last_run: str | None = None
+    is_faded: bool = False
+
+    @property
+    def fields(self) -> dict[str, JsonValue]:
+        """The fields of a lesson that say so."""
+        return {
+            "frequency": self.frequency, "runs_since_last_seen": self.silent, "last_seen_run": self.last_run,
+        }  # fmt: skip
+
+
+def imported(lesson: Lesson) -> Standing:
+    """Return how a lesson stands before any run: what was imported with it."""
+    return Standing(lesson.frequency, lesson.runs_since_last_seen, lesson.last_seen_run)
+
+
+def after_seen(standing: Standing, run: str) -> Standing:
+    """Return how a lesson stands after a run that saw it."""
+    return Standing(standing.frequency + 1, 0, run)
+
+
+def after_silence(standing: Standing, runs: int, lesson: Lesson) -> Standing:
+    """Return how a lesson stands after so many runs that did not see it: each ten take one off its frequency."""
+    if lesson.type == "preference":
+        return standing
+    losses, silent = divmod(standing.silent + runs, SILENT_RUNS)
+    frequency = max(0, standing.frequency - losses)
+    is_faded = standing.is_faded or (losses > 0 and frequency == 0)
+    return Standing(frequency, silent, standing.last_run, is_faded)
+
+
+def after_restore(standing: Standing) -> Standing:
+    """Return how a lesson stands that was brought back: as if it had just been seen, once at least."""
+    return Standing(max(1, standing.frequency), 0, standing.last_run)
+
+
+def standing(lesson: Lesson, runs: Sequence[Order], seen: Iterable[Order]) -> Standing:
+    """
+    Return how a lesson stands after all runs, in their order.
+
+    Args:
+        runs: every run, in order, each once; those from before the lesson was made count only where they saw it.
+        seen: those of them that saw it, in order.
+    """
+    found, place = imported(lesson), bisect_left(runs, (format_time(lesson.created_at), ""))
+    marks = [(bisect_left(runs, order), 1, order[1]) for order in seen]
+    if lesson.restored_at is not None:
+        marks.append((bisect_left(runs, (format_time(lesson.restored_at), "")), 0, ""))
+    for at, is_run, run in sorted(marks):
+        found = after_silence(found, max(0, at - place), lesson)
+        found = after_seen(found, run) if is_run else after_restore(found)
+        place = max(place, at + is_run)
+    return after_silence(found, max(0, len(runs) - place), lesson)
+
+
+def is_eligible(lesson: Lesson, domain: str | None, archetype: str | None) -> bool:
+    """
+    Tell whether a lesson, as it stands, is for a prompt.
+
+    Seen twice or a wish of the user; of the domain or general; a hint for an archetype only for that one. What was seen
+    five times passes both filters.
+    """
+    if lesson.frequency < ELIGIBLE_FREQUENCY and lesson.type != "preference":
+        return False
+    if lesson.frequency >= ALWAYS_FREQUENCY:
+        return True
+    fits_domain = lesson.domain in (domain, "general")
+    return fits_domain and (lesson.type != "archetype_hint" or lesson.archetype == archetype)

@@ -1,0 +1,95 @@
+"""Pruning: what is worth least is archived, never destroyed (docs/guides/pruning.md)."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS
+from graphmem.errors import Usage
+from graphmem.ledger.row import entry
+from graphmem.ledger.usage import accesses
+from graphmem.model import Experience, Memory
+from graphmem.model.field import parse_time
+from graphmem.model.result import Pruned, PrunedRecord
+from graphmem.rules.experience import over_bound
+from graphmem.rules.score import importance
+from graphmem.store import Store
+from graphmem.usecase.experience import live_experiences
+from graphmem.usecase.intake import changed
+
+
+def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance: float, yes: bool) -> Pruned:
+    """
+    Archive the least important failures and patterns over a cap, and those that are old and worth next to nothing.
+
+    Args:
+        max_failures, max_patterns: how many may stay.
+        min_importance: what is below and older than 30 days goes.
+        yes: do it; without, only say what would go.
+    """
+    for name, value in (
+        ("max-failures", max_failures),
+        ("max-patterns", max_patterns),
+        ("min-importance", min_importance),
+    ):
+        if value < 0:
+            raise Usage(f"--{name} {value} is below 0")
+    with store.writing():
+        going = [
+            *least(store, "failure", max_failures, min_importance),
+            *least(store, "pattern", max_patterns, min_importance),
+            *surplus(store),
+        ]
+        if yes and going:
+            now = store.now()
+            puts = []
+            for found in going:
+                record = store.catalog.stored(store.resolve(found.ref))
+                changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
+                puts.append(entry(changed(record, changes, now), store.ledger.symmetric))
+            store.ledger.commit(puts)
+        return Pruned(done=yes, records=going)
+
+
+def importances(store: Store, kind: str) -> dict[int, tuple[float, float]]:
+    """Return the importance and the age in days of each live memory of a kind."""
+    catalog, now = store.catalog, store.now()
+    numbers = [number for number, *_ in list(catalog.live_rows(kind))]
+    records, reports = catalog.records(numbers), catalog.reports(numbers)
+    counted = accesses(store.layout.usage, [record.key_ref for record in records.values()])
+    found = {}
+    for number, record in records.items():
+        assert isinstance(record, Memory)
+        helped_last = reports.get(number, (0, 0, None))[2]
+        last = max(record.updated_at, parse_time(helped_last)) if helped_last else record.updated_at
+        value = getattr(record, "cost", None) or getattr(record, "saved", None)
+        worth = importance(value, last, now, counted.get(record.key_ref, (0, ""))[0], record.helped, record.failed,
+                           store.settings.retrieval.half_life_days)  # fmt: skip
+        found[number] = worth, max(0.0, (now - last) / timedelta(days=1))
+    return found
+
+
+def least(store: Store, kind: str, cap: int, minimum: float) -> Iterator[PrunedRecord]:
+    """Yield what goes of a kind, the least important first."""
+    found = importances(store, kind)
+    refs = store.catalog.refs(found)
+    order = sorted(found, key=lambda number: (found[number][0], -found[number][1], refs[number]))
+    surplus = max(0, len(order) - cap)
+    for place, number in enumerate(order):
+        worth, age_days = found[number]
+        if place < surplus:
+            reason = f"one of {surplus:,} over the cap of {cap:,}"
+        elif worth < minimum and age_days > PRUNE_AGE_DAYS:
+            reason = f"importance below {minimum:g}, {age_days:.0f} days old"
+        else:
+            continue
+        yield PrunedRecord(ref=refs[number], importance=worth, age_days=age_days, reason=reason)
+
+
+def surplus(store: Store) -> Iterator[PrunedRecord]:
+    """Yield the experiences over their bound."""
+    now = store.now()
+    for found in over_bound(live_experiences(store)):
+        assert isinstance(found, Experience)
+        age = max(0.0, (now - found.created_at) / timedelta(days=1))
+        yield PrunedRecord(ref=found.ref, importance=None, age_days=age,
+                           reason=f"confidence {found.confidence}, over the bound of {MOST_EXPERIENCES}")  # fmt: skip

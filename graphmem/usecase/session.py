@@ -1,0 +1,197 @@
+"""The session: what is current here, what was decided, what has to be kept to (docs/concepts/learning.md)."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from graphmem.constants import RECENT_DECISIONS
+from graphmem.errors import BadInput, Refused, Unavailable
+from graphmem.ledger import blackboard
+from graphmem.ledger.codec import complaint
+from graphmem.ledger.row import entry
+from graphmem.model import Constraint, Decision, Session
+from graphmem.model.blackboard import Blackboard
+from graphmem.model.result import Changed, Listed, SessionContext
+from graphmem.names import mark, slug
+from graphmem.store import Store
+from graphmem.usecase import capture
+from graphmem.usecase.intake import build, changed, keyed, refuse_no_slug
+
+Change = Callable[[Blackboard, datetime], Mapping[str, Any]]
+
+
+def show(store: Store, session: str | None) -> SessionContext:
+    """Return what is current; where nothing is, the empty answer."""
+    with store.reading():
+        return context_of(store, session, board_of(store, session))
+
+
+def board_of(store: Store, session: str | None) -> Blackboard:
+    """Return the blackboard of a session; where it is damaged that is said, and it is as if empty."""
+    if session is not None:
+        refuse_no_slug("session", session)
+    board, wrong = blackboard.read(blackboard.path_of(store.layout.state, session))
+    if wrong:
+        store.say_once(wrong)
+    return board
+
+
+def context_of(store: Store, session: str | None, board: Blackboard) -> SessionContext:
+    """Return a blackboard with the decisions and constraints that it goes with."""
+    used = set(board.session.used)
+    return SessionContext(
+        current_task=board.task,
+        recent_decisions=[Listed(ref=one.ref, record=one) for one in decisions(store, session, used)],
+        active_constraints=[Listed(ref=one.ref, record=one) for one in constraints(store, session, used)],
+        user_preferences=board.preferences,
+        session=board.session,
+    )
+
+
+def decisions(store: Store, session: str | None, used: Collection[str] = ()) -> list[Decision]:
+    """Return the ten newest decisions: of a named session those of its own, and those that it uses by name."""
+    numbers = [number for number, *_ in list(store.catalog.live_rows("decision"))]
+    found = [one for one in store.catalog.records(numbers).values() if isinstance(one, Decision)]
+    own = [one for one in found if session is None or one.session == session or one.key_ref in used]
+    return sorted(own, key=lambda one: (one.created_at, one.ref), reverse=True)[:RECENT_DECISIONS]
+
+
+def constraints(store: Store, session: str | None, used: Collection[str] = ()) -> list[Constraint]:
+    """Return the constraints that hold now: those of everybody, those of a named session, and those that it uses."""
+    numbers = [number for number, *_ in list(store.catalog.live_rows("constraint"))]
+    found = [one for one in store.catalog.records(numbers).values() if isinstance(one, Constraint)]
+    now = store.now()
+    return sorted(
+        (one for one in found if holds(one, now) and (one.session in (None, session) or one.key_ref in used)),
+        key=lambda one: one.ref,
+    )
+
+
+def holds(constraint: Constraint, now: datetime) -> bool:
+    """Tell whether a constraint has not expired."""
+    return constraint.expires_at is None or constraint.expires_at > now
+
+
+def update(store: Store, session: str | None, change: Change) -> SessionContext:
+    """Change the blackboard of a session, and archive the constraints that expired."""
+    with store.writing():
+        now = store.now()
+        before = board_of(store, session)
+        values = before.model_dump(mode="json") | dict(change(before, now))
+        begun = values["session"].get("started_at") or now
+        values["session"] = {**values["session"], "started_at": begun, "last_updated": now}
+        try:
+            after = Blackboard.model_validate(values)
+        except ValidationError as error:
+            message, expected = complaint(error)
+            raise BadInput(f"session: {message}", hint=expected) from None
+        try:
+            blackboard.write(blackboard.path_of(store.layout.state, session), after)
+        except OSError as error:
+            raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
+        drop_expired(store, now)
+        return context_of(store, session, after)
+
+
+def drop_expired(store: Store, now: datetime) -> None:
+    """Archive the constraints that expired."""
+    found = [store.catalog.stored(number) for number, *_ in list(store.catalog.live_rows("constraint"))]
+    expired = [one for one in found if isinstance(one, Constraint) and not holds(one, now)]
+    values = {"archived_at": now, "archive_reason": "expired"}
+    if expired:
+        store.ledger.commit([entry(changed(one, values, now), store.ledger.symmetric) for one in expired])
+
+
+def start(store: Store, session: str | None, *, conversation: str | None, task: str | None) -> SessionContext:
+    """Begin a session anew; the preferences of the user stay."""
+
+    def begun(before: Blackboard, now: datetime) -> dict[str, Any]:
+        made = {"description": task, "started_at": now} if task else None
+        return {"task": made, "session": {"started_at": now, "conversation": conversation}}
+
+    return update(store, session, begun)
+
+
+def work_on(store: Store, session: str | None, fields: Mapping[str, Any]) -> SessionContext:
+    """Say what is being worked on, or how it stands; a new description begins a new task."""
+
+    def tasked(before: Blackboard, now: datetime) -> dict[str, Any]:
+        given = {name: value for name, value in fields.items() if value is not None}
+        if before.task is None and "description" not in given:
+            raise Refused("no task is current", hint='say what it is: graphmem session task "add a login page"')
+        is_new = before.task is None or given.get("description") not in (None, before.task.description)
+        old = {"started_at": now} if is_new or before.task is None else before.task.but()
+        return {"task": {**old, **given}}
+
+    return update(store, session, tasked)
+
+
+def prefer(store: Store, session: str | None, values: Mapping[str, str | None]) -> SessionContext:
+    """Note how the user wants to work; None takes a wish back."""
+    return update(store, session, lambda before, now: {"preferences": before.preferences.model_dump() | dict(values)})
+
+
+def note(store: Store, session: str | None, *, messages: int | None, conversation: str | None,
+         skills: Collection[str], used: Collection[str]) -> SessionContext:  # fmt: skip
+    """Note how far the session has come, and what it used."""
+
+    def noted(before: Blackboard, now: datetime) -> dict[str, Any]:
+        keys = [store.catalog.stored(store.resolve(ref)).key_ref for ref in used]
+        current = before.session
+        return {"session": current.but(
+            messages=messages, conversation=conversation, skills=sorted({*current.skills, *skills}),
+            used=sorted({*current.used, *keys}),
+        )}  # fmt: skip
+
+    return update(store, session, noted)
+
+
+def decide(store: Store, session: str | None, decision: str, *, reasoning: str | None, task: str | None,
+           key: str | None) -> Changed:  # fmt: skip
+    """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
+    with store.reading() as catalog:
+        current = board_of(store, session).task
+        named = task or (current.id if current else None)
+        known = catalog.known({named, f"task/{named}"}) if named else {}
+        ref = catalog.stored(min(known.values())).key_ref if known else named
+    fields = {"decision": decision, "reasoning": reasoning, "task": ref, "session": session, "name": key}
+    return capture.add(store, "decision", fields)
+
+
+def constrain(store: Store, session: str | None, constraint: str, *, source: str | None, expires_at: str | None,
+              key: str | None) -> Changed:  # fmt: skip
+    """Record a constraint, for everybody or for a named session."""
+    fields = {"constraint": constraint, "source": source, "expires_at": expires_at, "session": session, "name": key}
+    return capture.add(store, "constraint", fields)
+
+
+def end(store: Store, session: str | None) -> Changed:
+    """End the session: what it was and used becomes a record, and nothing is current any more."""
+    with store.writing() as catalog:
+        now, board = store.now(), board_of(store, session)
+        if board.session.started_at is None:
+            raise Refused(
+                f"no session {session!r} is under way" if session else "no session is under way",
+                hint="graphmem session start",
+            )
+        current = board.session
+        about = board.task.description if board.task else None
+        name = f"{current.started_at:%Y-%m-%d}_{session or slug(about or '') or 'session'}"
+        if catalog.lookup("session", name) is not None:
+            name = f"{name}-{mark(f'{name} {current.started_at} {now}')}"
+        made = build("session", {
+            "name": name, "started_at": current.started_at, "ended_at": now, "task": about,
+            "conversation": current.conversation, "messages": current.messages or None,
+            "skills": current.skills or None, "used": current.used or None,
+        }, now)  # fmt: skip
+        assert isinstance(made, Session)
+        made = keyed(catalog, made)
+        store.ledger.commit([entry(made, store.ledger.symmetric)])
+        path = blackboard.path_of(store.layout.state, session)
+        if board.preferences.model_dump(exclude_none=True):
+            blackboard.write(path, Blackboard(preferences=board.preferences))
+        else:
+            blackboard.remove(path)
+        return Changed(ref=made.ref, action="created", record=made)

@@ -1,0 +1,14 @@
+// Writes that a task or session used a record: the edge between the two, made where it is missing.
+//
+// write
+// param  source     STRING     key of the record it leads from
+// param  target     STRING     key of the record it leads to
+// param  weight     DOUBLE     the effective weight
+// param  note       STRING     what was noted
+// param  created_at TIMESTAMP  when it was made
+// param  updated_at TIMESTAMP  when it was changed last
+// param  helped     BOOLEAN    of a report: whether it helped
+MATCH (a:{from} {`key`: $source}), (b:{to} {`key`: $target})
+MERGE (a)-[r:USED]->(b)
+SET r.weight = $weight, r.note = $note, r.created_at = $created_at, r.updated_at = $updated_at,
+  r.helped = $helped;

@@ -1,0 +1,36 @@
+// Writes a run: the node of its key, made where it is missing, every property as given.
+//
+// write
+// param  key                  STRING
+// param  ref                  STRING
+// param  name                 STRING
+// param  kind                 STRING
+// param  created_at           TIMESTAMP
+// param  edited               STRING
+// param  aliases              STRING[]
+// param  sources              STRING[]
+// param  archived_at          TIMESTAMP
+// param  archive_reason       STRING
+// param  superseded_by        STRING
+// param  alternates           STRING
+// param  at                   TIMESTAMP
+// param  run                  STRING
+// param  seen                 STRING[]
+// param  updated_at           TIMESTAMP
+MERGE (n:Run {`key`: $key})
+SET
+  n.`ref` = $ref,
+  n.`name` = $name,
+  n.`kind` = $kind,
+  n.`created_at` = $created_at,
+  n.`edited` = $edited,
+  n.`aliases` = $aliases,
+  n.`sources` = $sources,
+  n.`archived_at` = $archived_at,
+  n.`archive_reason` = $archive_reason,
+  n.`superseded_by` = $superseded_by,
+  n.`alternates` = $alternates,
+  n.`at` = $at,
+  n.`run` = $run,
+  n.`seen` = $seen,
+  n.`updated_at` = $updated_at;
