@@ -283,7 +283,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def speak_utf8() -> None:
-    """Print UTF-8 whatever the locale is; what no text can hold is escaped."""
+    """Print UTF-8 whatever the locale is; what no text can hold is escaped, and a closed stream swallows it."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

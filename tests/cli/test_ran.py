@@ -15,6 +15,7 @@ from graphmem.cli.app import run
 from tests.sample import data
 
 FAILS = ["ran", "--", "sh", "-c", "echo out; echo 'Error: EADDRINUSE :80' >&2; exit ${STATUS:-3}"]
+FULL = [">/dev/full"] if Path("/dev/full").exists() else []  # not on macOS
 SHOWN = """\
 Error: EADDRINUSE :80
 graphmem: 1 known failure
@@ -136,6 +137,18 @@ def test_whatever_ails_the_store_the_command_runs_and_its_status_is_passed_on(
     assert said.count("\n") <= 1 and "Traceback" not in said
     assert said == "" or (said.startswith("graphmem: the memory was left alone: ") and word in said)
     assert said or (trouble is read_only_state and status == "0")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-", *FULL])
+def test_a_closed_or_full_stream_does_not_change_the_status(closed: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", sys.executable, "-m", "graphmem", "ran", "--", "sh", "-c", "exit 4"],
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
+    )
+    assert done.returncode == 4
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_run_that_was_told_to_stop_says_nothing_about_the_memory(tmp_path: Path) -> None:
