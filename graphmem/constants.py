@@ -48,6 +48,17 @@ MOST_LINES = 1_000  # lines of a log that are listed for one failure
 MOST_ERRORS = 1_000  # different errors of a log that are looked up by their signatures
 MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms each
 
+# --- running a command (docs/guides/running-tests.md) ------------------------------------------------------------
+PIPE_BYTES = 64 * 1024  # read from a pipe at once: what a pipe of Linux holds
+LINGER_S = 0.5  # that a pipe which somebody else still holds must be silent after the command has ended
+KEPT_FIRST_BYTES = 4 * 2**20  # of a stream of a command that are kept to be matched: the first error
+KEPT_LAST_BYTES = 12 * 2**20  # and what it said last; both together are matched in a second or two
+SHOWN_FAILURES = 10  # known failures that are shown after a run
+OFFERED_ERRORS = 3  # errors nobody knows that are offered to be recorded; the first is mostly the cause
+RUN_DAYS = 7.0  # a run that failed longer ago belongs to no session of today
+KEPT_RUNS = 200  # commands of all sessions whose failures are remembered, the latest
+RUNS_BYTES = 4 * 2**20  # of the file that remembers them; a larger one is not ours
+
 # --- search among very many (docs/benchmarks.md, "Search at scale") ----------------------------------------------
 SKETCH_ROWS = 50_000  # vectors from which short ones choose among them; the product with all costs 10 ms there
 SKETCH_DIMENSIONS = 128  # of a short vector; they carry 0.73 of what tells real texts apart

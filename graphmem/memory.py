@@ -214,6 +214,25 @@ class Memory:
 
         return match.match(self.store, lines)
 
+    def ran(self, command: Sequence[str], *, status: int, log: Iterable[bytes] = (), folder: Path | None = None,
+            session: str | None = None, task: str | None = None, name: str | None = None) -> result.Ran:  # fmt: skip
+        """
+        Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.
+
+        Args:
+            command: its words.
+            status: its exit status.
+            log: the lines of its output; read only of a run that failed.
+            folder: where it was run; None for the current one.
+            session: a session by name; a pass settles the failures of its own session only.
+            task: that it was run for: the reports are about this task then.
+            name: of the command; runs with the same one settle each other, whatever their words.
+        """
+        from graphmem.usecase import ran  # noqa: PLC0415 - 15 ms that no other command needs
+
+        return ran.ran(self.store, command, status=status, log=log, folder=(folder or Path.cwd()).absolute(),
+                       session=session, task=task, name=name)  # fmt: skip
+
     def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,
                 kinds: Collection[str] | None = None, direction: Direction = "both",
                 min_strength: float | None = None, limit: int | None = None) -> result.Related:  # fmt: skip

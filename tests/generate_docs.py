@@ -282,6 +282,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`query`": result.Found,
     "`context`": result.ContextBlock,
     "`match`": result.MatchedLog,
+    "`ran`": result.Ran,
     "`similar`": result.Similar,
     "`feedback REF`": result.Reported,
     "`feedback --ndjson`": result.BulkReported,

@@ -11,7 +11,7 @@ import graphmem
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
     ("constants", "errors", "names", "ndjson"),
-    ("files", "garbage", "config", "git", "lock", "textconv"),
+    ("child", "files", "garbage", "config", "git", "lock", "textconv"),
     ("model",),
     ("rules",),
     ("catalog",),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graphmem.benchmark.quality import Quality
+from graphmem.benchmark.simulation import Simulated
 from graphmem.benchmark.speed import Timing
 from graphmem.model.result import Answer
 
@@ -18,11 +19,13 @@ class Scoreboard(Answer):
     machine: str
     speed: list[Timing]
     quality: Quality | None
+    simulation: list[Simulated]
 
 
-def board(speed: Sequence[Timing], quality: Quality | None) -> Scoreboard:
+def board(speed: Sequence[Timing], quality: Quality | None, simulation: Sequence[Simulated]) -> Scoreboard:
     """Return what was measured, with the day and the machine."""
-    return Scoreboard(date=f"{datetime.now(UTC):%Y-%m-%d}", machine=machine(), speed=list(speed), quality=quality)
+    return Scoreboard(date=f"{datetime.now(UTC):%Y-%m-%d}", machine=machine(), speed=list(speed), quality=quality,
+                      simulation=list(simulation))  # fmt: skip
 
 
 def machine() -> str:

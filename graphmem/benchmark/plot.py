@@ -1,10 +1,9 @@
 """The plots of a scoreboard; matplotlib, an optional extra, is imported only here."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphmem.benchmark.board import Scoreboard
-from graphmem.benchmark.quality import TaskQuality
 from graphmem.benchmark.speed import Timing
 from graphmem.errors import Unavailable, Usage
 
@@ -38,10 +37,10 @@ def refuse_kind(path: Path) -> None:
 
 
 def draw(board: Scoreboard, path: Path) -> None:
-    """Draw the speed, a panel a figure, and below it the quality, a line a task."""
+    """Draw the speed, a panel a figure, below it the quality, a line a task, and the simulation, a line a set."""
     names = list(dict.fromkeys(timing.what for timing in board.speed))
-    tasks = board.quality.tasks if board.quality else []
-    heights = [1.9] * -(-len(names) // ACROSS) + [0.6 + 0.16 * len(tasks)] * bool(tasks)
+    below = [points for points in (quality_points(board), simulation_points(board)) if points.labels]
+    heights = [1.9] * -(-len(names) // ACROSS) + [0.6 + 0.16 * max(len(p.labels), len(p.values)) for p in below]
     figure = plotter()(figsize=(9, sum(heights) + 0.4), layout="constrained")
     grid = figure.add_gridspec(len(heights), ACROSS, height_ratios=heights)
     first = None
@@ -51,8 +50,8 @@ def draw(board: Scoreboard, path: Path) -> None:
         first = first or axes
     if first:
         figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
-    if tasks:
-        draw_quality(figure.add_subplot(grid[-1, :]), tasks)
+    for row, points in enumerate(below, len(heights) - len(below)):
+        draw_points(figure.add_subplot(grid[row, :]), points)
     figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
@@ -72,12 +71,34 @@ def draw_speed(axes: Any, name: str, timings: list[Timing]) -> None:
     axes.set(title=name, xlabel="memories", ylabel="CPU seconds")
 
 
-def draw_quality(axes: Any, tasks: list[TaskQuality]) -> None:
-    """Draw a line a task with the nDCG@10 of every system."""
-    labels = [f"{task.set}: {task.task}" for task in tasks]
-    for name in tasks[0].systems:
-        values = [task.systems[name].ndcg_10 for task in tasks]
-        axes.plot(values, labels, "o", markersize=5 if name == "graphmem" else 3, color=COLOURS.get(name), label=name)
+class Points(NamedTuple):
+    """A point a line and a system: the values of each system, a value a line."""
+
+    title: str
+    labels: list[str]
+    values: dict[str, list[float]]
+
+
+def quality_points(board: Scoreboard) -> Points:
+    """Return the nDCG@10 of every system, a line a task."""
+    tasks = board.quality.tasks if board.quality else []
+    values = {name: [task.systems[name].ndcg_10 for task in tasks] for name in (tasks[0].systems if tasks else ())}
+    return Points("nDCG@10", [f"{task.set}: {task.task}" for task in tasks], values)
+
+
+def simulation_points(board: Scoreboard) -> Points:
+    """Return hit@5 of every variant, a line a set."""
+    values: dict[str, list[float]] = {}
+    for found in board.simulation:
+        values.setdefault(found.variant, []).append(found.hit_5)
+    return Points("hit@5, replayed", list(dict.fromkeys(found.set for found in board.simulation)), values)
+
+
+def draw_points(axes: Any, points: Points) -> None:
+    """Draw a line a label with the values of every system."""
+    for name, values in points.values.items():
+        size = 5 if name == "graphmem" else 3
+        axes.plot(values, points.labels, "o", markersize=size, color=COLOURS.get(name), label=name)
     axes.invert_yaxis()
-    axes.set(title="nDCG@10")
+    axes.set(title=points.title)
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))

@@ -43,6 +43,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "query": ("find", "query", "Find records by relevance."),
     "context": ("find", "context", "Show what the project remembers for an objective."),
     "match": ("match", "match", "Show the known failures that a log tells of."),
+    "ran": ("ran", "app", "Run a command, show known fixes when it fails, note which helped."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
     "feedback": ("change", "feedback", "Report that a memory helped, or did not."),
     "learn": ("learning", "learn", "Take lessons from the events of a finished run."),
@@ -282,7 +283,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def speak_utf8() -> None:
-    """Print UTF-8 whatever the locale is; what no text can hold is escaped."""
+    """Print UTF-8 whatever the locale is; what no text can hold is escaped, and a closed stream swallows it."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -8,15 +8,17 @@ from typing import Annotated
 import typer
 
 from graphmem.benchmark import plot as plots
-from graphmem.benchmark import quality, speed
+from graphmem.benchmark import quality, simulation, speed
 from graphmem.benchmark.board import Scoreboard, board
 from graphmem.benchmark.quality import Quality, TaskQuality
+from graphmem.benchmark.simulation import Simulated
 from graphmem.benchmark.speed import Timing
 from graphmem.cli.session import session_of
 from graphmem.errors import Usage
 
 SIZES = (1_000, 10_000)  # memories; they are done in two minutes
 SPEED = "| what | memories | graphmem | raw engines | ratio | floor |"
+SIMULATION = "| set | variant | problems | with an earlier one | hit@5 | MRR | memories at the end |"
 MEASURES = "| ratio | recall@5 | recall@10 | MRR |"
 
 
@@ -33,6 +35,9 @@ def benchmark(
         typer.Option("--stores", metavar="FOLDER", help="Keep the stores here, and use those that are here already."),
     ] = None,
     match: Annotated[bool, typer.Option("--match", help="Let the match expressions of the sets count too.")] = False,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Replay the histories of the sets instead of asking their queries.")
+    ] = False,
     peer: Annotated[
         list[str] | None,
         typer.Option("--peer", metavar="NAME", help="Another memory, given the same vectors; may be repeated."),
@@ -59,13 +64,20 @@ def benchmark(
     model: basic-memory, graphiti, mcp-memory (the reference server of MCP), mem0, or txtai; one that is not installed
     tells how to install it.
 
+    With --simulate problems come in the order of time: each is asked about, what was found is reported on, then it is
+    captured; the figures say for how many of those with a relevant earlier memory one was among the first five.
+
     Speed is CPU time on made memories, without the embedding. The raw engines are Kuzu for the graph, SQLite's FTS5 and
     a product with all vectors for a query; the floor is to parse and write the same rows.
 
     Example: graphmem benchmark --data shared/data --set pyerrors
     """
     session = session_of(ctx)
-    if not data and (sets or stores or match or peer):
+    if simulate and (stores or match or peer):
+        raise Usage(
+            "a simulation makes its own stores and measures no peers", hint="leave out --simulate, or the others"
+        )
+    if not data and (sets or stores or match or peer or simulate):
         raise Usage("there are no public sets to measure on", hint="name their folder with --data")
     pictures = [Path(plot)] if plot else []
     pictures += [Path(write) / "benchmark.svg"] if write else []
@@ -75,9 +87,11 @@ def benchmark(
     folders = chosen(Path(data), sets) if data else []
     with tempfile.TemporaryDirectory(prefix="graphmem-") as aside:
         place = Path(stores or aside) / ("with-match" if match else "texts")
-        found = quality.measure(folders, place, with_match=match, peers=peer or ()) if data else None
+        is_asked = data and not simulate
+        found = quality.measure(folders, place, with_match=match, peers=peer or ()) if is_asked else None
+        replayed = simulation.simulate(folders, place, session.progress) if simulate else ()
         sizes = size or (() if data else SIZES)
-        answer = board(speed.measure(sizes, Path(aside) / "speed", session.progress), found)
+        answer = board(speed.measure(sizes, Path(aside) / "speed", session.progress), found, replayed)
     if write:
         Path(write).mkdir(parents=True, exist_ok=True)
         (Path(write) / "benchmark.md").write_text(page(answer), encoding="utf-8")
@@ -102,6 +116,7 @@ def page(answer: Scoreboard) -> str:
     parts = [f"Measured on {answer.date}: {answer.machine}; CPU time."]
     parts += [speed_table(answer.speed)] if answer.speed else []
     parts += [table(answer.quality)] if answer.quality else []
+    parts += [simulation_table(answer.simulation)] if answer.simulation else []
     return "\n\n".join(parts) + "\n"
 
 
@@ -124,6 +139,16 @@ def shown(seconds: float) -> str:
 def head(columns: str) -> list[str]:
     """Return the first two lines of a table."""
     return [columns, "| --- " * (columns.count("|") - 1) + "|"]
+
+
+def simulation_table(results: Sequence[Simulated]) -> str:
+    """Return a simulation as a table."""
+    rows = [
+        f"| {found.set} | {found.variant} | {found.problems:,} | {found.reachable:,} | {found.hit_5:.3f}"
+        f" | {found.mrr:.3f} | {found.memories:,} |"
+        for found in results
+    ]
+    return "\n".join([*head(SIMULATION), *rows])
 
 
 def table(answer: Quality) -> str:

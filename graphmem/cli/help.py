@@ -14,7 +14,10 @@ def help_of(command: Any, path: str) -> str:
     commands = getattr(command, "lines", None) or [
         (name, found.short_help) for name, found in getattr(command, "commands", {}).items()
     ]
-    words = [path, *map(in_usage, arguments), "[OPTIONS]", *(["COMMAND …"] if commands else [])]
+    words = [*map(in_usage, arguments), "[OPTIONS]"]
+    if not command.context_settings.get("allow_interspersed_args", True):  # what follows may begin like an option
+        words.reverse()
+    words = [path, *words, *(["COMMAND …"] if commands else [])]
     parts = ["Usage: " + " ".join(words), *described(command.help or "")]
     parts += section("Arguments", [(param.metavar or param.name, meaning(param)) for param in arguments])
     parts += section("Options", [*map(option, options), ("-h, --help", "Show this and end.")])

@@ -36,11 +36,12 @@ def match(
         session.say("no known failure")
 
 
-def shown(found: Matched) -> str:
-    """Return a failure with the line that tells of it and what to do."""
+def shown(found: Matched, *, is_placed: bool = True) -> str:
+    """Return a failure with the line that tells of it, where that is in a file, and what to do."""
     more = f" and {len(found.lines) - 1:,} more" if len(found.lines) > 1 else ""
+    place = f"  line {found.line:,}{more}" if is_placed else ""
     by = BY.get(found.by) or f"similarity {found.similarity:.2f}"
-    lines = [f"{found.ref}  line {found.line:,}{more}  [{by}]", f"> {text.one_line(found.text)}"]
+    lines = [f"{found.ref}{place}  [{by}]", f"> {text.one_line(found.text)}"]
     record = found.record
     if isinstance(record, Failure):
         if found.by != "match":

@@ -56,6 +56,11 @@ class Layout:
         return self.state / "usage.sqlite"
 
     @property
+    def runs(self) -> Path:
+        """Holds which commands failed here and have not passed since."""
+        return self.state / "runs.json"
+
+    @property
     def journal(self) -> Path:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"

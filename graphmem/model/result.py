@@ -377,12 +377,31 @@ class MatchedLog(Answer):
     What a log tells of, by its lines, surest first.
 
     ``cut`` counts the lines of which only the beginning was looked at; the expressions of ``slow`` ran out of time.
+    ``unknown`` holds errors that no failure has the signature of, each as a trigger that would find it again.
     """
 
     results: list[Matched]
     lines: int
     cut: int
     slow: list[str]
+    unknown: list[str] = []
+
+
+class Ran(Answer):
+    """
+    What the memory has to say after a command ran.
+
+    After a failing run ``log`` is what its output tells of, and ``again`` are those failures whose fix had been shown
+    in this session before. After a pass ``helped`` are the memories that a report was written for, ``unknown`` errors
+    of the failing runs before that nobody knows yet, ``unfixed`` their known failures that no fix is known for.
+    """
+
+    status: int
+    log: MatchedLog | None = None
+    again: list[str] = []
+    helped: list[str] = []
+    unknown: list[str] = []
+    unfixed: list[str] = []
 
 
 class Parts(Answer):

@@ -130,6 +130,12 @@ class Error:
         return (f"{self.exact}\n{self.frame}", f"{self.exact}\n") if self.frame else (f"{self.exact}\n*",)
 
     @property
+    def trigger(self) -> str | None:
+        """A short text that finds the error again as the trigger of a failure; None where only its traceback does."""
+        texts = (LEAD.sub("", self.text).strip(), f"{self.name}: {self.message}")
+        return next((text for text in texts if not error_keys(text).isdisjoint(self.exact_keys)), None)
+
+    @property
     def near_keys(self) -> tuple[str, ...]:
         """What finds the same error in another frame, or with other values."""
         return (f"{self.exact}\n*", f"{self.near}\n~") if self.is_telling else ()

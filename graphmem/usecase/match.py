@@ -50,13 +50,14 @@ def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
         log.read(block, {line.number for _, line in hits})
     log.end()
     with store.reading():
-        unknown = by_signature(store, list(log.errors.values()), told)
-    if unknown and store.vectors is not None:
+        elsewhere, nowhere = by_signature(store, list(log.errors.values()), told)
+    if nowhere and store.vectors is not None:
         store.embed_missing()
     with store.reading() as catalog:
-        by_meaning(store, unknown[:MOST_TEXTS], told)
+        by_meaning(store, nowhere[:MOST_TEXTS], told)
         slow = sorted(catalog.refs(matcher.slow).values())
-        return MatchedLog(results=answers(store, told), lines=log.lines, cut=log.cut, slow=slow)
+        unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
+        return MatchedLog(results=answers(store, told), lines=log.lines, cut=log.cut, slow=slow, unknown=unknown)
 
 
 class Log:
@@ -95,21 +96,29 @@ class Log:
             lines.append(error.line)
 
 
-def by_signature(store: Store, found: Sequence[tuple[Error, list[int]]],
-                 told: dict[int, Told]) -> list[tuple[Error, list[int]]]:  # fmt: skip
-    """Find failures by the signatures of errors; return the errors that no failure is known for."""
-    unknown = []
+Found = list[tuple[Error, list[int]]]  # errors, each with its lines
+
+
+def by_signature(store: Store, found: Found, told: dict[int, Told]) -> tuple[Found, Found]:
+    """Find failures by the signatures of errors; return the errors known only from elsewhere, and those not known."""
+    elsewhere, nowhere = Found(), Found()
     for error, lines in found:
         same = store.catalog.with_errors(error.exact_keys)
         numbers = same or store.catalog.with_errors(error.near_keys)
         for number in numbers:
             add(told, number, Told("signature" if same else "near", error.text, lines))
-        if not numbers:
-            unknown.append((error, lines))
-    return unknown
+        if not same:
+            (elsewhere if numbers else nowhere).append((error, lines))
+    return elsewhere, nowhere
 
 
-def by_meaning(store: Store, found: Sequence[tuple[Error, list[int]]], told: dict[int, Told]) -> None:
+def triggers(errors: Iterable[Error]) -> list[str]:
+    """Return texts that would find these errors again, those of the project's own code first."""
+    found = sorted(errors, key=lambda error: (not error.is_own, error.line))
+    return list(dict.fromkeys(filter(None, (error.trigger for error in found))))[:MOST_TEXTS]
+
+
+def by_meaning(store: Store, found: Found, told: dict[int, Told]) -> None:
     """Find the failure that is most similar to each error, where one is similar enough."""
     if not found or store.vectors is None or store.embedder is None:
         return

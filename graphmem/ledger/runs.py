@@ -1,0 +1,77 @@
+"""
+Which commands failed on this machine and have not passed since, and what was shown: in ``state/``, never committed.
+
+Source: docs/guides/running-tests.md.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from graphmem.constants import KEPT_RUNS, RUN_DAYS, RUNS_BYTES
+from graphmem.ledger.journal import write_flushed
+from graphmem.lock import locked
+from graphmem.model.field import Time
+
+
+class Episode(BaseModel):
+    """
+    The failing runs of one command in one session since it last passed.
+
+    ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
+    matter. ``unknown`` holds errors that nobody knows, as triggers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    at: Time  # of the last of them
+    shown: dict[str, list[str]] = {}
+    unknown: list[str] = []
+
+
+Episodes = dict[str, Episode]  # by a key of session and command
+FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
+
+
+def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
+    """Return what failed lately; nothing, which is said, where the file is no such file."""
+    try:
+        if not path.exists():
+            return {}
+        if path.is_symlink() or path.parent.is_symlink() or path.stat().st_size > RUNS_BYTES:
+            raise ValueError("it is a link, or too large")
+        found = FILE.validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        told = "it is damaged" if isinstance(error, ValidationError) else str(error)
+        say(f"{path} is taken as empty: {told}")
+        return {}
+    return {key: episode for key, episode in found.items() if now - episode.at <= timedelta(days=RUN_DAYS)}
+
+
+@contextlib.contextmanager
+def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
+             say: Callable[[str], None]) -> Iterator[Episodes]:  # fmt: skip
+    """
+    Yield what failed lately, alone with it; what the block changes is written at its end, all or nothing.
+
+    Raises:
+        Locked: another process is at it all the time.
+        OSError: it cannot be written.
+    """
+    with locked(lock, timeout_s=timeout_s):
+        episodes = read(path, now, say)
+        before = dict(episodes)
+        yield episodes
+        if episodes != before:
+            latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
+            if path.parent.is_symlink():
+                raise OSError(f"{path.parent} is a link")
+            path.parent.mkdir(exist_ok=True)
+            fresh = path.with_name(f"{path.name}.tmp")  # of the one who holds the lock
+            write_flushed(fresh, FILE.dump_json(dict(latest)))
+            os.replace(fresh, path)

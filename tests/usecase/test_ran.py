@@ -1,0 +1,198 @@
+"""Ran: a command that fails and then passes says what helped, once, and to the session it belongs to."""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory, Unavailable
+from graphmem.constants import OFFERED_ERRORS, RUN_DAYS, RUNS_BYTES
+from graphmem.lock import locked
+from graphmem.model.result import Ran
+from tests.sample import Clock, data, open_memory
+
+TESTS = ["make", "test"]
+PORT = "Error: EADDRINUSE 0.0.0.0:80"
+UNKNOWN = "ValueError: the price list is empty"
+
+processes = get_context("forkserver")
+
+
+def fails(memory: Memory, log: str = PORT, **options: str) -> Ran:
+    return memory.ran(TESTS, status=1, log=log.encode().split(b"\n"), **options)  # type: ignore[arg-type]
+
+
+def passes(memory: Memory, **options: str) -> Ran:
+    return memory.ran(TESTS, status=0, **options)  # type: ignore[arg-type]
+
+
+def helped(memory: Memory, ref: str) -> int:
+    return int(memory.get(ref).record.model_dump().get("helped", 0))
+
+
+@pytest.fixture
+def known(memory: Memory) -> Memory:
+    """A failure with a fix, and two patterns that solve it, one better than the other."""
+    memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
+    memory.patterns.add("ports clash", "let the system choose the port", name="free-port")
+    memory.patterns.add("ports clash in CI", "run one job at a time", name="one-job")
+    memory.relations.link("free-port", "solves", "port")
+    memory.relations.link("one-job", "solves", "port", weight=0.5)
+    return memory
+
+
+def test_a_pass_after_a_known_failure_counts_what_was_shown_once(known: Memory) -> None:
+    failed = fails(known)
+    assert failed.log is not None and [hit.ref for hit in failed.log.results] == ["failure/port"]
+    assert (failed.status, failed.again) == (1, [])
+    assert fails(known).again == ["failure/port"]
+    assert passes(known).helped == ["failure/port", "pattern/free-port"]
+    assert passes(known) == Ran(status=0)
+    assert [helped(known, ref) for ref in ("port", "free-port", "one-job")] == [1, 1, 0]
+    record = known.get("port").record.model_dump()
+    assert record["failed"] == 0  # that it failed again says nothing: nobody knows whether the fix was tried
+    fails(known)
+    passes(known)
+    assert helped(known, "port") == 2
+
+
+def test_a_pass_without_a_failure_says_and_writes_nothing(known: Memory, tmp_path: Path) -> None:
+    assert passes(known) == Ran(status=0)
+    assert not data(tmp_path, "feedback").exists()
+
+
+def test_sessions_commands_and_folders_do_not_mix(known: Memory, tmp_path: Path) -> None:
+    fails(known, session="ann")
+    assert passes(known).helped == []
+    assert passes(known, session="bob").helped == []
+    assert known.ran(["make"], status=0, session="ann").helped == []
+    assert known.ran(TESTS, status=0, session="ann", folder=tmp_path / "sub").helped == []
+    assert passes(known, session="ann").helped
+
+
+def test_runs_of_one_name_settle_each_other(known: Memory) -> None:
+    fails(known, name="tests")
+    assert passes(known).helped == []
+    assert known.ran(["pytest", "-k", "port"], status=0, name="tests", folder=Path("/")).helped
+
+
+def test_what_comes_and_goes_by_itself_or_is_only_alike_is_shown_and_not_counted(memory: Memory) -> None:
+    memory.failures.add("now and then", name="flaky", match="flake", fix="wait", flaky=True)
+    memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="yaml", fix="pip install pyyaml")
+    failed = fails(memory, "flake\nModuleNotFoundError: No module named 'toml'")
+    assert failed.log is not None
+    assert [(hit.ref, hit.by) for hit in failed.log.results] == [("failure/flaky", "match"), ("failure/yaml", "near")]
+    passed = passes(memory)
+    assert (passed.helped, passed.unknown) == ([], ["ModuleNotFoundError: No module named 'toml'"])
+
+
+def test_an_error_that_nobody_knows_is_offered_after_the_pass_unless_it_is_known_by_then(memory: Memory) -> None:
+    fails(memory, f"collecting\nE   {UNKNOWN}\nTypeError: a cart has no owner\nfatal: it\n")
+    assert passes(memory).unknown == [UNKNOWN, "TypeError: a cart has no owner"]
+    assert passes(memory) == Ran(status=0)
+    fails(memory, UNKNOWN)
+    memory.failures.add(UNKNOWN, name="no-prices", fix="load them first")
+    assert passes(memory) == Ran(status=0)
+    again = fails(memory, f'  File "/else/where.py", line 7, in load\n{UNKNOWN}')  # the offered trigger finds it
+    assert again.log is not None and [hit.ref for hit in again.log.results] == ["failure/no-prices"]
+    assert passes(memory).helped == ["failure/no-prices"]
+
+
+def test_beside_a_known_failure_the_other_errors_are_not_offered(known: Memory) -> None:
+    fails(known, f"{PORT}\n{UNKNOWN}")
+    assert passes(known).unknown == []
+
+
+def test_few_errors_are_offered_however_many_there_were(memory: Memory) -> None:
+    fails(memory, "\n".join(f"ValueError: the {word} list is empty" for word in ("red", "green", "blue", "grey")))
+    assert len(passes(memory).unknown) == OFFERED_ERRORS
+
+
+def test_a_known_failure_without_a_fix_is_named_after_the_pass(memory: Memory) -> None:
+    memory.failures.add(UNKNOWN, name="no-prices")
+    memory.failures.add("TypeError: a cart has no owner", name="no-owner")
+    fails(memory, f"{UNKNOWN}\nTypeError: a cart has no owner")
+    memory.edit("no-owner", {"fix": "give it one"})
+    assert passes(memory) == Ran(status=0, unfixed=["failure/no-prices"])
+
+
+def test_the_report_is_about_the_task_and_what_was_reported_before_stays(known: Memory) -> None:
+    known.feedback("port", helped=False, task="ci/7")
+    fails(known)
+    assert passes(known, task="ci/7").helped == ["pattern/free-port"]
+    record = known.get("port").record.model_dump()
+    assert (record["helped"], record["failed"]) == (0, 1)
+    fails(known)
+    assert passes(known, task="ci/7").helped == []
+
+
+def test_a_rename_is_followed_and_what_is_gone_is_left_out(known: Memory) -> None:
+    fails(known)
+    known.rename("free-port", "any-port")
+    known.purge(["failure/port"], yes=True)
+    assert passes(known).helped == ["pattern/any-port"]
+
+
+def test_a_failure_of_long_ago_belongs_to_no_session(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_memory(tmp_path, clock=clock) as memory:
+        memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
+        fails(memory)
+        clock.back(-timedelta(days=RUN_DAYS + 1))
+        assert passes(memory) == Ran(status=0)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def grow(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b" " * RUNS_BYTES)
+
+
+def link(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("damage", [cut, grow, link, Path.unlink])
+def test_a_damaged_state_is_an_empty_one_and_is_said(damage: Callable[[Path], object], tmp_path: Path) -> None:
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as memory:
+        memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
+        fails(memory)
+        damage(memory.store.layout.runs)
+        said.clear()
+        assert passes(memory) == Ran(status=0)
+        assert [line for line in said if "is taken as empty" in line or damage is Path.unlink] or damage is Path.unlink
+        fails(memory)
+        assert passes(memory).helped == ["failure/port"]
+
+
+def fail_once(folder: Path, number: int) -> None:
+    os.environ["GRAPHMEM_EMBEDDING_MODEL"] = "none"
+    with Memory(folder) as memory:
+        memory.ran(TESTS, status=1, log=[PORT.encode()], session=f"s{number}")
+
+
+def test_runs_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
+        children = [processes.Process(target=fail_once, args=(tmp_path, number)) for number in range(6)]
+        for child in children:
+            child.start()
+        for child in children:
+            child.join(60)
+        assert [child.exitcode for child in children] == [0] * 6
+        assert all(passes(memory, session=f"s{number}").helped for number in range(6))
+
+
+def test_while_somebody_else_writes_it_is_refused_and_the_next_pass_counts(known: Memory) -> None:
+    fails(known)
+    known.store.ledger.lock_timeout_s = 0.05
+    with locked(known.store.ledger.lock, timeout_s=1), pytest.raises(Unavailable):
+        passes(known)
+    assert passes(known).helped == ["failure/port", "pattern/free-port"]
