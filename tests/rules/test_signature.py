@@ -146,9 +146,10 @@ def test_no_text_takes_long(parts: list[str]) -> None:
 
 
 pieces = st.sampled_from((
-    "line 12", "pid 7", "0x1f", "0X1F", "2026-11-01T09:30:00.123Z", "09:30:00", "deadbeef01", "/tmp/a1/b", "/var/tmp/x",
-    "/home/me/", "C:\\Users\\me\\", "/root/", "a.py:12:3", "3.5 ms", "10 minutes", "error: ", "KeyError", ": ", " ",
-    "x", "7", "cannot find", "Permission denied", "'a b'", "-", "1e7c4b5a-0000-4000-8000-00000000000f", "not found", "\\", "/",
+    "line 12", "pid 7", "0x1f", "0X1F", "2026-11-01T09:30:00.123Z", "09:30:00", "deadbeef01", "/tmp/a1/b",
+    "/var/tmp/x", "/home/me/", "C:\\Users\\me\\", "/root/", "a.py:12:3", "3.5 ms", "10 minutes", "error: ",
+    "KeyError", ": ", " ", "x", "7", "cannot find", "Permission denied", "'a b'", "-",
+    "1e7c4b5a-0000-4000-8000-00000000000f", "not found", "\\", "/",
 ))  # fmt: skip
 
 
