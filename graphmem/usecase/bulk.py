@@ -1,111 +1,30 @@
 """Bulk: rows of any kind in any order, all or none."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from graphmem.catalog.entry import Entry, repeat_keys
+from graphmem.catalog.entry import Entry
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
-from graphmem.ledger.codec import checked, finding, too_large
+from graphmem.ledger.codec import checked, finding
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
-from graphmem.model import MODELS, Entity, Fact, Feedback, Frozen, Insight, Memory, Record, Relation, Session, Task
+from graphmem.model import MODELS, Fact, Feedback, Insight, Record, Relation, Session, Task
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
-from graphmem.model.result import Action, BulkAdded, Changed, Finding, Variant
-from graphmem.model.vocabulary import RelationType
+from graphmem.model.result import BulkAdded
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
-from graphmem.usecase.capture import NOVEL, Likeness, judge, merged, variant_edge, variants_of
 from graphmem.usecase.facts import put_fact
-from graphmem.usecase.intake import changed, keyed, known_type, made_name, refuse_taken, united
+from graphmem.usecase.incoming import Given, Intake, add_record, guarded, key_of
+from graphmem.usecase.intake import changed, keyed, made_name
 from graphmem.usecase.link import known_relation, refuse_ends
+from graphmem.usecase.repeats import add_without_repeats
 
 REPORT_EVERY = 5_000  # lines between two reports of progress
-
-
-class Given(NamedTuple):
-    """A line of the input that is a row: what it says, and the record that it makes on its own."""
-
-    place: int
-    line: bytes
-    row: dict[str, Any]
-    record: Frozen | None  # None for an edge that is nothing but its ends
-
-    @property
-    def is_edge(self) -> bool:
-        return bool(self.row["kind"] == "relation")
-
-
-@dataclass(slots=True)
-class Intake:
-    """A bulk addition on its way: what is wrong with the input, and what will be written."""
-
-    store: Store
-    name: str
-    symmetric: frozenset[str]
-    findings: list[Finding] = field(default_factory=list)
-    rejects: list[bytes] = field(default_factory=list)
-    firsts: dict[int, Given] = field(default_factory=dict)  # number of a row: the line that gave it first
-    handles: dict[str, str] = field(default_factory=dict)  # reference that the input makes: reference by key
-    records: dict[str, Record] = field(default_factory=dict)  # by key: what each record of the input becomes
-    puts: dict[int, Entry] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
-    relations: int = 0
-    there: frozenset[int] = frozenset()  # numbers of the input's records that the store has already
-    scopes: frozenset[str] = frozenset()  # kinds and types that the store has records of
-    pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and scopes, checked
-    is_verbose: bool = False
-    may_skip: bool = False  # bad rows are left aside
-    results: list[Changed] = field(default_factory=list)
-
-    def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
-        """Note what is wrong with a row."""
-        self.findings.append(
-            finding(BadLine(message, expected or "see docs/format.md", code=code), self.name, given.place)
-        )
-        self.rejects.append(given.line)
-
-    def put(self, record: Frozen) -> None:
-        """Note a record to be written."""
-        made = entry(record, self.symmetric)
-        if bad := too_large(made.line):
-            raise BadInput(bad.message, hint=bad.expected)
-        self.puts[made.id] = made
-
-    def take_back(self, record: Record) -> None:
-        """Forget a record that turned out to be refused."""
-        number = row_id(record.key_ref)
-        del self.records[record.key_ref]
-        self.handles = {handle: key for handle, key in self.handles.items() if key != record.key_ref}
-        if self.puts.pop(number, None) is not None:
-            self.counts["updated" if number in self.there else "created"] -= 1
-
-    def count(
-        self, action: Action, record: Record, likeness: Likeness = NOVEL, variants: Sequence[Variant] = ()
-    ) -> None:
-        """Count what became of a row, and keep it for the long answer."""
-        self.counts[action] += 1
-        if not self.is_verbose:
-            return
-        into = record.ref if action == "merged" else None
-        self.results.append(
-            Changed(ref=record.ref, action=action, merged_into=into, merged_by=likeness.by,
-                    similarity=likeness.similarity, variants=list(variants), record=record)
-        )  # fmt: skip
-
-    def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
-        """Tell whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""
-        first = self.firsts.setdefault(number, given)
-        if first is given:
-            return False
-        if not (may_swap and first.row.get("from") != given.row.get("from")):
-            self.refuse(given, f"the same key as in line {first.place}", "each key once", "duplicate_key")
-        return True
 
 
 def bulk_add(
@@ -147,14 +66,6 @@ def bulk_add(
         store.ledger.commit(list(intake.puts.values()))
         keep_rejects(intake)
     return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, "results": intake.results})
-
-
-def guarded(intake: Intake, given: Given, add: Any) -> None:
-    """Do one row, and note it as bad where it is refused."""
-    try:
-        add(intake, given)
-    except (BadInput, Refused) as error:
-        intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
 
 
 def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
@@ -212,36 +123,6 @@ def named_from(kind: str) -> str:
     return model.named_from if model is not None and issubclass(model, Record) else ""
 
 
-def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variants: Sequence[Variant] = ()) -> None:
-    """Take in a record: a new one, or what it changes of the one that has its key."""
-    record = given.record
-    assert isinstance(record, Record)
-    catalog = intake.store.catalog
-    if isinstance(record, Entity):
-        known_type(catalog, record.type)
-    number = row_id(record.key_ref)
-    if intake.is_again(given, number):
-        return
-    for handle in (f"{record.scope}/{name}" for name in (record.name, *record.aliases)):
-        if intake.handles.setdefault(handle, record.key_ref) != record.key_ref:
-            raise Refused(f"the name {handle} is given twice", hint="each name once")
-    intake.handles[record.key_ref] = record.key_ref
-    if number in intake.there:
-        before = catalog.stored(number)
-        if before.is_archived and not record.is_archived:
-            raise Refused(f"{before.ref} is archived", hint=f"bring it back with: graphmem restore {before.ref}")
-        record = changed(before, united(before, given.row), intake.store.now())
-        action: Action = "unchanged" if record is before else "updated"
-    else:
-        if record.scope in intake.scopes:
-            refuse_taken(catalog, record.scope, record.name)
-        action = "created"
-    intake.records[record.key_ref] = record
-    if action != "unchanged":
-        intake.put(record)
-    intake.count(action, record, likeness, variants)
-
-
 def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
     """Name what tasks belong to and need by key; one that is refused is taken back, and so is what needs it."""
     refused = -1
@@ -285,17 +166,6 @@ def settle_references(intake: Intake, given: Given) -> None:
     if settled is not record:
         intake.records[record.key_ref] = settled
         intake.put(settled)
-
-
-def key_of(intake: Intake, ref: str) -> str | None:
-    """Return the reference by key of a record of the input or of the store."""
-    if ref in intake.handles:
-        return intake.handles[ref]
-    found = intake.store.catalog.known({ref}).get(ref)
-    if found is None:
-        return None
-    intake.handles[ref] = intake.store.catalog.stored(found).key_ref
-    return intake.handles[ref]
 
 
 def refuse_cycles(intake: Intake) -> None:
@@ -412,98 +282,3 @@ def keep_rejects(intake: Intake) -> None:
         intake.store.say_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.store.say_once(str(finding))
-
-
-# --- with near-duplicates ----------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Pool:
-    """The failures or patterns that a new one may repeat: those of the store and those of the input so far."""
-
-    records: dict[int, Memory] = field(default_factory=dict)
-    signatures: dict[int, set[int]] = field(default_factory=dict)
-    ids: list[int] = field(default_factory=list)
-    rows: list[Any] = field(default_factory=list)  # unit vectors, in the order of ids
-
-    def add(self, number: int, record: Memory, vector: Any) -> None:
-        """Let later rows repeat this one."""
-        self.records[number] = record
-        for key in repeat_keys(record):
-            self.signatures.setdefault(key, set()).add(number)
-        if vector is not None:
-            self.ids.append(number)
-            self.rows.append(vector)
-
-    def cosines(self, vector: Any) -> dict[int, float]:
-        """Return the cosine of each record of the pool with a unit vector."""
-        if vector is None or not self.rows:
-            return {}
-        import numpy as np  # noqa: PLC0415 - only a comparison by meaning needs it
-
-        return dict(zip(self.ids, (np.stack(self.rows) @ vector).tolist(), strict=True))
-
-
-def add_without_repeats(intake: Intake, rows: Sequence[Given]) -> None:
-    """Take in records in key order, each compared with the store and with those before it."""
-    store = intake.store
-    memories = [(given, given.record) for given in rows if isinstance(given.record, Memory)]
-    memories.sort(key=lambda pair: row_id(pair[1].key_ref))
-    for given in rows:
-        if not isinstance(given.record, Memory):
-            guarded(intake, given, add_record)
-    vectors = embed(store, memories)
-    pools = {kind: pool_of(store, kind) for kind in {record.kind for _, record in memories}}
-    for (given, _), vector in zip(memories, vectors, strict=True):
-        guarded(intake, given, lambda intake, given, vector=vector: add_unless_repeated(intake, given, vector, pools))
-
-
-def embed(store: Store, memories: Sequence[tuple[Given, Memory]]) -> Sequence[Any]:
-    """Return the vector of each memory, or None for each without a model."""
-    if store.embedder is None or not memories:
-        return [None] * len(memories)
-    return list(store.embedder.encode_documents([record.search_text for _, record in memories]))
-
-
-def pool_of(store: Store, kind: str) -> Pool:
-    """Return the live records of a kind with their vectors."""
-    store.embed_missing()
-    pool = Pool()
-    numbers = [number for number, *_ in store.catalog.live_rows(kind)]
-    vectors = dict(store.vectors.of(numbers)) if store.vectors is not None else {}
-    for number in numbers:
-        record = store.catalog.stored(number)
-        assert isinstance(record, Memory)
-        pool.add(number, record, vectors.get(number))
-    return pool
-
-
-def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mapping[str, Pool]) -> None:
-    """Take in a memory, merged into the one that it repeats, or linked to those that it resembles."""
-    made = given.record
-    assert isinstance(made, Memory)
-    pool, number = pools[made.kind], row_id(made.key_ref)
-    if intake.store.catalog.has(number):
-        add_record(intake, given)
-        return
-    same = {found for key in repeat_keys(made) for found in pool.signatures.get(key, ())}
-    repeats = [pool.records[found] for found in sorted(same)]
-    likeness = judge(intake.store, made, pool.cosines(vector), repeats, lambda found: pool.records[found])
-    if likeness.same is None:
-        add_record(intake, given, likeness, variants_of(made, likeness, pool.records))
-        if number in intake.puts:
-            pool.add(number, made, vector)
-            for other, similarity in likeness.variants:
-                intake.put(variant_edge(made, pool.records[other], similarity))
-        return
-    if intake.is_again(given, number):
-        return
-    older = pool.records[likeness.same]
-    changes = merged(older, made, is_named=decode(given.line).get("name") is not None)
-    after = changed(older, changes, intake.store.now())
-    pool.records[likeness.same] = after
-    intake.handles.update((f"{made.scope}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases))
-    intake.records[older.key_ref] = after
-    if after is not older:
-        intake.put(after)
-    intake.count("merged", after, likeness)
