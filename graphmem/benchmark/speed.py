@@ -32,6 +32,7 @@ from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, 
 from graphmem.graph.engine import Connection, open_database
 from graphmem.memory import Memory
 from graphmem.model.result import Answer
+from graphmem.ndjson import encode
 from graphmem.store import Progress
 
 SEED = 20_261_122  # of everything that is made
@@ -98,7 +99,7 @@ def measure_size(size: int, folder: Path) -> list[Timing]:
 
 def bulk(memory: Memory, raw: Raw, rows: Rows, edges: Edges) -> Iterator[Figure]:
     """Measure what is done with all rows at once."""
-    lines = [orjson.dumps(row) for row in (*rows, *relations(edges))]
+    lines = [encode(row) for row in (*rows, *relations(edges))]
     floor = cpu(parse_and_write, lines, raw.file)
     copied = floor + cpu(copy, raw.graph, rows, edges)
     added = cpu(memory.add_rows, lines)

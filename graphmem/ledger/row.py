@@ -22,7 +22,11 @@ PLAIN_TEXT = re.compile(  # that line, or with a weight, where no text needs an 
     r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"(?:,"weight":([01]\.[0-9]{0,14}[1-9]|[12]))?\}'
 )
 
-json_text = lru_cache(65_536)(orjson.dumps)  # the ends of edges recur: a record has several
+
+@lru_cache(65_536)  # the ends of edges recur: a record has several
+def json_text(text: str) -> bytes:
+    """Return a text as JSON."""
+    return bytes(memoryview(orjson.dumps(text)))
 
 
 def entry(record: Frozen, symmetric: Container[str]) -> Entry:

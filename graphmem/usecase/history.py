@@ -16,6 +16,7 @@ from graphmem.model.vocabulary import KINDS
 from graphmem.names import split_ref
 from graphmem.ndjson import BOM, Row
 from graphmem.rules import compare
+from graphmem.rules.merge import FACTS
 from graphmem.store import Store
 from graphmem.usecase.past import committed
 
@@ -151,7 +152,7 @@ def revisions(store: Store, key: str) -> Iterator[Revision]:
 def row_of(data: bytes, key: str) -> Row | None:
     """Return the row of a record, by its reference by key, in the content of a data file."""
     scope, name = split_ref(key)
-    wanted = f"{scope if scope in KINDS else 'entity'}\n{key}"
+    wanted = f"{scope if scope in KINDS else 'entity'}\n{name if scope in FACTS else key}"
     text = orjson.dumps(name)
     for line in data.removeprefix(BOM).split(b"\n"):
         if text in line or b"\\u" in line or b"\\/" in line:  # only these can hold it: the rest is not parsed

@@ -15,6 +15,7 @@ from graphmem.model import Constraint, Decision, Session
 from graphmem.model.blackboard import Blackboard
 from graphmem.model.result import Changed, Listed, SessionContext
 from graphmem.names import mark, slug
+from graphmem.rules.stage import refuse_move
 from graphmem.store import Store
 from graphmem.usecase import capture
 from graphmem.usecase.intake import build, changed, keyed, refuse_no_slug
@@ -122,6 +123,8 @@ def work_on(store: Store, session: str | None, fields: Mapping[str, Any]) -> Ses
         if before.task is None and "description" not in given:
             raise Refused("no task is current", hint='say what it is: graphmem session task "add a login page"')
         is_new = before.task is None or given.get("description") not in (None, before.task.description)
+        if not is_new and before.task is not None:
+            refuse_move(before.task.status, given.get("status", before.task.status))
         old = {"started_at": now} if is_new or before.task is None else before.task.but()
         return {"task": {**old, **given}}
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphmem.rules import signature
 from graphmem.rules.signature import error_keys, errors, generalised
 
 # In every language: an error as one machine tells it, the same from another machine, another error in the same place.
@@ -142,3 +143,22 @@ def test_values_are_generalised_and_names_stay() -> None:
 def test_no_text_takes_long(parts: list[str]) -> None:
     """A line that matched in more than linear time would hang here."""
     list(errors(["".join(parts) * 5_000] * 3))
+
+
+pieces = st.sampled_from((
+    "line 12", "pid 7", "0x1f", "0X1F", "2026-11-01T09:30:00.123Z", "09:30:00", "deadbeef01", "/tmp/a1/b",
+    "/var/tmp/x", "/home/me/", "C:\\Users\\me\\", "/root/", "a.py:12:3", "3.5 ms", "10 minutes", "error: ",
+    "KeyError", ": ", " ", "x", "7", "cannot find", "Permission denied", "'a b'", "-",
+    "1e7c4b5a-0000-4000-8000-00000000000f", "not found", "\\", "/",
+))  # fmt: skip
+
+
+@given(st.lists(pieces, max_size=8).map("".join))
+def test_a_look_before_a_search_changes_nothing(text: str) -> None:
+    plain = text
+    for _, pattern, replacement in signature.VOLATILE:
+        plain = pattern.sub(replacement, plain)
+    assert signature.stable(text) == " ".join(plain.split())
+    searches = (signature.PANIC, signature.CLASS, signature.MARK, signature.PLAIN)
+    if not any(word in text.lower() for word in signature.ERROR_WORDS):
+        assert not any(found.search(text) for found in searches)

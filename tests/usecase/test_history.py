@@ -164,6 +164,19 @@ def test_entities_have_a_history_too_and_odd_names_are_only_names(repository: Re
             ]
 
 
+def test_runs_and_lessons_have_a_history_too(repository: Repository) -> None:
+    with Memory(project(repository)) as memory:
+        memory.lessons.learn([b'{"type":"review.verdict","findings":[{"description":"no tests","severity":"bug"}]}'],
+                             run="failure/r1")  # fmt: skip
+    repository.commit("learn")
+    assert told(log(repository, "run/failure/r1")) == [("learn", "created run/failure/r1")]
+    assert told(log(repository, "lesson/no-tests")) == [("learn", "created lesson/no-tests")]
+    with Memory(project(repository)) as memory:
+        memory.lessons.decay("r2")
+        memory.lessons.add("wait for it", type="preference")
+    assert diff(repository).summary == "+1 lesson, +1 run"
+
+
 def test_a_row_in_another_writers_spelling_is_the_same_row(repository: Repository) -> None:
     failures(repository, b'{"kind": "failure", "name": "\\u0061", "trigger": "t", '
                          b'"created_at": "2026-11-01T09:30:00.000Z"}\r\n')  # fmt: skip

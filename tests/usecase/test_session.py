@@ -7,6 +7,8 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
+from graphmem.model.blackboard import TaskStage
+from graphmem.rules.stage import MOVES
 from tests.sample import START, Clock, contents, open_memory
 
 
@@ -64,6 +66,22 @@ def test_a_task_goes_on_until_another_begins(memory: Memory) -> None:
         "in_progress",
         True,
     )
+
+
+@pytest.mark.parametrize("before", MOVES)
+@pytest.mark.parametrize("after", MOVES)
+def test_a_task_makes_the_moves_that_are_legal_and_no_other(
+    memory: Memory, before: TaskStage, after: TaskStage
+) -> None:
+    memory.sessions.work_on("add a login page", status=before)
+    if after == before or after in MOVES[before]:
+        moved = memory.sessions.work_on(status=after).current_task
+        assert moved is not None and moved.status == after
+    else:
+        with pytest.raises(Refused, match=f"cannot become {after}"):
+            memory.sessions.work_on(status=after)
+        kept = memory.sessions.show().current_task
+        assert kept is not None and kept.status == before
 
 
 def test_the_ten_newest_decisions_are_current(memory: Memory) -> None:
