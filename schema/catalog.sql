@@ -86,4 +86,5 @@ CREATE TABLE stale (id INTEGER PRIMARY KEY);
 -- What the graph has not taken in yet: a node by its reference by key, an edge by its type and ends.
 CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, source TEXT, target TEXT);
 
-CREATE TABLE vector (model TEXT, text_hash BLOB, place INTEGER, PRIMARY KEY (model, text_hash)) WITHOUT ROWID;
+-- Where the vector of a text is in the file of its model. Kept when all else is made anew: to embed takes longest.
+CREATE TABLE IF NOT EXISTS vector (model TEXT, text_hash BLOB, place INTEGER, PRIMARY KEY (model, text_hash)) WITHOUT ROWID;

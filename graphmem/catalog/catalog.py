@@ -41,7 +41,7 @@ TABLES = (
 
 def connect(path: Path) -> sqlite3.Connection:
     """
-    Open the catalog at ``path``, made empty where it is missing or of another version.
+    Open the catalog at ``path``, made empty where it is missing or of another version; where the vectors are stays.
 
     Raises:
         sqlite3.DatabaseError: the file is damaged; delete it and call again.
@@ -56,7 +56,7 @@ def connect(path: Path) -> sqlite3.Connection:
         with transaction(connection):
             names = (
                 "SELECT name FROM sqlite_master WHERE type = 'table'"
-                " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'lexical_*'"
+                " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'lexical_*' AND name <> 'vector'"
             )
             for (name,) in connection.execute(names).fetchall():
                 connection.execute(f'DROP TABLE "{name}"')

@@ -64,3 +64,16 @@ def test_a_rebuild_that_is_killed_while_it_embeds_loses_less_than_a_step(tmp_pat
             (hit, *_) = memory.query(text, limit=1).results
             assert hit.similarity > 0.999
         assert model.done == TEXTS - 2 * STEP
+
+
+def test_another_version_embeds_nothing_again(tmp_path: Path) -> None:
+    with open_memory(tmp_path, embedder=Counting()) as memory:
+        for number in range(5):
+            memory.failures.add(f"error number {number} in module {number}", name=f"f{number}", dedup=False)
+        before = [(hit.ref, hit.relevance) for hit in memory.query("error number 3").results]
+        memory.store.catalog.connection.execute("PRAGMA user_version = 1")
+    model = Counting()
+    with open_memory(tmp_path, embedder=model) as memory:
+        assert [(hit.ref, hit.relevance) for hit in memory.query("error number 3").results] == before
+        assert memory.list("failure").total == 5
+    assert model.done == 0
