@@ -17,7 +17,7 @@ from graphmem.model.result import Finding as BadFinding
 from graphmem.model.result import Injected, Learned, Listed, Moved, SeenLesson
 from graphmem.names import row_id, visible
 from graphmem.ndjson import BadLine, decode, refuse_long
-from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, overlap
+from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.standing import Standing, is_eligible
 from graphmem.store import Store
 from graphmem.usecase.facts import put_fact
@@ -30,7 +30,7 @@ RUNS = ("run", "run_id")  # where an event says in which run
 
 @dataclass(frozen=True)
 class Events:
-    """The events of one run."""
+    """The verdicts among the events of one run, and when the last event was."""
 
     rows: list[Mapping[str, Any]]
     run: str
@@ -125,7 +125,7 @@ def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None
         try:
             refuse_long(line)
             row = decode(line.strip())
-            rows.append(row)
+            rows += [row] if is_verdict(row) else []  # the log of a run may be long, and only these tell
             times += [parse_time(row[field]) for field in TIMES if isinstance(row.get(field), str)][:1]
             runs.update(str(row[field]) for field in RUNS if isinstance(row.get(field), str))
         except BadLine as error:
