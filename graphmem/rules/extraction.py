@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from graphmem.constants import KEYWORD_OVERLAP
@@ -40,6 +41,7 @@ class Finding:
         return self.severity in ("bug", "warning")
 
 
+@lru_cache(4096)  # each finding is compared with each lesson
 def keywords(text: str) -> frozenset[str]:
     """Return the words of a text in lower case, without punctuation and stop words."""
     return frozenset(word for word in WORD.findall(text.lower()) if word not in STOP_WORDS)
