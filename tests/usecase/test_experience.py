@@ -130,7 +130,8 @@ def test_what_is_old_and_worth_next_to_nothing_goes(tmp_path: Path) -> None:
         failures(memory, 3)
         clock.time += timedelta(days=120)
         memory.failures.add("a fresh one that helped nobody", name="fresh")
-        memory.feedback("fresh", helped=False)
+        for _ in range(20):
+            memory.feedback("fresh", helped=False)
         memory.feedback("f01", helped=True)
         assert [found.ref for found in memory.prune(yes=True).records] == ["failure/f00", "failure/f02"]
         assert {found.ref for found in memory.list("failure").results} == {"failure/f01", "failure/fresh"}

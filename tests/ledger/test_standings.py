@@ -1,0 +1,100 @@
+"""How lessons stand, kept up run by run: the same as from the files alone, whatever came when and went."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphmem import GraphmemError
+from tests.sample import Clock, open_memory
+
+NAMES = ("a", "b", "c")
+names, days = st.sampled_from(NAMES), st.integers(1, 28)
+seen = st.lists(st.builds("{}{}".format, st.sampled_from(("lesson/", "")), names), max_size=2)
+steps = st.one_of(
+    st.tuples(st.just("run"), days, st.integers(1, 12), seen),
+    st.tuples(st.just("run"), days, st.integers(1, 12), seen),
+    st.tuples(st.just("lesson"), names, days, st.sampled_from(("pattern", "preference")), st.none() | days),
+    st.tuples(st.just("drop"), st.sampled_from(("run", "lesson")), st.integers(0, 9)),
+    st.tuples(st.just("rename"), names, names),
+    st.tuples(st.just("forget"), names),
+    st.tuples(st.just("restore"), names),
+)
+
+
+class History:
+    """Rows come and go in the files, as a pull brings them; each change is taken in by itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.memory = open_memory(folder, clock=Clock())
+        self.do: dict[str, Callable[..., object]] = {
+            "run": self.run, "lesson": self.lesson, "drop": self.drop, "rename": self.rename,
+            "forget": lambda name: self.memory.forget(f"lesson/{name}"),
+            "restore": lambda name: self.memory.restore(f"lesson/{name}"),
+        }  # fmt: skip
+
+    def append(self, kind: str, *rows: dict[str, Any]) -> None:
+        path = self.folder / f".graphmem/data/{kind}.ndjson"
+        path.parent.mkdir(exist_ok=True)
+        fields = ("run",) if kind == "run" else ("name",)
+        given = [tuple(row[field] for field in fields) for row in rows]
+        there = [orjson.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+        kept = [row for row in there if tuple(row[field] for field in fields) not in given]
+        path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in (*kept, *rows)))
+
+    def run(self, day: int, silent: int, seen: list[str]) -> None:
+        """A run that saw something, and silent ones after it."""
+        made = [{"kind": "run", "run": f"{day}-{n:02}", "at": f"2026-11-{day:02}T{n:02}:00:00.000Z"}
+                for n in range(silent)]  # fmt: skip
+        self.append("run", {**made[0], "seen": seen}, *made[1:])
+
+    def lesson(self, name: str, day: int, kind: str, restored: int | None) -> None:
+        row = {"kind": "lesson", "name": name, "type": kind, "description": f"{name} is better",
+               "created_at": f"2026-11-{day:02}T00:00:00.000Z"}  # fmt: skip
+        self.append(
+            "lesson", row | ({} if restored is None else {"restored_at": f"2026-11-{restored:02}T00:30:00.000Z"})
+        )
+
+    def drop(self, kind: str, place: int) -> None:
+        path = self.folder / f".graphmem/data/{kind}.ndjson"
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        if lines:
+            del lines[place % len(lines)]
+            path.write_bytes(b"".join(lines))
+
+    def rename(self, name: str, other: str) -> None:
+        self.memory.rename(f"lesson/{name}", f"{other}-renamed")
+
+    def standings(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return how the lessons stand, which are live, and what the graph has of them."""
+        memory = self.memory
+        memory.list("lesson")
+        run = memory.store.catalog.connection.execute
+        query = "MATCH (l:Lesson) OPTIONAL MATCH (l)-[:SEEN_IN]->(r:Run) RETURN l.key, l.frequency, r.run ORDER BY 1, 3"
+        return (
+            run("SELECT record, frequency, silent, last_run, is_faded FROM standing ORDER BY record").fetchall(),
+            run("SELECT id, is_live FROM record WHERE scope = 'lesson' ORDER BY id").fetchall(),
+            memory.cypher(query.replace("ORDER BY 1, 3", "ORDER BY l.key, r.run")).rows,
+        )
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(steps, min_size=3, max_size=14))
+def test_lessons_stand_as_the_files_alone_say(history: list[tuple[Any, ...]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        made = History(Path(folder))
+        for what, *arguments in history:
+            try:
+                made.do[what](*arguments)
+            except GraphmemError:
+                continue
+            made.memory.list("lesson")  # each change is taken in by itself
+        found = made.standings()
+        made.memory.rebuild()
+        assert made.standings() == found
+        made.memory.close()
