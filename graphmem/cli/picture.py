@@ -50,12 +50,13 @@ def importance(axes: Any, answer: Stats) -> None:
 
 def feedback(axes: Any, answer: Stats) -> None:
     """Draw the reports of each week, above the line those that helped, below it those that did not."""
-    weeks = [date.fromisoformat(week.week) for week in answer.feedback]
+    weeks = [date.fromisoformat(week.week).toordinal() / 7 for week in answer.feedback]
     helped, failed = [week.helped for week in answer.feedback], [week.failed for week in answer.feedback]
-    axes.bar(weeks, helped, width=6, color=GOOD, label="helped")
-    axes.bar(weeks, [-number for number in failed], width=6, color=BAD, label="did not help")
+    axes.bar(weeks, helped, width=0.9, color=GOOD, label="helped")
+    axes.bar(weeks, [-number for number in failed], width=0.9, color=BAD, label="did not help")
     axes.axhline(0, color="black", linewidth=0.5)
-    axes.set_xticks(weeks[:: max(1, -(-len(weeks) // WEEKS))])
+    step = max(1, -(-len(weeks) // WEEKS))
+    axes.set_xticks(weeks[::step], [week.week for week in answer.feedback][::step])
     axes.set_ylim(-1.05 * max([1, *failed]), 1.25 * max([1, *helped]))  # with room for the legend
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")

@@ -570,8 +570,9 @@ class Loop(Answer):
     """
     Whether learning happens: how far failures came in the last campaigns and runs.
 
-    ``since`` is where these begin, ``null`` for the beginning of everything. ``broken`` is the first stage that nothing
-    came to, ``null`` where nothing is broken or nothing is there yet; ``verdict`` says it in words.
+    ``since`` is where these begin, ``null`` for the beginning of everything. ``reports`` counts those on failures and
+    on patterns that solve them. ``broken`` is the first stage that nothing came to, ``null`` where nothing is broken or
+    nothing is there yet; ``verdict`` says it in words.
     """
 
     since: str | None

@@ -79,8 +79,8 @@ class Told:
 
     Attributes:
         captured, injected, used, helped: failures that came to each stage; what helped was used, and injected.
-        failed: of those used, how many were reported on, and none as having helped.
-        known: failures that are there at all.
+        reports: on failures, and on what solves them.
+        known: failures that are not archived, however old.
         pieces: campaigns and runs that were looked at.
         finished: tasks among them that are complete.
     """
@@ -89,7 +89,7 @@ class Told:
     injected: int = 0
     used: int = 0
     helped: int = 0
-    failed: int = 0
+    reports: int = 0
     known: int = 0
     pieces: int = 0
     finished: int = 0
@@ -117,7 +117,7 @@ def verdict(told: Told) -> str:
             return f"{so_far}, feedback on 0: tasks finish without reporting what they used"
         case "used":
             return f"{so_far}, feedback on 0: nobody reports on what was handed out"
-        case "helped" if told.failed:
+        case "helped" if told.reports:
             return f"{so_far}, used {told.used:,}, helped 0: what is known is used and does not help"
         case "helped":
             return f"{so_far}, used {told.used:,}, feedback on 0: tasks name what they used, not whether it helped"

@@ -110,9 +110,10 @@ def worth(memories: Collection[Weighed]) -> Worth:
 
 def coverage(store: Store, failures: Collection[Weighed], unsolved: int) -> Coverage:
     """Return how many failures are solved, and by what."""
-    sql = (
-        "SELECT count(DISTINCT dst) FROM relation JOIN record ON record.id = dst"
-        " WHERE relation.is_live AND type = 'solves' AND scope = 'failure'"
+    sql = (  # a file may hold edges between what this type does not connect
+        "SELECT count(DISTINCT dst) FROM relation JOIN record AS source ON source.id = src"
+        " JOIN record AS target ON target.id = dst WHERE relation.is_live AND relation.type = 'solves'"
+        " AND source.scope = 'pattern' AND target.scope = 'failure'"
     )
     (solved,) = store.catalog.connection.execute(sql).fetchone()
     return Coverage(solved=solved, fix_only=len(failures) - solved - unsolved, unsolved=unsolved)

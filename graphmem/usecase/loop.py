@@ -6,10 +6,13 @@ from datetime import datetime
 from graphmem.errors import Usage
 from graphmem.ledger.usage import accesses
 from graphmem.model import Failure, Task
-from graphmem.model.field import format_time
+from graphmem.model.field import format_time, parse_time
 from graphmem.model.result import Loop, LoopStage, StageReached
 from graphmem.rules.health import Piece, Told, broken_stage, verdict, window
 from graphmem.store import Store
+
+Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
+Report = tuple[int, bool]  # on which record, and whether it helped
 
 
 def verify(store: Store, *, last: int) -> Loop:
@@ -22,25 +25,17 @@ def verify(store: Store, *, last: int) -> Loop:
     if last < 1:
         raise Usage(f"--last {last} is below 1", hint="how many campaigns and runs to look back over")
     with store.reading() as catalog:
-        since, pieces = window(all_pieces(store), last)
+        since, pieces = window(latest_pieces(store, last + 1), last)  # and the one before these
         tasks = tasks_since(store, since)
         failures = all_failures(store)
         carriers = solved_by(store, failures)
-        reports = reports_since(store, since)
-        given = store.catalog.known({ref for task in tasks for ref in task.prior_knowledge})
-        named = store.catalog.known({ref for task in tasks for ref in task.utilized})
-        helped = carried({number for number, good in reports if good}, carriers)
-        used = helped | carried({*named.values(), *(number for number, _ in reports)}, carriers)
-        injected = used | carried({*given.values(), *accessed_since(store, carriers, since)}, carriers)
+        reports = reports_since(store, carriers, since)
         captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
-        reported = carried({number for number, _ in reports}, carriers)
-        stages: dict[LoopStage, set[int]] = {
-            "captured": captured, "injected": injected, "used": used, "helped": helped,
-        }  # fmt: skip
+        stages = {"captured": captured, **handed_on(store, tasks, carriers, reports, since)}
         told = Told(
             **{name: len(found) for name, found in stages.items()},
-            failed=len(reported - helped),
-            known=len(failures),
+            reports=len(reports),
+            known=sum(not one.is_archived for one in failures.values()),
             pieces=len(pieces),
             finished=sum(task.status == "complete" for task in tasks),
         )
@@ -53,16 +48,29 @@ def verify(store: Store, *, last: int) -> Loop:
             reports=len(reports),
             stages=[StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
                     for name, found in stages.items()],
-            is_learning=bool(helped),
+            is_learning=bool(told.helped),
             broken=broken_stage(told),
             verdict=verdict(told),
         )  # fmt: skip
 
 
-def all_pieces(store: Store) -> list[Piece]:
-    """Return every campaign and every run with its time."""
-    numbers = [number for kind in ("campaign", "run") for number, *_ in list(store.catalog.live_rows(kind))]
-    return [Piece(record.created_at, record.ref) for record in store.catalog.records(numbers).values()]
+def handed_on(store: Store, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report],
+              since: datetime | None) -> dict[LoopStage, set[int]]:  # fmt: skip
+    """Return the failures that were injected, used, and helped: what helped was used, what was used was injected."""
+    given = store.catalog.known({ref for task in tasks for ref in task.prior_knowledge}).values()
+    named = store.catalog.known({ref for task in tasks for ref in task.utilized}).values()
+    helped = carried({number for number, is_good in reports if is_good}, carriers)
+    used = carried({*named, *(number for number, _ in reports)}, carriers)
+    injected = used | carried({*given, *accessed_since(store, carriers, since)}, carriers)
+    return {"injected": injected, "used": used, "helped": helped}
+
+
+def latest_pieces(store: Store, most: int) -> list[Piece]:
+    """Return every campaign, and the latest runs, with their times."""
+    numbers = [number for number, *_ in list(store.catalog.live_rows("campaign"))]
+    campaigns = [Piece(record.created_at, record.ref) for record in store.catalog.records(numbers).values()]
+    runs = store.catalog.connection.execute("SELECT at, run FROM run ORDER BY at DESC, run DESC LIMIT ?", (most,))
+    return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in runs]
 
 
 def tasks_since(store: Store, since: datetime | None) -> list[Task]:
@@ -79,29 +87,30 @@ def all_failures(store: Store) -> dict[int, Failure]:
     return {number: record for number, record in found.items() if isinstance(record, Failure)}
 
 
-def solved_by(store: Store, failures: Collection[int]) -> dict[int, set[int]]:
-    """Return by what each failure may be handed on, by number: itself, and the patterns that solve it."""
-    carriers: dict[int, set[int]] = {number: {number} for number in failures}
+def solved_by(store: Store, failures: Collection[int]) -> Carriers:
+    """Return by what each failure may be handed on."""
+    carriers: Carriers = {number: {number} for number in failures}
     for step in store.catalog.steps(failures, ["solves"], "in"):
         carriers[step.near].add(step.far)
     return carriers
 
 
-def carried(numbers: Collection[int], carriers: dict[int, set[int]]) -> set[int]:
+def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
     """Return the failures that one of some records stands for."""
     return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
 
 
-def reports_since(store: Store, since: datetime | None) -> list[tuple[int, bool]]:
-    """Return what was reported on since a time, and whether it helped."""
+def reports_since(store: Store, carriers: Carriers, since: datetime | None) -> list[Report]:
+    """Return the reports on failures, and on what solves them, since a time."""
     sql = "SELECT record, helped FROM fact WHERE ref IS NOT NULL AND record IS NOT NULL AND at >= ?"
     rows = store.catalog.connection.execute(sql, (format_time(since) if since else "",))
-    return [(number, bool(helped)) for number, helped in rows]
+    known = set[int]().union(*carriers.values())
+    return [(number, bool(helped)) for number, helped in rows if number in known]
 
 
-def accessed_since(store: Store, carriers: dict[int, set[int]], since: datetime | None) -> set[int]:
+def accessed_since(store: Store, carriers: Carriers, since: datetime | None) -> set[int]:
     """Return the failures, and what solves them, that this machine handed out since a time."""
-    numbers = {number for found in carriers.values() for number in found}
+    numbers = set[int]().union(*carriers.values())
     keys = {record.key_ref: number for number, record in store.catalog.records(numbers).items()}
     counted = accesses(store.layout.usage, keys)
     return {keys[ref] for ref, (_, at) in counted.items() if since is None or at >= format_time(since)}

@@ -45,12 +45,12 @@ from tests.sample import START
             "captured 1,200, injected 9, used 5, feedback on 0: tasks name what they used, not whether it helped",
         ),
         (
-            Told(captured=12, injected=9, used=5, failed=1, known=12),
+            Told(captured=12, injected=9, used=5, reports=1, known=12),
             "helped",
             "captured 12, injected 9, used 5, helped 0: what is known is used and does not help",
         ),
         (
-            Told(captured=12, injected=9, used=5, helped=3, failed=1, known=12),
+            Told(captured=12, injected=9, used=5, helped=3, reports=1, known=12),
             None,
             "captured 12, injected 9, used 5, helped 3: learning happens",
         ),

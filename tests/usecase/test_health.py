@@ -13,7 +13,7 @@ from graphmem import BadInput, Memory
 from graphmem.model.field import format_time
 from graphmem.model.result import Stats
 from graphmem.rules.score import importance
-from tests.sample import START, Clock, edge, failure, open_memory, pattern
+from tests.sample import START, Clock, data, edge, failure, line, open_memory, pattern, write
 
 
 def days_ago(days: float) -> str:
@@ -112,6 +112,22 @@ def test_capacity_says_what_prune_would_archive(tmp_path: Path) -> None:
         assert [one.prunable for one in memory.stats().capacity] == [0, 0, 0]
 
 
+def test_a_failure_that_two_patterns_solve_is_solved_once(memory: Memory) -> None:
+    memory.add_rows([
+        failure("a", fix="y"), failure("b", fix="y"), pattern("p"), pattern("q"),
+        edge("pattern/p", "solves", "failure/a"), edge("pattern/q", "solves", "failure/a"),
+    ])  # fmt: skip
+    assert memory.stats().coverage.model_dump() == {"solved": 1, "fix_only": 1, "unsolved": 0}
+
+
+def test_an_edge_between_the_wrong_kinds_solves_nothing(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.add_rows([failure("a"), failure("b"), pattern("p")])
+        write(data(tmp_path, "relations/solves"), edge("failure/a", "solves", "failure/b"),
+              edge("failure/a", "solves", "pattern/p"))  # fmt: skip
+        assert memory.stats().coverage.model_dump() == {"solved": 0, "fix_only": 0, "unsolved": 2}
+
+
 def test_unsolved_failures_are_named_the_most_important_first(tmp_path: Path) -> None:
     with still(tmp_path) as memory:
         memory.add_rows([failure(f"f{cost}", f"failure of {cost}", cost=cost) for cost in range(1, 13)])
@@ -134,6 +150,7 @@ def test_reports_are_counted_by_week(memory: Memory) -> None:
 def test_an_objective_sorts_failures_and_patterns_into_tiers(memory: Memory) -> None:
     memory.add_rows([
         failure("no-yaml", "ImportError: yaml"), failure("other", "the door is open"), pattern("lock"),
+        line(kind="lesson", name="l", description="ImportError: yaml"),
     ])  # fmt: skip
     found = memory.stats(objective="ImportError: yaml").tiers
     assert found == {"critical": 1, "productive": 0, "exploration": 0, "archive": 2}

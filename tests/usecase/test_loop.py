@@ -103,6 +103,13 @@ def test_what_context_hands_out_on_this_machine_is_injected(memory: Memory) -> N
     assert found.verdict == "captured 2, injected 1, feedback on 0: nobody reports on what was handed out"
 
 
+def test_what_was_handed_out_before_the_window_is_not_injected_in_it(memory: Memory) -> None:
+    memory.add_rows([failure("a", "ImportError: yaml"), run("one", 99), run("two", 101), run("three", 102)])
+    memory.context("ImportError: yaml")  # on day 100
+    assert reached(memory.verify_loop(last=2))["injected"] == ["a"]
+    assert reached(memory.verify_loop(last=1))["injected"] == []
+
+
 def test_only_the_last_campaigns_and_runs_count(memory: Memory) -> None:
     memory.add_rows([
         campaign("one", 10),
@@ -133,6 +140,23 @@ def test_a_failure_is_followed_under_its_new_name_and_when_it_is_archived(memory
     memory.forget("z")
     found = memory.verify_loop()
     assert (reached(found)["captured"], reached(found)["injected"]) == (["z"], ["z"])
+
+
+def test_what_is_archived_is_not_known(memory: Memory) -> None:
+    memory.add_rows([failure("a", created_at=day(1)), campaign("one", 2), campaign("two", 3)])
+    assert memory.verify_loop(last=1).broken == "injected"
+    memory.forget("a")
+    assert memory.verify_loop(last=1).broken == "captured"
+
+
+def test_a_report_on_something_else_is_no_use_of_a_failure(memory: Memory) -> None:
+    memory.failures.add("boom", name="a")
+    memory.lessons.add("retries are not idempotent", name="retries")
+    memory.patterns.add("t", "solves nothing", name="p")
+    memory.feedback("retries", helped=True)
+    memory.feedback("p", helped=True)
+    found = memory.verify_loop()
+    assert (found.reports, found.broken, reached(found)["used"]) == (0, "injected", [])
 
 
 def test_work_without_a_failure_recorded_breaks_at_the_first_stage(tmp_path: Path) -> None:
