@@ -40,11 +40,10 @@ def stats(store: Store, objective: str | None) -> Stats:
     with store.reading():
         failures, patterns = (weighed(store, kind) for kind in MEMORIES)
         experiences = live_experiences(store)
-        connected = connectivity(store, failures)
         return Stats(
             **counts(store),
             search="lexical" if store.vectors is None else "sketch" if store.vectors.is_sketched else "exact",
-            connectivity=connected,
+            connectivity=connectivity(store, failures),
             capacity=[
                 capacity("failure", failures, PRUNE_FAILURES),
                 capacity("pattern", patterns, PRUNE_PATTERNS),
@@ -53,7 +52,7 @@ def stats(store: Store, objective: str | None) -> Stats:
             ],
             worth=worth([*failures, *patterns]),
             tiers=nearest,
-            coverage=coverage(store, failures, connected.unsolved_failures),
+            coverage=coverage(store, failures),
             feedback=list(weeks(store)),
             estimates=accuracies(experiences),
             cold_start=len(experiences) < FEW_EXPERIENCES,
@@ -108,15 +107,17 @@ def worth(memories: Collection[Weighed]) -> Worth:
     )
 
 
-def coverage(store: Store, failures: Collection[Weighed], unsolved: int) -> Coverage:
+def coverage(store: Store, failures: Collection[Weighed]) -> Coverage:
     """Return how many failures are solved, and by what."""
     sql = (  # a file may hold edges between what this type does not connect
-        "SELECT count(DISTINCT dst) FROM relation JOIN record AS source ON source.id = src"
+        "SELECT DISTINCT dst FROM relation JOIN record AS source ON source.id = src"
         " JOIN record AS target ON target.id = dst WHERE relation.is_live AND relation.type = 'solves'"
         " AND source.scope = 'pattern' AND target.scope = 'failure'"
     )
-    (solved,) = store.catalog.connection.execute(sql).fetchone()
-    return Coverage(solved=solved, fix_only=len(failures) - solved - unsolved, unsolved=unsolved)
+    solved = set(store.catalog.refs([number for (number,) in store.catalog.connection.execute(sql)]).values())
+    others = [one.record for one in failures if one.record.ref not in solved]
+    fix_only = sum(isinstance(record, Failure) and record.fix is not None for record in others)
+    return Coverage(solved=len(failures) - len(others), fix_only=fix_only, unsolved=len(others) - fix_only)
 
 
 def weeks(store: Store) -> Iterator[Week]:

@@ -20,7 +20,7 @@ def verify(store: Store, *, last: int) -> Loop:
     Say how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
 
     Args:
-        last: how many of these, both together; fewer is everything from the beginning.
+        last: how many of these, both together; where there are not more, everything counts.
     """
     if last < 1:
         raise Usage(f"--last {last} is below 1", hint="how many campaigns and runs to look back over")
