@@ -94,6 +94,10 @@ PRUNE_FAILURES = 500  # failures of a project before pruning speaks up
 PRUNE_PATTERNS = 200  # patterns
 PRUNE_IMPORTANCE = 0.1  # below which a memory goes, once it is old
 PRUNE_AGE_DAYS = 30.0  # days from which a memory is old
+STALE_DAYS = 90.0  # days from which a memory that was never handed out is stale
+IMPORTANCE_BOUNDS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # where the bands of its distribution begin; 10 ktok are 1.7
+SHOWN_UNSOLVED = 10  # unsolved failures that are named, the most important
+LOOP_PIECES = 10  # campaigns and runs that verify-loop looks back over unless asked otherwise
 RECENT_DECISIONS = 10  # decisions of the session that are current
 
 # --- traversal ---------------------------------------------------------------------------------------------------

@@ -331,9 +331,17 @@ class Memory:
         """Return the project's settings that need trust; ``yes`` lets them count in this clone, from the next start."""
         return upkeep.trust(self.store, yes=yes)
 
-    def stats(self) -> result.Stats:
-        """Count records and edges, and say how they hang together."""
-        return upkeep.stats(self.store)
+    def stats(self, *, objective: str | None = None) -> result.Stats:
+        """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
+        from graphmem.usecase import health  # noqa: PLC0415 - no other command needs it
+
+        return health.stats(self.store, objective)
+
+    def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> result.Loop:
+        """Say whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
+        from graphmem.usecase import loop  # noqa: PLC0415 - no other command needs it
+
+        return loop.verify(self.store, last=last)
 
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""

@@ -303,6 +303,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`purge`": result.Purged,
     "`trust`": result.Trust,
     "`stats`": result.Stats,
+    "`verify-loop`": result.Loop,
     "`benchmark`": Scoreboard,
     "`demo`": Demonstrated,
 }

@@ -65,7 +65,8 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "resolve": ("store", "resolve", "Merge what stands between git's conflict markers."),
     "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
     "trust": ("store", "trust", "Let the project name a model of its own."),
-    "stats": ("store", "stats", "Count records and edges."),
+    "stats": ("health", "stats", "Show counts, worth, connectivity, estimates."),
+    "verify-loop": ("health", "verify_loop", "Say whether learning happens, and where it breaks off."),
     "benchmark": ("benchmark", "benchmark", "Measure relevance and speed, beside others."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
@@ -84,6 +85,7 @@ OF_THE_PAST = frozenset(
         "similar",
         "cypher",
         "stats",
+        "verify-loop",
         "inject",
         "experience",
     }

@@ -1,4 +1,4 @@
-"""``init``, ``export``, ``rebuild``, ``validate``, ``doctor``, ``trust``, ``stats``."""
+"""``init``, ``export``, ``rebuild``, ``validate``, ``doctor``, ``trust``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -157,31 +157,3 @@ def findings(answer: Checked, well: str) -> str:
     """Return what was found, one a line, or that all is well."""
     lines = [f"{found.severity}: {found}" + (f" (mend: {found.fix})" if found.fix else "") for found in answer.findings]
     return "\n".join(lines) or f"all files are {well}"
-
-
-def stats(ctx: typer.Context) -> None:
-    """
-    Count records and edges, and say how they hang together.
-
-    Example: graphmem stats
-    """
-    session = session_of(ctx)
-    answer = session.memory.stats()
-    counts = {
-        **answer.records,
-        **{f"entity {name}": n for name, n in answer.entities.items()},
-        "archived": answer.archived,
-    }
-    rows = [[name, f"{number:,}"] for name, number in counts.items()]
-    edges = [[name, f"{number:,}"] for name, number in answer.relations.items()]
-    found = answer.connectivity
-    lines = [
-        text.table(["records", "number"], rows),
-        "",
-        text.table(["relations", "number"], edges),
-        "",
-        f"edges per node {found.edges_per_node:.2f}, isolated {found.isolated_share:.1%},"
-        f" components {found.components:,}, largest {found.largest_component:,},"
-        f" unsolved failures {found.unsolved_failures:,}, search {answer.search}",
-    ]
-    session.answer(answer, "\n".join(lines))

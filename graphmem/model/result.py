@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, SkipValidation
 
 from graphmem.model.blackboard import CurrentSession, CurrentTask, Preferences
-from graphmem.model.experience import Confidence, Outcome
+from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
 from graphmem.model.record import Record
 from graphmem.model.vocabulary import EntityType, RelationType
@@ -13,6 +13,7 @@ from graphmem.model.vocabulary import EntityType, RelationType
 # A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none it could be given.
 Shown: TypeAlias = Annotated[SerializeAsAny[Record], SkipValidation]
 
+Tier = Literal["critical", "productive", "exploration", "archive"]
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
 
 
@@ -302,7 +303,7 @@ class Hit(Answer):
     score: float
     relevance: float
     similarity: float
-    tier: Literal["critical", "productive", "exploration", "archive"]
+    tier: Tier
     factors: Factors
     record: Shown
 
@@ -312,7 +313,7 @@ class ContextEntry(Answer):
 
     section: str
     ref: str
-    tier: Literal["critical", "productive", "exploration", "archive"]
+    tier: Tier
     similarity: float
     relevance: float | None = None
     score: float | None = None
@@ -456,17 +457,88 @@ class QueryList(Answer):
 
 
 class Connectivity(Answer):
-    """How well the memory hangs together."""
+    """
+    How well the memory hangs together; what happened, runs and events, is left out.
+
+    ``component_sizes`` says how many components have each size, ``unsolved`` names the failures most worth solving.
+    """
 
     edges_per_node: float
     isolated_share: float
     components: int
     largest_component: int
+    component_sizes: dict[int, int]
     unsolved_failures: int
+    unsolved: list[str]
+
+
+class Capacity(Answer):
+    """How many records of a kind there are, how many may stay, and how many ``prune`` would archive now."""
+
+    kind: Literal["failure", "pattern", "experience"]
+    used: int
+    limit: int
+    prunable: int
+
+
+class Band(Answer):
+    """How many memories have an importance from ``low`` up to where the next band begins."""
+
+    low: float
+    number: int
+
+
+class Worth(Answer):
+    """What the failures and patterns are worth; a ratio is a share of them."""
+
+    memories: int
+    mean_importance: float
+    stale_ratio: float
+    untested_ratio: float
+    importances: list[Band]
+
+
+class Coverage(Answer):
+    """How many failures a pattern solves, how many have only a fix of their own, and how many neither."""
+
+    solved: int
+    fix_only: int
+    unsolved: int
+
+
+class Week(Answer):
+    """The reports of a week, named by its Monday."""
+
+    week: str
+    helped: int
+    failed: int
+
+
+class Estimated(Answer):
+    """How many experiences were estimated like this and turned out like that."""
+
+    estimated: Complexity
+    actual: Complexity
+    number: int
+
+
+class Accuracy(Answer):
+    """How the complexity of a type of task is estimated; ``mean_difference`` is actual minus estimated, in steps."""
+
+    task_type: ExperienceType
+    experiences: int
+    mean_difference: float
+    equal_ratio: float
+    pairs: list[Estimated]
 
 
 class Stats(Answer):
-    """Counts of the live records and edges."""
+    """
+    The health of a store: how much there is, what it is worth, how it hangs together, how good estimates are.
+
+    ``tiers`` sorts the failures and patterns by an objective, where one was given; ``cold_start`` is true as long as
+    there are so few experiences that each new one has confidence low.
+    """
 
     records: dict[str, int]
     entities: dict[str, int]
@@ -474,6 +546,44 @@ class Stats(Answer):
     archived: int
     search: Literal["lexical", "exact", "sketch"]  # how the nearest are found: no model, all rows, short vectors first
     connectivity: Connectivity
+    capacity: list[Capacity]
+    worth: Worth
+    tiers: dict[Tier, int] | None
+    coverage: Coverage
+    feedback: list[Week]
+    estimates: list[Accuracy]
+    cold_start: bool
+
+
+LoopStage = Literal["captured", "injected", "used", "helped"]
+
+
+class StageReached(Answer):
+    """The failures that came to a stage of the loop."""
+
+    stage: LoopStage
+    number: int
+    refs: list[str]
+
+
+class Loop(Answer):
+    """
+    Whether learning happens: how far failures came in the last campaigns and runs.
+
+    ``since`` is where these begin, ``null`` for the beginning of everything. ``reports`` counts those on failures and
+    on patterns that solve them. ``broken`` is the first stage that nothing came to, ``null`` where nothing is broken or
+    nothing is there yet; ``verdict`` says it in words.
+    """
+
+    since: str | None
+    campaigns: list[str]
+    runs: list[str]
+    tasks: int
+    reports: int
+    stages: list[StageReached]
+    is_learning: bool
+    broken: LoopStage | None
+    verdict: str
 
 
 class Checked(Answer):

@@ -1,9 +1,10 @@
 """Pruning: what is worth least is archived, never destroyed (docs/guides/pruning.md)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 
-from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS
+from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANCE
 from graphmem.errors import Usage
 from graphmem.ledger.row import entry
 from graphmem.ledger.usage import accesses
@@ -35,8 +36,8 @@ def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance:
             raise Usage(f"--{name} {value} is below 0")
     with store.writing():
         going = [
-            *least(store, "failure", max_failures, min_importance),
-            *least(store, "pattern", max_patterns, min_importance),
+            *least(weighed(store, "failure"), max_failures, min_importance),
+            *least(weighed(store, "pattern"), max_patterns, min_importance),
             *surplus(store),
         ]
         if yes and going:
@@ -50,39 +51,45 @@ def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance:
         return Pruned(done=yes, records=going)
 
 
-def importances(store: Store, kind: str) -> dict[int, tuple[float, float]]:
-    """Return the importance and the age in days of each live memory of a kind."""
+class Weighed(NamedTuple):
+    """A memory with what it is worth."""
+
+    record: Memory
+    importance: float
+    age_days: float  # since it was changed or helped last
+    accesses: int  # on this machine
+
+
+def weighed(store: Store, kind: str) -> list[Weighed]:
+    """Return the live memories of a kind with what they are worth, the least important first."""
     catalog, now = store.catalog, store.now()
     numbers = [number for number, *_ in list(catalog.live_rows(kind))]
     records, reports = catalog.records(numbers), catalog.reports(numbers)
     counted = accesses(store.layout.usage, [record.key_ref for record in records.values()])
-    found = {}
+    found = []
     for number, record in records.items():
         assert isinstance(record, Memory)
         helped_last = reports.get(number, (0, 0, None))[2]
         last = max(record.updated_at, parse_time(helped_last)) if helped_last else record.updated_at
         value = getattr(record, "cost", None) or getattr(record, "saved", None)
-        worth = importance(value, last, now, counted.get(record.key_ref, (0, ""))[0], record.helped, record.failed,
+        count, _ = counted.get(record.key_ref, (0, ""))
+        worth = importance(value, last, now, count, record.helped, record.failed,
                            store.settings.retrieval.half_life_days)  # fmt: skip
-        found[number] = worth, max(0.0, (now - last) / timedelta(days=1))
-    return found
+        found.append(Weighed(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
+    return sorted(found, key=lambda one: (one.importance, -one.age_days, one.record.ref))
 
 
-def least(store: Store, kind: str, cap: int, minimum: float) -> Iterator[PrunedRecord]:
+def least(order: Sequence[Weighed], cap: int, minimum: float = PRUNE_IMPORTANCE) -> Iterator[PrunedRecord]:
     """Yield what goes of a kind, the least important first."""
-    found = importances(store, kind)
-    refs = store.catalog.refs(found)
-    order = sorted(found, key=lambda number: (found[number][0], -found[number][1], refs[number]))
     surplus = max(0, len(order) - cap)
-    for place, number in enumerate(order):
-        worth, age_days = found[number]
+    for place, (record, worth, age_days, _) in enumerate(order):
         if place < surplus:
             reason = f"one of {surplus:,} over the cap of {cap:,}"
         elif worth < minimum and age_days > PRUNE_AGE_DAYS:
             reason = f"importance below {minimum:g}, {age_days:.0f} days old"
         else:
             continue
-        yield PrunedRecord(ref=refs[number], importance=worth, age_days=age_days, reason=reason)
+        yield PrunedRecord(ref=record.ref, importance=worth, age_days=age_days, reason=reason)
 
 
 def surplus(store: Store) -> Iterator[PrunedRecord]:

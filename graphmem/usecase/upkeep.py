@@ -1,8 +1,7 @@
-"""Upkeep: prepare a project, export, rebuild, validate, count, declare types, ask Cypher."""
+"""Upkeep: prepare a project, export, rebuild, validate, declare types, ask Cypher."""
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +14,6 @@ from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.garbage import uncollected
-from graphmem.graph import reads
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
@@ -23,17 +21,15 @@ from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import claim, taken_labels, type_file, vocabulary_json
 from graphmem.model.result import (
     Checked,
-    Connectivity,
     Exported,
     ExportedFile,
     Finding,
     Initialised,
     Rebuilt,
-    Stats,
     Trust,
     TypeList,
 )
-from graphmem.model.vocabulary import ANY, KINDS, EntityType, RelationType, Vocabulary
+from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store, open_store
 from graphmem.usecase.clone import register
@@ -201,49 +197,6 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
             embedded = store.embed_missing()
         records, edges = store.graph.rebuild()
     return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)
-
-
-def stats(store: Store) -> Stats:
-    """Count the live records and edges, and say how they hang together."""
-    with store.reading() as catalog:
-        sql = "SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope"
-        counts = Counter(dict(catalog.connection.execute(sql).fetchall()))
-        entities = {name: counts[name] for name in sorted(catalog.vocabulary.entities)}
-        records = {kind: counts[kind] for kind in KINDS}
-        records["entity"] = sum(entities.values())
-        (records["feedback"],) = catalog.connection.execute("SELECT count(*) FROM fact WHERE ref NOT NULL").fetchone()
-        sql = "SELECT type, count(*) FROM relation WHERE is_live GROUP BY type"
-        edges = Counter(dict(catalog.connection.execute(sql).fetchall()))
-        (archived,) = catalog.connection.execute("SELECT count(*) FROM record WHERE NOT is_live").fetchone()
-        return Stats(
-            records=records,
-            entities=entities,
-            relations={kind: edges[kind] for kind in sorted(catalog.vocabulary.relations)},
-            archived=archived,
-            search="lexical" if store.vectors is None else "sketch" if store.vectors.is_sketched else "exact",
-            connectivity=connectivity(store),
-        )
-
-
-def connectivity(store: Store) -> Connectivity:
-    """Return how well the live records hang together."""
-    import networkx as nx  # noqa: PLC0415 - 160 ms that only this command and plans need
-
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(n for (n,) in store.catalog.connection.execute("SELECT id FROM record WHERE is_live"))
-    edges = store.catalog.connection.execute("SELECT src, dst FROM relation WHERE is_live").fetchall()
-    graph.add_edges_from(edges)
-    nodes = graph.number_of_nodes()
-    sizes = [len(found) for found in nx.connected_components(graph)]
-    with store.graph.reading() as connection:
-        unsolved = len(reads.unsolved_failures(connection))
-    return Connectivity(
-        edges_per_node=len(edges) / nodes if nodes else 0.0,
-        isolated_share=sum(size == 1 for size in sizes) / nodes if nodes else 0.0,
-        components=len(sizes),
-        largest_component=max(sizes, default=0),
-        unsolved_failures=unsolved,
-    )
 
 
 # --- types ---------------------------------------------------------------------------------------------------------

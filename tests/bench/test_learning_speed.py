@@ -76,3 +76,35 @@ def test_one_fact_more(stores: tuple[Memory, Memory], what: str) -> None:
 def test_everything_that_follows_from_the_facts(stores: tuple[Memory, Memory], tmp_path: Path) -> None:
     many, few = (cpu(memory.rebuild) for memory in stores)
     note(f"rebuild with {MANY:,} runs and reports; with 10", many, few, f"{LESSONS} lessons")
+
+
+def worked_on(memories: int) -> list[dict[str, Any]]:
+    """Return failures and patterns that were handed to tasks and reported on, each fifth of them a pattern."""
+    rows: list[dict[str, Any]] = []
+    for n in range(memories):
+        name, is_pattern = f"m{n}", n % 5 == 0
+        rows.append(
+            {"kind": "pattern", "name": name, "trigger": f"part {n} broke", "insight": f"mend part {n}"}
+            if is_pattern
+            else {"kind": "failure", "name": name, "trigger": f"part {n} broke", "cost": n % 80}
+        )
+        rows.append({"kind": "feedback", "ref": f"{rows[-1]['kind']}/{name}", "helped": n % 3 > 0, "id": name})
+        if is_pattern:
+            rows.append({"kind": "relation", "from": f"pattern/{name}", "type": "solves", "to": f"failure/m{n + 1}"})
+    rows += [{"kind": "campaign", "name": f"c{n}", "objective": f"do {n}"} for n in range(20)]
+    rows += [
+        {"kind": "task", "name": f"c{n % 20}/{n // 20:03}-t", "campaign": f"campaign/c{n % 20}", "objective": "o",
+         "prior_knowledge": [f"failure/m{n * 5 + 1}"]}
+        for n in range(500)
+    ]  # fmt: skip
+    return rows
+
+
+def test_the_health_of_5000_memories(tmp_path: Path) -> None:
+    memory = new_store(tmp_path, ())
+    memory.add_rows(lines(worked_on(5_000)))
+    memory.stats()
+    for what, work in (("stats", memory.stats), ("verify-loop", memory.verify_loop)):
+        seconds = statistics.median(cpu(work) for _ in range(5))
+        note(f"{what}, 5,000 memories, 5,000 reports, 500 tasks", seconds, None, "well under a second")
+        assert seconds < 1

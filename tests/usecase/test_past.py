@@ -285,6 +285,8 @@ def test_the_command_line_takes_at_where_it_reads(
     assert run(["stats", "--at", "HEAD~1", "--json", "--quiet"]) == 0
     out, err = capsys.readouterr()
     assert (json.loads(out)["records"]["failure"], err) == (1, "")
+    assert run(["verify-loop", "--at", "HEAD~1", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["stages"][0]["refs"] == ["failure/hang"]
     assert run(["add", "failure", "--trigger", "x", "--at", "HEAD"]) == 2
     assert "no such option: --at" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""Export, validate, stats, rebuild: the store against itself."""
+"""Export, validate, rebuild: the store against itself."""
 
 import shutil
 from pathlib import Path
@@ -7,41 +7,6 @@ import pytest
 
 from graphmem import BadInput, Memory
 from tests.sample import contents, data, edge, failure, open_memory, write
-
-
-def test_stats_count_live_records_and_how_they_hang_together(memory: Memory) -> None:
-    memory.types.add_entity("part")
-    memory.types.add_entity("order")
-    for name in ("a", "b", "c", "d"):
-        memory.failures.add(f"{name} broke", name=name, fix="x" if name == "d" else None, dedup=False)
-    memory.patterns.add("t", "i", name="p")
-    memory.entities.add("part", "x")
-    memory.relations.link("p", "solves", "a")
-    memory.relations.link("a", "causes", "b")
-    memory.relations.link("b", "co_occurs", "a")
-    memory.feedback("a", helped=True)
-    memory.forget("c")
-    found = memory.stats()
-    there = {kind: number for kind, number in found.records.items() if number}
-    assert there == {"failure": 3, "pattern": 1, "entity": 1, "feedback": 1}
-    assert found.records.keys() >= {"campaign", "lesson", "experience", "insight", "run", "event"}
-    assert found.entities == {"order": 0, "part": 1}
-    assert (found.archived, found.relations["solves"], found.relations["causes"], found.relations["variant"]) == (
-        1,
-        1,
-        1,
-        0,
-    )
-    assert found.connectivity.model_dump() == {
-        "edges_per_node": 3 / 5, "isolated_share": 2 / 5, "components": 3, "largest_component": 3,
-        "unsolved_failures": 1,
-    }  # fmt: skip
-
-
-def test_stats_of_an_empty_store_divide_by_nothing(memory: Memory) -> None:
-    assert memory.stats().connectivity.model_dump() == {
-        "edges_per_node": 0.0, "isolated_share": 0.0, "components": 0, "largest_component": 0, "unsolved_failures": 0,
-    }  # fmt: skip
 
 
 def test_export_to_another_folder_makes_a_store_with_the_same_answers(memory: Memory, tmp_path: Path) -> None:
