@@ -71,6 +71,16 @@ BYTES_A_TOKEN = 3  # of UTF-8; English prose has about 4, code and paths fewer, 
 CONTEXT_SOLUTIONS = 3  # patterns shown with a failure that they solve
 CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 
+# --- code anchors (docs/guides/code-anchors.md) ------------------------------------------------------------------
+STALE_FACTOR = 0.5  # of the score of a record whose cited code changed or is gone: it may still hold
+CITED_FILE_BYTES = 2**20  # of a cited file that is read; what is larger is data, not code
+CITED_BYTES = 4 * 2**20  # looked through for one answer: 0.2 s
+CITES_A_RECORD = 20  # cites of one record that are compared; more speak of nothing in particular
+MOVED_S = 0.5  # seconds that git may look for where code went, for one answer; `stale` lets it look longer
+STALE_MOVED_S = 60.0  # for `stale`
+MOST_RENAMES = 5  # renames of one file that are followed
+MOST_PLACES = 20  # files that name a symbol which are looked through for where it went
+
 # --- near-duplicates ---------------------------------------------------------------------------------------------
 MERGE_SIMILARITY = 0.85  # cosine from which a record with the same telling tokens is the same record
 VARIANT_SIMILARITY = 0.70  # cosine from which a new record is linked as a variant

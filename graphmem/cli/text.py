@@ -20,7 +20,7 @@ from graphmem.model import (
     Session,
     Task,
 )
-from graphmem.model.result import Changed, Edge, Reached
+from graphmem.model.result import Changed, Cited, Edge, Reached
 
 WIDTH = 96  # characters of a text that stands on one line
 ADVICE = 240  # characters of what is to be done
@@ -95,11 +95,11 @@ def changed(answer: Changed, *, is_dry: bool = False) -> str:
     return "\n".join(lines)
 
 
-def fields(record: Record) -> str:
-    """Return every field of a record that has a value, one a line."""
+def fields(record: Record, *, but: str = "") -> str:
+    """Return every field of a record that has a value, one a line; all ``but`` one."""
     lines = [record.ref]
     for name, value in record.model_dump(by_alias=True).items():
-        if name in ("kind", "name", "ref", "edited") or value in (None, [], (), {}, "", False):
+        if name in ("kind", "name", "ref", "edited", but) or value in (None, [], (), {}, "", False):
             continue
         if name in ("helped", "failed") and not value:
             continue
@@ -127,6 +127,17 @@ def edge(found: Edge) -> str:
     """Return an edge with its weight."""
     note = f"  # {one_line(found.note, 60)}" if found.note else ""
     return f"{found.source} -{found.type} {found.weight:g}-> {found.target}{note}"
+
+
+def cited(found: Cited) -> str:
+    """Return a cite with how its code is now."""
+    place = found.cite.partition("#")[0] if found.path else found.cite
+    return f"{place}  ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"
+
+
+def aside(cites: Sequence[Cited]) -> list[str]:
+    """Return the cites whose code is not as it was, each on a line below its record."""
+    return [f"    cites {cited(found)}" for found in cites if found.state not in ("fresh", "unknown")]
 
 
 def tree(start: str, reached: Sequence[Reached]) -> str:
