@@ -76,8 +76,9 @@ STALE_FACTOR = 0.5  # of the score of a record whose cited code changed or is go
 CITED_FILE_BYTES = 2**20  # of a cited file that is read; what is larger is data, not code
 CITED_BYTES = 4 * 2**20  # looked through for one answer: 0.2 s
 CITES_A_RECORD = 20  # cites of one record that are compared; more speak of nothing in particular
-MOVED_S = 0.5  # seconds that git may look for where code went, for one answer; `stale` lets it look longer
-STALE_MOVED_S = 60.0  # for `stale`
+MOVED_QUESTIONS = 20  # to git for one answer, where code went that is not where it was: 10 ms each
+MOVED_S = 1.0  # seconds that it may take for them, in a very large repository
+STALE_S = 60.0  # that it may take for `stale`, which asks as often as there is something to ask
 MOST_RENAMES = 5  # renames of one file that are followed
 MOST_PLACES = 20  # files that name a symbol which are looked through for where it went
 

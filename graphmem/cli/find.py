@@ -66,7 +66,7 @@ def stale(ctx: typer.Context) -> None:
     answer = session.memory.stale()
     lines = [line for found in answer.results for line in (found.ref, *text.aside(found.cites))]
     session.answer(answer, "\n".join(lines))
-    session.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} that cite code")
+    session.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites")
 
 
 def query(

@@ -1,5 +1,6 @@
 """A cite: a place in the project's code that a memory speaks of, and what told the text that stood there."""
 
+import hashlib
 import re
 from typing import NamedTuple, Self
 
@@ -7,6 +8,15 @@ from graphmem.names import printable
 
 SYMBOL = re.compile(r"(?!\d+$)[\w$?!-]+(?:(?:\.|::)[\w$?!-]+)*")
 FORM = re.compile(r"(?P<path>[^:]+?)(?::(?P<symbol>[^@#\s]+))?(?:@(?P<commit>[^@/:#\s]+))?(?:#(?P<hash>[0-9a-f]{16}))?")
+
+
+MOST_CHARACTERS = 1_024  # of a cite; git is asked for what a row says
+HASH_DIGITS = 16  # of the SHA-256 of a text; two texts of one place never share them by chance
+
+
+def digest(content: bytes) -> str:
+    """Return what tells a text from others, whatever its line ends are."""
+    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()[:HASH_DIGITS]
 
 
 class Cite(NamedTuple):
@@ -28,6 +38,8 @@ class Cite(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the cite that a text is, or raise ``ValueError`` with what is wrong with it."""
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(f"longer than {MOST_CHARACTERS:,} characters")
         found = FORM.fullmatch(text)
         if found is None:
             raise ValueError("no path, path:symbol or path:symbol@commit")

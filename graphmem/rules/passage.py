@@ -6,12 +6,10 @@ the same passage on every machine. Strings and comments are masked, so that no b
 Decision: docs/decisions/0010-code-anchors.md.
 """
 
-import hashlib
 import re
 from itertools import islice
 from textwrap import dedent
 
-HASH_DIGITS = 16  # of the SHA-256 of a passage; two texts of one place never share them by chance
 BEFORE = 200  # characters of a line before a name, with more it is no definition
 AFTER = 2_000  # characters after a name that are looked at
 NAMED_LINES = 10_000  # lines that hold a name and may define it, the first ones
@@ -40,11 +38,6 @@ CALLABLE = (
     re.compile(r"\s*\((?:[^()]++|\([^()]*+\))*+\)[^;{}()=]*+\{"),
 )
 ASSIGNED = re.compile(r"[ \t]*(?:\w++[ \t]++)*?"), re.compile(r"[ \t]*(?::[^=\n;{}()]*+)?=(?![=>])")
-
-
-def digest(content: bytes) -> str:
-    """Return what tells a text from others, whatever its line ends are."""
-    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()[:HASH_DIGITS]
 
 
 def definition(content: bytes, suffix: str, symbol: str) -> bytes | None:

@@ -85,7 +85,9 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
 def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cites that are given with the hashes of what stands there now."""
     cites = given.get("cites")
-    return {"cites": pinned(store, cites)} if isinstance(cites, list | tuple) else {}
+    if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
+        return {}  # it is refused by the model
+    return {"cites": pinned(store, cites)}
 
 
 def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> Changed:

@@ -1,5 +1,7 @@
 """Cite: take down what code a memory speaks of, and tell whether that is still so (docs/guides/code-anchors.md)."""
 
+import contextlib
+import math
 import os
 import re
 import stat
@@ -16,15 +18,15 @@ from graphmem.constants import (
     CITES_A_RECORD,
     MOST_PLACES,
     MOST_RENAMES,
+    MOVED_QUESTIONS,
     MOVED_S,
     STALE_FACTOR,
-    STALE_MOVED_S,
+    STALE_S,
 )
 from graphmem.errors import BadInput, NotFound, Unavailable
 from graphmem.model import Memory, Record
-from graphmem.model.cite import Cite
+from graphmem.model.cite import Cite, digest
 from graphmem.model.result import Cited, Freshness, StaleRecord, StaleRecords
-from graphmem.rules.passage import definition, digest, mentions
 from graphmem.store import Store
 
 Told = TypeVar("Told")
@@ -69,12 +71,16 @@ def suffix_of(path: str) -> str:
     return PurePosixPath(path).suffix.removeprefix(".")
 
 
-def passage(content: bytes, path: str, symbol: str | None) -> bytes | None:
-    """Return what a cite speaks of: how the file defines the symbol, else the lines that name it; all of it without."""
-    if symbol is None:
-        return content
-    found = definition(content, suffix_of(path), symbol)
-    return found if found is not None else mentions(content, symbol)
+def passage(content: bytes, path: str, symbol: str | None) -> tuple[bytes | None, bool]:
+    """
+    Return what a cite speaks of, and whether the file has it rather than names it.
+
+    That is how the file defines the symbol, else the lines that name it; without a symbol, the whole file.
+    """
+    from graphmem.rules.passage import definition, mentions  # noqa: PLC0415 - 4 ms that only a cited symbol needs
+
+    defined = definition(content, suffix_of(path), symbol) if symbol else content
+    return (mentions(content, symbol or ""), False) if defined is None else (defined, True)
 
 
 # --- taking down ----------------------------------------------------------------------------------------------------
@@ -100,7 +106,7 @@ def pin(store: Store, text: str) -> Cite:
     if cite.hash is not None:
         return cite
     content = committed(root, text, cite) if cite.commit else current(root, text, cite)
-    found = passage(content, cite.path, cite.symbol)
+    found, _ = passage(content, cite.path, cite.symbol)
     if found is None:
         raise refused(text, f"nothing in {cite.path} is named {cite.symbol!r}", "cite the file, or what it defines")
     commit = git.find_commit(root, cite.commit)[:COMMIT_DIGITS] if cite.commit else None
@@ -150,15 +156,17 @@ def right_form(root: Path, text: str) -> str:
 
 
 class Tree:
-    """The working tree that cites are compared with, for one answer: within bounds of bytes and of git's time."""
+    """The working tree that cites are compared with for one answer; unless it is to be thorough, within bounds."""
 
-    def __init__(self, store: Store, *, most_bytes: int | None = CITED_BYTES, seconds: float = MOVED_S) -> None:
+    def __init__(self, store: Store, *, is_thorough: bool = False) -> None:
         self.root = store.layout.root
         self.is_past = store.present is not None  # the code of then is not at hand
-        self.bytes_left = most_bytes
-        self.seconds_left = seconds
+        self.bytes_left = math.inf if is_thorough else CITED_BYTES
+        self.questions_left = math.inf if is_thorough else MOVED_QUESTIONS
+        self.seconds_left = STALE_S if is_thorough else MOVED_S
         self.contents: dict[str, bytes | None] = {}
         self.renames: dict[tuple[str, ...], Mapping[str, str]] = {}
+        self.targets: dict[str, str | None] = {}
 
     def cites_of(self, record: Record) -> list[Cited]:
         """Return how the code that a record cites is now; of several texts of one place, those that are still there."""
@@ -177,30 +185,29 @@ class Tree:
         state: Freshness = "unknown"
         target = None
         if is_looked_at and cite.hash and not self.is_past:
-            try:
+            with contextlib.suppress(Unread):
                 state, target = self.state(cite)
-            except Unread:
-                state = "unknown"
         return Cited(cite=text, path=cite.path, symbol=cite.symbol, state=state, moved_to=target)
 
     def state(self, cite: Cite) -> tuple[Freshness, str | None]:
         """Return the state of a cite, and where its code went if it is known to be elsewhere."""
         content = self.content(cite.path)
-        if content is not None and self.is_same(cite, content, cite.path):
+        found, is_defined = (None, False) if content is None else self.passage(content, cite.path, cite.symbol)
+        if found is not None and digest(found) == cite.hash:
             return "fresh", None
-        if content is not None and (cite.symbol is None or definition(content, suffix_of(cite.path), cite.symbol)):
+        if is_defined:
             return "changed", None
+        renamed = None
         try:
-            path = self.renamed(cite.path) if content is None else None
-            places = [*([path] if path else []), *self.naming(cite)]
+            renamed = self.renamed(cite.path) if content is None else None
+            if renamed is not None and self.is_same(cite, renamed):
+                return "moved", renamed
+            place = next((path for path in self.naming(cite) if self.is_same(cite, path)), None)
         except Unavailable:  # no repository, or no time left
-            path, places = None, []
-        for place in places:
-            elsewhere = self.content_elsewhere(place)
-            if elsewhere is not None and self.is_same(cite, elsewhere, place):
-                return "moved", place
-        is_named = content is not None and cite.symbol is not None and mentions(content, cite.symbol) is not None
-        return ("changed" if path or is_named else "gone"), path
+            place = None
+        if place is not None:
+            return "moved", place
+        return ("gone" if found is None and renamed is None else "changed"), renamed
 
     def content(self, path: str) -> bytes | None:
         """Return the content of a file, read once."""
@@ -208,33 +215,43 @@ class Tree:
             self.contents[path] = content_of(self.root, path)
         return self.contents[path]
 
-    def content_elsewhere(self, path: str) -> bytes | None:
-        """Return the content of a file that may have what was cited; None where it is none to read."""
-        try:
-            return self.content(path)
-        except Unread:
-            return None
+    def passage(self, content: bytes, path: str, symbol: str | None) -> tuple[bytes | None, bool]:
+        """Return what a cite speaks of, or raise ``Unread`` where enough was looked through for one answer."""
+        self.bytes_left -= len(content)
+        if self.bytes_left < 0:
+            raise Unread("enough was looked through for one answer")
+        return passage(content, path, symbol)
 
-    def is_same(self, cite: Cite, content: bytes, path: str) -> bool:
-        """Tell whether a file has the text that was cited."""
-        if self.bytes_left is not None:
-            self.bytes_left -= len(content)
-            if self.bytes_left < 0:
-                raise Unread("enough was looked through for one answer")
-        found = passage(content, path, cite.symbol)
+    def is_same(self, cite: Cite, path: str) -> bool:
+        """Tell whether another file has the text that was cited."""
+        try:
+            content = self.content(path)
+        except Unread:
+            return False
+        found = None if content is None else self.passage(content, path, cite.symbol)[0]
         return found is not None and digest(found) == cite.hash
 
     def renamed(self, path: str) -> str | None:
-        """Return where a file went that is gone from a path, as far as git knows."""
+        """Return where a file went that is gone from a path, as far as git knows; it is asked once."""
+        if path not in self.targets:
+            self.targets[path] = self.followed(path)
+        return self.targets[path]
+
+    def followed(self, path: str) -> str | None:
+        """Return where a file went, from one name to the next."""
         for _ in range(MOST_RENAMES):
-            new = self.renames_between("HEAD").get(path)
-            if new is None:
-                commit = self.asked(git.removal, path)
-                new = self.renames_between(f"{commit}^", commit).get(path) if commit else None
-            if new is None or self.content_elsewhere(new) is not None:
+            self.renames_between("HEAD")  # what is not committed yet
+            new = self.known_rename(path)
+            if new is None and (commit := self.asked(git.removal, path)):
+                new = self.renames_between(f"{commit}^", commit).get(path)
+            if new is None or os.path.lexists(self.root / new):
                 return new
             path = new
         return None
+
+    def known_rename(self, path: str) -> str | None:
+        """Return where a file went as far as git was asked already: a folder that moved is asked for once."""
+        return next((renames[path] for renames in self.renames.values() if path in renames), None)
 
     def renames_between(self, *commits: str) -> Mapping[str, str]:
         """Return the files that were renamed from one commit to another, or since one; git is asked once."""
@@ -251,9 +268,10 @@ class Tree:
         return [path for path in found if path != cite.path and suffix_of(path) == suffix][:MOST_PLACES]
 
     def asked(self, ask: Callable[..., Told], *arguments: str) -> Told:
-        """Return what git tells of the project, or raise ``Unavailable`` where the time for it is up."""
-        if self.seconds_left <= 0:
-            raise Unavailable("git was asked long enough for one answer")
+        """Return what git tells of the project, or raise ``Unavailable`` where it was asked enough."""
+        self.questions_left -= 1
+        if self.seconds_left <= 0 or self.questions_left < 0:
+            raise Unavailable("git was asked enough for one answer")
         start = monotonic()
         try:
             return ask(self.root, *arguments, timeout_s=self.seconds_left)
@@ -274,9 +292,9 @@ def freshness(cites: Iterable[Cited]) -> float:
 def stale(store: Store) -> StaleRecords:
     """Return the live records whose cited code is not as it was and where it was, by name."""
     with store.reading() as catalog:
-        tree = Tree(store, most_bytes=None, seconds=STALE_MOVED_S)
+        tree = Tree(store, is_thorough=True)
         sql = "SELECT id FROM record WHERE is_live AND instr(line, CAST(? AS BLOB))"
-        numbers = [number for (number,) in catalog.connection.execute(sql, ('"cites":[',))]
+        numbers = [number for (number,) in catalog.connection.execute(sql, ('"cites"',))]
         records = sorted(catalog.records(numbers).values(), key=lambda record: record.ref)
         cites = {record.ref: tree.cites_of(record) for record in records}
         results = [

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphmem
-from graphmem.model.cite import Cite
-from graphmem.rules.passage import definition, digest, mask, mentions
+from graphmem.model.cite import Cite, digest
+from graphmem.rules.passage import definition, mask, mentions
 
 OWN = sorted(Path(graphmem.__file__).parent.rglob("*.py"))
 
