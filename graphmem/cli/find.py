@@ -64,7 +64,7 @@ def stale(ctx: typer.Context) -> None:
     """
     session = session_of(ctx)
     answer = session.memory.stale()
-    lines = [line for found in answer.results for line in (found.ref, *text.aside(found.cites))]
+    lines = [text.ASIDE.join([found.ref, *text.aside(found.cites)]) for found in answer.results]
     session.answer(answer, "\n".join(lines))
     session.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites")
 
@@ -152,7 +152,7 @@ def hits(answer: Found, explain: bool) -> str:
         exact = "exact " if hit.factors.exact else ""
         lines.append(f"{hit.ref}  [{exact}{hit.tier} {hit.relevance:.2f}]{text.worth(hit.record)}")
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
-        lines += text.aside(hit.cites)
+        lines += [f"    {found}" for found in text.aside(hit.cites)]
         if explain:
             factors = hit.factors
             reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"

@@ -1,5 +1,6 @@
 """How answers look to people: short, aligned, one line a record where that is possible."""
 
+import re
 import sys
 from collections.abc import Sequence
 
@@ -26,6 +27,7 @@ WIDTH = 96  # characters of a text that stands on one line
 ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
+HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
 
 
 def one_line(text: str | None, width: int = WIDTH) -> str:
@@ -130,14 +132,13 @@ def edge(found: Edge) -> str:
 
 
 def cited(found: Cited) -> str:
-    """Return a cite with how its code is now."""
-    place = found.cite.partition("#")[0] if found.path else found.cite
-    return f"{place}  ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"
+    """Return a cite, without its hash, with how its code is now."""
+    return f"{HASH.sub('', found.cite)}  ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"
 
 
 def aside(cites: Sequence[Cited]) -> list[str]:
-    """Return the cites whose code is not as it was, each on a line below its record."""
-    return [f"    cites {cited(found)}" for found in cites if found.state not in ("fresh", "unknown")]
+    """Return what to say below a record of the cites whose code is not as it was."""
+    return [f"cites {cited(found)}" for found in cites if found.state not in ("fresh", "unknown")]
 
 
 def tree(start: str, reached: Sequence[Reached]) -> str:

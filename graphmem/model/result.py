@@ -307,6 +307,7 @@ class Solution(Answer):
     help_ratio: float
     path: list[Edge]
     record: Shown
+    cites: list[Cited] = []
 
 
 class Solutions(Answer):
@@ -397,6 +398,7 @@ class Matched(Answer):
 
     ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. ``signature`` is the
     same error, ``near`` the same error in another place or with other values, ``similarity`` one of a similar meaning.
+    ``cites`` are those of the failure and of the patterns that solve it.
     """
 
     ref: str
@@ -407,6 +409,7 @@ class Matched(Answer):
     similarity: float | None = None
     solved_by: list[Listed] = []
     record: Shown
+    cites: list[Cited] = []
 
 
 class MatchedLog(Answer):

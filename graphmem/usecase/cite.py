@@ -168,11 +168,10 @@ class Tree:
         self.renames: dict[tuple[str, ...], Mapping[str, str]] = {}
         self.targets: dict[str, str | None] = {}
 
-    def cites_of(self, record: Record) -> list[Cited]:
-        """Return how the code that a record cites is now; of several texts of one place, those that are still there."""
-        if not isinstance(record, Memory) or not record.cites:
-            return []
-        found = [self.compared(text, place < CITES_A_RECORD) for place, text in enumerate(record.cites)]
+    def cites_of(self, *records: Record) -> list[Cited]:
+        """Return how the code that records cite is now; of several texts of one place, those that are still there."""
+        cites = [enumerate(record.cites) for record in records if isinstance(record, Memory)]
+        found = [self.compared(text, place < CITES_A_RECORD) for texts in cites for place, text in texts]
         fresh = {(one.path, one.symbol) for one in found if one.state == "fresh"}
         return [one for one in found if one.state == "fresh" or (one.path, one.symbol) not in fresh]
 

@@ -118,8 +118,9 @@ def with_cites(store: Store, entries: Collection[ContextEntry], known: Mapping[s
     """Yield entries with the code that they, and the patterns with them, cite, and how that is now."""
     tree = Tree(store)
     for entry in entries:
-        records = [entry.record, *store.catalog.records([store.resolve(ref) for ref in entry.solved_by]).values()]
-        found = [one for record in records for one in known.get(record.ref) or tree.cites_of(record)]
+        records = store.catalog.records([store.resolve(ref) for ref in entry.solved_by]).values()
+        found = known.get(entry.ref) or tree.cites_of(entry.record)
+        found = [*found, *tree.cites_of(*records)]
         notes = [quoted("code", cite_note(one)) for one in found]
         yield entry.model_copy(update={"cites": found, "text": "\n".join([entry.text, *notes])}) if found else entry
 

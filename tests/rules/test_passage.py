@@ -45,7 +45,7 @@ def test_the_definitions_of_this_package_are_those_of_the_parser(path: Path) -> 
 STATEMENTS = (
     "x = 1", "pass", 'y = "("', "z = f('{')  # )", "# def f(): (", 'w = """\ndef g():\n(\n"""', "v = (\n1,\n)",
     "u = [\n    '''\n]\n''',\n]", "if x:\n    pass\nelse:\n    f()", "f(g, 'def f():')", '"""\nclass C:\n"""', "",
-    "t = '\\'('", "s = x \\\n    + 1", "r = lambda: f",
+    "t = '\\'('", "s = x \\\n    + 1", "q = x + \\\ny", 'p = \\\n"""\n(\n"""', "r = lambda: f",
 )  # fmt: skip
 HEADS = ("def {}():", "async def {}(a, b=')'):", "class {}:", "def {}(\n    a,\n) -> int:", "@f\ndef {}():",
          "@f(\n    1,\n)\ndef {}(*, a: str = '#'):")  # fmt: skip
@@ -85,7 +85,7 @@ def is_python(text: str) -> bool:
 
 @given(bodies().filter(is_python))
 def test_the_definitions_of_any_python_are_those_of_the_parser(text: str) -> None:
-    tops = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    tops = [getattr(node, "name", "") for node in ast.parse(text).body]
     for name, expected in defined(text).items():
         if tops.count(name.partition(".")[0]) > 1 and "." in name:
             continue  # of a name that is defined twice, not every definition has to have the member
@@ -254,7 +254,7 @@ def test_a_file_that_was_made_to_be_slow_is_not(unit: str) -> None:
     for suffix in ("py", "c"):
         start = time.process_time()
         definition(content, suffix, "f.f")
-        assert time.process_time() - start < 3
+        assert time.process_time() - start < 1.5
 
 
 # --- cites ---------------------------------------------------------------------------------------------------------

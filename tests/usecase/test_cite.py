@@ -256,14 +256,21 @@ def test_what_a_row_cites_is_opened_only_where_it_is_a_file_of_the_project(memor
     assert memory.validate().ok
 
 
-def test_very_many_cites_cost_no_more_than_a_few(memory: Memory) -> None:
-    root = root_of(memory)
-    (root / "big.py").write_text("x = 1\n" * 150_000)
-    cites = [f"big.py:f{number}#0123456789abcdef" for number in range(5000)]
-    write(data(root, "failure"), *(failure(name, cites=sorted(cites)) for name in "abcd"))
-    found = memory.query("went wrong", limit=4).results
-    assert len(found) == 4
-    assert sum(one.state == "unknown" for hit in found for one in hit.cites) > 19_900
+def test_of_a_record_with_very_many_cites_the_first_are_compared(memory: Memory) -> None:
+    cites = [f"src/auth.py:f{number:04}#0123456789abcdef" for number in range(5000)]
+    write(data(root_of(memory), "failure"), failure("a", cites=cites))
+    assert [state for state, _ in states(memory)] == ["gone"] * 20 + ["unknown"] * 4980
+
+
+def test_one_answer_looks_through_four_mebibytes(memory: Memory) -> None:
+    (root_of(memory) / "big.py").write_text("x = 1\n" * 150_000 + AUTH)  # 0.86 MiB
+    for name in "abcdef":
+        memory.failures.add("It went wrong", name=name, dedup=False, cites=["big.py:login"])
+    found = [hit.cites[0].state for hit in memory.query("went wrong").results]
+    assert found == ["fresh"] * 4 + ["unknown"] * 2
+    assert {memory.get(name).cites[0].state for name in "abcdef"} == {"fresh"}
+    edited(memory, "big.py", "return user", "return None")
+    assert len(memory.stale().results) == 6  # it looks through everything
 
 
 def test_rows_that_are_added_in_bulk_are_taken_as_they_are(memory: Memory) -> None:
@@ -340,6 +347,22 @@ def test_context_quotes_where_the_code_is_and_what_became_of_it(memory: Memory) 
     assert "  > code: conf.yml, no longer there: check before use\n" in block.text
     assert "  > code: src/auth.py:Token, changed since: check before use\n" in block.text
     assert [one.state for entry in block.entries for one in entry.cites] == ["fresh", "gone", "changed"]
+
+
+def test_what_solves_says_whether_its_code_is_as_it_was(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.failures.add("login loops", name="loop", match="login loops", cites=["conf.yml"])
+    memory.patterns.add("when login loops", "clear the cookie", name="clear", cites=["src/auth.py:login"])
+    memory.relations.link("clear", "solves", "loop")
+    edited(memory, "src/auth.py", "return user", "return None")
+    assert [one.state for one in memory.solutions("loop").results[0].cites] == ["changed"]
+    assert [one.state for one in memory.match([b"login loops\n"]).results[0].cites] == ["fresh", "changed"]
+    monkeypatch.chdir(root_of(memory))
+    (tmp_path / "log").write_text("login loops\n")
+    for command in (["solutions", "loop"], ["match", str(tmp_path / "log")]):
+        assert run(command) == 0
+        assert "    cites src/auth.py:login  (changed)\n" in capsys.readouterr().out
 
 
 def test_the_commands_say_it_in_words_and_in_json(
