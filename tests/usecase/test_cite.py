@@ -161,6 +161,17 @@ def test_a_commit_says_where_the_text_is_taken_from(memory: Memory, project: Rep
     assert memory.get("dated").cites[0].cite.startswith(f"conf.yml@{first[:12]}#")
 
 
+def test_a_cite_that_has_its_hash_stays_as_it_is(memory: Memory) -> None:
+    cite(memory, "src/auth.py:login")
+    kept = memory.get("a").record.model_dump()["cites"]
+    edited(memory, "src/auth.py", "return user", "return None")
+    memory.patterns.add("when login loops", "clear the cookie", name="b", cites=kept)
+    assert memory.get("b").record.model_dump()["cites"] == kept
+    assert states(memory, "b") == [("changed", None)]
+    with pytest.raises(BadInput):
+        memory.patterns.add("t", "i", cites=[3])
+
+
 def test_of_two_texts_of_one_place_the_one_that_is_there_counts(memory: Memory) -> None:
     cite(memory, "src/auth.py:login")
     edited(memory, "src/auth.py", "return user", "return None")
@@ -271,6 +282,17 @@ def test_one_answer_looks_through_four_mebibytes(memory: Memory) -> None:
     assert {memory.get(name).cites[0].state for name in "abcdef"} == {"fresh"}
     edited(memory, "big.py", "return user", "return None")
     assert len(memory.stale().results) == 6  # it looks through everything
+
+
+def test_one_answer_asks_git_twenty_questions(memory: Memory) -> None:
+    for number in range(25):
+        (root_of(memory) / f"a{number}.py").write_text(f"def f{number}(): pass\n")
+        memory.failures.add("It went wrong", name=f"n{number}", dedup=False, cites=[f"a{number}.py:f{number}"])
+        (root_of(memory) / f"a{number}.py").write_text("")
+        (root_of(memory) / f"b{number}.py").write_text(f"def f{number}(): pass\n")
+    found = [hit.cites[0].state for hit in memory.query("went wrong", limit=25).results]
+    assert found == ["moved"] * 20 + ["gone"] * 5
+    assert [one.cites[0].state for one in memory.stale().results] == ["moved"] * 25
 
 
 def test_rows_that_are_added_in_bulk_are_taken_as_they_are(memory: Memory) -> None:
