@@ -4,14 +4,11 @@ import hashlib
 import re
 from typing import NamedTuple, Self
 
+from graphmem.constants import CITE_CHARACTERS, HASH_DIGITS
 from graphmem.names import printable
 
 SYMBOL = re.compile(r"(?!\d+$)[\w$?!-]+(?:(?:\.|::)[\w$?!-]+)*")
 FORM = re.compile(r"(?P<path>[^:]+?)(?::(?P<symbol>[^@#\s]+))?(?:@(?P<commit>[^@/:#\s]+))?(?:#(?P<hash>[0-9a-f]{16}))?")
-
-
-MOST_CHARACTERS = 1_024  # of a cite; git is asked for what a row says
-HASH_DIGITS = 16  # of the SHA-256 of a text; two texts of one place never share them by chance
 
 
 def digest(content: bytes) -> str:
@@ -38,8 +35,8 @@ class Cite(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the cite that a text is, or raise ``ValueError`` with what is wrong with it."""
-        if len(text) > MOST_CHARACTERS:
-            raise ValueError(f"longer than {MOST_CHARACTERS:,} characters")
+        if len(text) > CITE_CHARACTERS:
+            raise ValueError(f"longer than {CITE_CHARACTERS:,} characters")
         found = FORM.fullmatch(text)
         if found is None:
             raise ValueError("no path, path:symbol or path:symbol@commit")

@@ -10,10 +10,7 @@ import re
 from itertools import islice
 from textwrap import dedent
 
-BEFORE = 200  # characters of a line before a name, with more it is no definition
-AFTER = 2_000  # characters after a name that are looked at
-NAMED_LINES = 10_000  # lines that hold a name and may define it, the first ones
-REACH = 50  # lines that a head, or the decorators above it, may take
+from graphmem.constants import AFTER_NAME, BEFORE_NAME, HEAD_LINES, NAMED_LINES
 
 # What opens a string or a comment, to its end or to that of the text: nothing is scanned twice.
 STRINGS = r'"(?:[^"\\\n]++|\\.)*+"?' + r"|'(?:[^'\\\n]++|\\.)*+'?"
@@ -101,9 +98,9 @@ def spans_of(masked: list[str], name: str, lines: range, outer: int = -1) -> lis
     named = (place for place in lines if name in masked[place] and indentation(masked[place]) > outer)
     for place in islice(named, NAMED_LINES):
         line = masked[place]
-        below = "\n".join(["", *masked[place + 1 : place + REACH]])[:AFTER]
-        found = word.finditer(line, 0, BEFORE + len(name))
-        if any(is_definition(line[: one.start()], line[one.end() :][:AFTER] + below) for one in found):
+        below = "\n".join(["", *masked[place + 1 : place + HEAD_LINES]])[:AFTER_NAME]
+        found = word.finditer(line, 0, BEFORE_NAME + len(name))
+        if any(is_definition(line[: one.start()], line[one.end() :][:AFTER_NAME] + below) for one in found):
             places.append(place)
     outermost = min((indentation(masked[place]) for place in places), default=0)
     spans: list[tuple[int, int]] = []
@@ -132,7 +129,7 @@ def indentation(line: str) -> int:
 def with_decorators(masked: list[str], place: int, first: int) -> int:
     """Return where the decorators or attributes right above a definition begin, each on one line or several."""
     top, depth = place, 0
-    for above in range(place - 1, max(first, place - REACH) - 1, -1):
+    for above in range(place - 1, max(first, place - HEAD_LINES) - 1, -1):
         depth -= balance(masked[above])
         if depth < 0 or (depth == 0 and not masked[above].lstrip().startswith(("@", "#["))):
             break

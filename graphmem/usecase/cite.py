@@ -16,6 +16,7 @@ from graphmem.constants import (
     CITED_BYTES,
     CITED_FILE_BYTES,
     CITES_A_RECORD,
+    COMMIT_DIGITS,
     MOST_PLACES,
     MOST_RENAMES,
     MOVED_QUESTIONS,
@@ -111,9 +112,6 @@ def pin(store: Store, text: str) -> Cite:
         raise refused(text, f"nothing in {cite.path} is named {cite.symbol!r}", "cite the file, or what it defines")
     commit = git.find_commit(root, cite.commit)[:COMMIT_DIGITS] if cite.commit else None
     return cite._replace(commit=commit, hash=digest(found))
-
-
-COMMIT_DIGITS = 12  # of a commit's hash: what git takes for the largest repositories
 
 
 def current(root: Path, text: str, cite: Cite) -> bytes:
