@@ -71,6 +71,24 @@ BYTES_A_TOKEN = 3  # of UTF-8; English prose has about 4, code and paths fewer, 
 CONTEXT_SOLUTIONS = 3  # patterns shown with a failure that they solve
 CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 
+# --- code anchors (docs/guides/code-anchors.md) ------------------------------------------------------------------
+STALE_FACTOR = 0.5  # of the score of a record whose cited code changed or is gone: it may still hold
+CITED_FILE_BYTES = 2**20  # of a cited file that is read; what is larger is data, not code
+CITED_BYTES = 4 * 2**20  # looked through for one answer: 0.2 s
+CITES_A_RECORD = 20  # cites of one record that are compared; more speak of nothing in particular
+CITE_CHARACTERS = 1_024  # of a cite; git is asked for what a row says
+HASH_DIGITS = 16  # of the SHA-256 of a cited text; two texts of one place never share them by chance
+COMMIT_DIGITS = 12  # of a commit's hash in a cite: what git takes for the largest repositories
+BEFORE_NAME = 200  # characters of a line before a name, with more it is no definition
+AFTER_NAME = 2_000  # characters after a name that are looked at
+HEAD_LINES = 50  # that the head of a definition, or the decorators above it, may take
+NAMED_LINES = 10_000  # lines of a file that hold a name and may define it, the first ones
+MOVED_QUESTIONS = 20  # to git for one answer, where code went that is not where it was: 10 ms each
+MOVED_S = 0.5  # seconds that it may take for them; among 20,000 files one that is gone takes 0.2
+STALE_S = 60.0  # that it may take for `stale`, which asks as often as there is something to ask
+MOST_RENAMES = 5  # renames of one file that are followed
+MOST_PLACES = 20  # files that name a symbol which are looked through for where it went
+
 # --- near-duplicates ---------------------------------------------------------------------------------------------
 MERGE_SIMILARITY = 0.85  # cosine from which a record with the same telling tokens is the same record
 VARIANT_SIMILARITY = 0.70  # cosine from which a new record is linked as a variant

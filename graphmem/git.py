@@ -38,17 +38,21 @@ class Commit:
     subject: str
 
 
-def git(folder: Path, *arguments: str) -> bytes | None:
+def git(folder: Path, *arguments: str, timeout_s: float | None = None) -> bytes | None:
     """
     Run git in a folder and return what it prints; None where it says no, such as to a name that means nothing.
 
     Raises:
-        Unavailable: git is not installed, the folder is in no repository, or git does not read the repository.
+        Unavailable: git is not installed, the folder is in no repository, git does not read the repository, or the time
+            is up.
     """
     try:
-        done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False)
+        done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False,
+                              timeout=timeout_s)  # fmt: skip
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"git {arguments[0]} took longer than {timeout_s:.1f} s") from None
     if done.returncode == 0:
         return done.stdout
     if done.returncode == 1 or not done.stderr:
@@ -228,3 +232,40 @@ def commits(told: bytes) -> Iterator[tuple[Commit, str]]:
         name, parents, at, author, subject, rest = parts[start : start + 6]
         moment = datetime.fromtimestamp(min(int(at), LAST_SECOND), UTC)
         yield Commit(name, tuple(parents.split()), moment, author, subject), rest
+
+
+# --- where files went -----------------------------------------------------------------------------------------------
+
+
+def removal(folder: Path, path: str, *, timeout_s: float) -> str | None:
+    """Return the last commit of HEAD's history that took a file below ``folder`` away; None where none did."""
+    told = git(folder, "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "HEAD", "--", path,
+               timeout_s=timeout_s)  # fmt: skip
+    return (told or b"").decode().strip() or None
+
+
+def renames(folder: Path, *commits: str, timeout_s: float) -> dict[str, str]:
+    """
+    Return the files below ``folder`` that were renamed from one commit to another, each with its new path.
+
+    Args:
+        commits: two of them; one for what was renamed since in the index and the working tree.
+    """
+    told = git(folder, "diff", "--relative", "--no-ext-diff", "--no-textconv", "-M", "--diff-filter=R", "--name-status",
+               "-z", *commits, "--", timeout_s=timeout_s)  # fmt: skip
+    parts = (told or b"").decode("utf-8", "replace").split("\0")
+    return {parts[n + 1]: parts[n + 2] for n in range(0, len(parts) - 2, 3)}
+
+
+def naming(folder: Path, word: str, *, timeout_s: float) -> list[str]:
+    """Return the text files below ``folder`` that hold a word, ignored ones left out."""
+    told = git(folder, "grep", "-l", "-z", "-I", "-w", "-F", "--untracked", "-e", word, "--", timeout_s=timeout_s)
+    return [path for path in (told or b"").decode("utf-8", "replace").split("\0") if path]
+
+
+def content_at(folder: Path, commit: str, path: str, *, most: int) -> bytes | None:
+    """Return the content of a file below ``folder`` at a commit; None where there is none, or it is over ``most``."""
+    name = said(folder, *MEANING, f"{commit}:./{path}")
+    if name is None or said(folder, "cat-file", "-t", name) != "blob":
+        return None
+    return git(folder, "cat-file", "blob", name) if int(said(folder, "cat-file", "-s", name) or 0) <= most else None

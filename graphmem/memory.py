@@ -32,6 +32,7 @@ from graphmem.usecase import (
     campaign,
     capture,
     check,
+    cite,
     context,
     doctor,
     find,
@@ -202,6 +203,10 @@ class Memory:
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
         task = context.Task(objective, tags, files, tiers, complexity, domain, archetype, task_type, session)
         return context.context(self.store, task, budget=budget, explain=explain)
+
+    def stale(self) -> result.StaleRecords:
+        """Return the records whose cited code moved, changed or is gone."""
+        return cite.stale(self.store)
 
     def match(self, lines: Iterable[bytes]) -> result.MatchedLog:
         """

@@ -24,7 +24,7 @@ class Failures(Noun):
 
     def add(self, trigger: str, *, name: str | None = None, dedup: bool = True, dry_run: bool = False,
             replace: bool = False, **fields: object) -> result.Changed:  # fmt: skip
-        """Add a failure; fields: fix, match, cost, tags, sources, files, flaky. A repeated one is merged."""
+        """Add a failure; fields: fix, match, cost, tags, sources, files, cites, flaky. A repeated one is merged."""
         return capture.add(self.store, "failure", {"trigger": trigger, "name": name, **fields}, dedup=dedup,
                            dry_run=dry_run, replace=replace)  # fmt: skip
 
@@ -34,7 +34,7 @@ class Patterns(Noun):
 
     def add(self, trigger: str, insight: str, *, name: str | None = None, dedup: bool = True, dry_run: bool = False,
             replace: bool = False, **fields: object) -> result.Changed:  # fmt: skip
-        """Add a pattern; fields: saved, tags, sources, framework, files. A repeated one is merged."""
+        """Add a pattern; fields: saved, tags, sources, framework, files, cites. A repeated one is merged."""
         return capture.add(self.store, "pattern", {"trigger": trigger, "insight": insight, "name": name, **fields},
                            dedup=dedup, dry_run=dry_run, replace=replace)  # fmt: skip
 

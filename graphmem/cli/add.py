@@ -22,6 +22,10 @@ Sources = Annotated[
     list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from; may be repeated.")
 ]
 Files = Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="A file it is about; may be repeated.")]
+Cites = Annotated[
+    list[str] | None,
+    typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Code that it speaks of; may be repeated."),
+]
 Name = Annotated[
     str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the trigger if not given.")
 ]
@@ -79,6 +83,7 @@ def failure(
     tag: Tags = None,
     source: Sources = None,
     file: Files = None,
+    cite: Cites = None,
     flaky: Annotated[bool | None, typer.Option("--flaky", help="It comes and goes.")] = None,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
@@ -86,7 +91,8 @@ def failure(
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
     session = session_of(ctx)
-    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, files=file, flaky=flaky)
+    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, files=file, cites=cite,
+                   flaky=flaky)  # fmt: skip
     answer = session.memory.failures.add(
         trigger, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
@@ -108,13 +114,14 @@ def pattern(
     tag: Tags = None,
     source: Sources = None,
     file: Files = None,
+    cite: Cites = None,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
     replace: Replace = False,
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
     session = session_of(ctx)
-    fields = given(saved=saved, framework=framework, tags=tag, sources=source, files=file)
+    fields = given(saved=saved, framework=framework, tags=tag, sources=source, files=file, cites=cite)
     answer = session.memory.patterns.add(
         trigger, insight, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
@@ -158,6 +165,7 @@ def lesson(
     tag: Tags = None,
     source: Sources = None,
     file: Files = None,
+    cite: Cites = None,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
     replace: Replace = False,
@@ -165,7 +173,7 @@ def lesson(
     """Add a lesson by hand; most come from runs, with learn."""
     session = session_of(ctx)
     fields = given(type=type_name, domain=domain, severity=severity, archetype=archetype, source=raised_by, tags=tag,
-                   sources=source, files=file)  # fmt: skip
+                   sources=source, files=file, cites=cite)  # fmt: skip
     answer = session.memory.lessons.add(
         description, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )

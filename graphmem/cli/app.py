@@ -44,6 +44,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "context": ("find", "context", "Show what the project remembers for an objective."),
     "match": ("match", "match", "Show the known failures that a log tells of."),
     "ran": ("ran", "app", "Run a command, show known fixes when it fails, note which helped."),
+    "stale": ("find", "stale", "List records whose cited code is not as it was."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
     "feedback": ("change", "feedback", "Report that a memory helped, or did not."),
     "learn": ("learning", "learn", "Take lessons from the events of a finished run."),

@@ -51,6 +51,10 @@ def edit(
     flaky: Annotated[bool | None, typer.Option("--flaky/--not-flaky", help="Whether a failure comes and goes.")] = None,
     source: Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Replaces the sources.")] = None,
     file: Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="Replaces the files.")] = None,
+    cite: Annotated[
+        list[str] | None,
+        typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Replaces the cites, as the code is now."),
+    ] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Adds a tag.")] = None,
     untag: Annotated[list[str] | None, typer.Option("--untag", metavar="TAG", help="Takes a tag away.")] = None,
     unset: Annotated[
@@ -66,7 +70,7 @@ def edit(
     named: dict[str, Any] = {
         "trigger": trigger, "fix": fix, "insight": insight, "match": match, "cost": cost, "saved": saved,
         "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source,
-        "files": file, "description": description,
+        "files": file, "cites": cite, "description": description,
     }  # fmt: skip
     fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
     if not (fields or tag or untag or unset):

@@ -23,7 +23,8 @@ def get(ctx: typer.Context, ref: Ref) -> None:
     session = session_of(ctx)
     answer = session.memory.get(ref)
     edges = "".join(f"\n  {text.edge(edge)}" for edge in answer.relations)
-    session.answer(answer, text.fields(answer.record) + edges)
+    cites = "".join(f"\n  cites:          {text.cited(one)}" for one in answer.cites)
+    session.answer(answer, text.fields(answer.record, but="cites") + cites + edges)
 
 
 def list_records(
@@ -53,6 +54,19 @@ def list_records(
         session.say(f"{len(answer.results):,} of {answer.total:,}; raise --limit")
     if not answer.total:
         session.say("no such records" if kind or tag or archived else "no records yet")
+
+
+def stale(ctx: typer.Context) -> None:
+    """
+    List the records whose cited code moved, changed or is gone since it was cited.
+
+    Example: graphmem stale
+    """
+    session = session_of(ctx)
+    answer = session.memory.stale()
+    lines = [text.ASIDE.join([found.ref, *text.aside(found.cites)]) for found in answer.results]
+    session.answer(answer, "\n".join(lines))
+    session.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites")
 
 
 def query(
@@ -138,12 +152,14 @@ def hits(answer: Found, explain: bool) -> str:
         exact = "exact " if hit.factors.exact else ""
         lines.append(f"{hit.ref}  [{exact}{hit.tier} {hit.relevance:.2f}]{text.worth(hit.record)}")
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
+        lines += [f"    {found}" for found in text.aside(hit.cites)]
         if explain:
             factors = hit.factors
             reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"
             lines.append(
                 f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
                 f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
+                + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
             )
             lines.append(
                 f"    relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"

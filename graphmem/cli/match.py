@@ -51,4 +51,4 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     for solution in found.solved_by:
         insight = getattr(solution.record, "insight", None)
         lines.append(f"{solution.ref}: {text.one_line(insight, text.ADVICE)}")
-    return text.ASIDE.join(lines)
+    return text.ASIDE.join([*lines, *text.aside(found.cites)])

@@ -119,9 +119,8 @@ def solutions(
         first = found.path[0]
         near = first.target if first.direction == "out" else first.source
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
-        lines.append(
-            f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}\n    {text.gist(found.record)}"
-        )
+        head = f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}"
+        lines.append(text.ASIDE.join([head, text.gist(found.record), *text.aside(found.cites)]))
     session.answer(answer, "\n".join(lines))
     if not lines:
         session.say(f"nothing solves {answer.failure} yet")

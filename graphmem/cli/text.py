@@ -1,5 +1,6 @@
 """How answers look to people: short, aligned, one line a record where that is possible."""
 
+import re
 import sys
 from collections.abc import Sequence
 
@@ -20,12 +21,13 @@ from graphmem.model import (
     Session,
     Task,
 )
-from graphmem.model.result import Changed, Edge, Reached
+from graphmem.model.result import Changed, Cited, Edge, Reached
 
 WIDTH = 96  # characters of a text that stands on one line
 ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
+HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
 
 
 def one_line(text: str | None, width: int = WIDTH) -> str:
@@ -95,11 +97,11 @@ def changed(answer: Changed, *, is_dry: bool = False) -> str:
     return "\n".join(lines)
 
 
-def fields(record: Record) -> str:
-    """Return every field of a record that has a value, one a line."""
+def fields(record: Record, *, but: str = "") -> str:
+    """Return every field of a record that has a value, one a line; all ``but`` one."""
     lines = [record.ref]
     for name, value in record.model_dump(by_alias=True).items():
-        if name in ("kind", "name", "ref", "edited") or value in (None, [], (), {}, "", False):
+        if name in ("kind", "name", "ref", "edited", but) or value in (None, [], (), {}, "", False):
             continue
         if name in ("helped", "failed") and not value:
             continue
@@ -127,6 +129,16 @@ def edge(found: Edge) -> str:
     """Return an edge with its weight."""
     note = f"  # {one_line(found.note, 60)}" if found.note else ""
     return f"{found.source} -{found.type} {found.weight:g}-> {found.target}{note}"
+
+
+def cited(found: Cited) -> str:
+    """Return a cite, without its hash, with how its code is now."""
+    return f"{HASH.sub('', found.cite)}  ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"
+
+
+def aside(cites: Sequence[Cited]) -> list[str]:
+    """Return what to say below a record of the cites whose code is not as it was."""
+    return [f"cites {cited(found)}" for found in cites if found.state not in ("fresh", "unknown")]
 
 
 def tree(start: str, reached: Sequence[Reached]) -> str:

@@ -211,6 +211,7 @@ class Memory(Record):
 
     tags: StringSet = ()
     files: StringSet = ()
+    cites: StringSet = ()
     helped: Count = 0
     failed: Count = 0
 

@@ -88,14 +88,47 @@ class Edge(Answer):
     direction: Literal["out", "in"] | None = None
 
 
+Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
+
+
+class Cited(Answer):
+    """
+    Code that a record cites, and whether it is in the working tree as it was.
+
+    ``moved_to`` is where it went: unchanged where it is ``moved``, with another text where it is ``changed``.
+    """
+
+    cite: str
+    path: str | None
+    symbol: str | None
+    state: Freshness
+    moved_to: str | None = None
+
+
 class Got(Answer):
-    """One record with its edges, and how often this machine handed it out."""
+    """One record with its edges, how often this machine handed it out, and how the code that it cites is now."""
 
     ref: str
     record: Shown
     relations: list[Edge]
     access_count: int = 0
     last_accessed: str | None = None
+    cites: list[Cited] = []
+
+
+class StaleRecord(Answer):
+    """A record of which not all cited code is as it was; ``cites`` are all of them."""
+
+    ref: str
+    cites: list[Cited]
+    record: Shown
+
+
+class StaleRecords(Answer):
+    """The live records whose cited code moved, changed or is gone, among ``checked`` that cite code."""
+
+    results: list[StaleRecord]
+    checked: int
 
 
 class Listed(Answer):
@@ -274,6 +307,7 @@ class Solution(Answer):
     help_ratio: float
     path: list[Edge]
     record: Shown
+    cites: list[Cited] = []
 
 
 class Solutions(Answer):
@@ -294,10 +328,11 @@ class Factors(Answer):
     cost: float
     help_ratio: float
     age_decay: float
+    freshness: float = 1.0
 
 
 class Hit(Answer):
-    """A record that a query found."""
+    """A record that a query found, with how the code that it cites is now."""
 
     ref: str
     score: float
@@ -306,6 +341,7 @@ class Hit(Answer):
     tier: Tier
     factors: Factors
     record: Shown
+    cites: list[Cited] = []
 
 
 class ContextEntry(Answer):
@@ -323,6 +359,7 @@ class ContextEntry(Answer):
     last_accessed: str | None = None
     text: str
     record: Shown
+    cites: list[Cited] = []
 
 
 class LeftOut(Answer):
@@ -361,6 +398,7 @@ class Matched(Answer):
 
     ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. ``signature`` is the
     same error, ``near`` the same error in another place or with other values, ``similarity`` one of a similar meaning.
+    ``cites`` are those of the failure and of the patterns that solve it.
     """
 
     ref: str
@@ -371,6 +409,7 @@ class Matched(Answer):
     similarity: float | None = None
     solved_by: list[Listed] = []
     record: Shown
+    cites: list[Cited] = []
 
 
 class MatchedLog(Answer):

@@ -11,6 +11,7 @@ from graphmem.model.result import Action, Changed, Variant
 from graphmem.names import row_id
 from graphmem.rules.dedup import differing, same_memory
 from graphmem.store import Store
+from graphmem.usecase.cite import pinned
 from graphmem.usecase.experience import as_allowed, refuse_chance
 from graphmem.usecase.intake import (
     build,
@@ -61,6 +62,7 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
             known_type(catalog, str(given.get("type")))
         elif "name" in given:
             refuse_no_slug(kind, str(given["name"]))
+        given |= with_hashes(store, given)
         made = build(kind, {"name": "unnamed", **given}, store.now())
         assert isinstance(made, Record)
         if "name" not in given:
@@ -78,6 +80,14 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         if likeness.same is not None and isinstance(made, Memory):
             return merge(store, likeness, made, is_named="name" in given, replace=replace, dry_run=dry_run)
         return create(store, made, likeness, dry_run=dry_run)
+
+
+def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the cites that are given with the hashes of what stands there now."""
+    cites = given.get("cites")
+    if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
+        return {}  # it is refused by the model
+    return {"cites": pinned(store, cites)}
 
 
 def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> Changed:
@@ -181,7 +191,7 @@ def merge(store: Store, likeness: Likeness, made: Memory, *, is_named: bool, rep
 def merged(older: Memory, made: Memory, *, is_named: bool, replace: bool = False) -> dict[str, Any]:
     """Return the changes that merging ``made`` makes to ``older``: sets united, the larger cost, texts set aside."""
     changes: dict[str, Any] = {
-        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in ("sources", "tags", "files")
+        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in ("sources", "tags", "files", "cites")
     }
     if is_named and made.name not in (older.name, older.key):
         changes["aliases"] = sorted({*older.aliases, made.name})
@@ -248,7 +258,7 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
             if "tags" not in known:
                 raise Refused(f"a {record.kind} has no tags")
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
-        changes |= dict.fromkeys(unset)
+        changes |= with_hashes(store, changes) | dict.fromkeys(unset)
         return update(store, number, changes, dry_run=dry_run)
 
 

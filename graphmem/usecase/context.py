@@ -11,12 +11,13 @@ from graphmem.ledger.usage import accesses, count
 from graphmem.model import Campaign, Constraint, Entity, Failure, Memory, Pattern, Record
 from graphmem.model.experience import ExperienceType
 from graphmem.model.field import format_time
-from graphmem.model.result import ContextBlock, ContextEntry, Factors, Found, Hit, LeftOut, SimilarCampaign
-from graphmem.rules.context import Entry, block, entry_text, fitting, tokens
+from graphmem.model.result import Cited, ContextBlock, ContextEntry, Factors, Found, Hit, LeftOut, SimilarCampaign
+from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, tokens
 from graphmem.rules.score import EXACT_BAND, TIERS, Complexity, band, tier
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
 from graphmem.usecase.campaign import similar
+from graphmem.usecase.cite import Tree
 from graphmem.usecase.find import query, tier_bounds
 from graphmem.usecase.link import solving
 from graphmem.usecase.taught import (
@@ -88,6 +89,8 @@ def context(store: Store, task: Task, *, budget: int, explain: bool) -> ContextB
     ]
     with store.reading():
         entries = [*learned, *memories(store, taken, explain=explain), *alike, *entities(store, task.objective, taken)]
+        known = {hit.ref: hit.cites for hit in found.results}
+        entries = list(with_cites(store, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         return cut(store, task.objective, budget, found, entries)
 
@@ -108,6 +111,30 @@ def cut(store: Store, objective: str, budget: int, found: Found, entries: list[C
              for hit in found.results if hit.ref not in shown]  # fmt: skip
     return ContextBlock(objective=objective, text=text, tokens=tokens(text), budget=budget, refs=refs, entries=kept,
                         left_out=over + below, search=found.search)  # fmt: skip
+
+
+def with_cites(store: Store, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
+               ) -> Iterator[ContextEntry]:  # fmt: skip
+    """Yield entries with the code that they, and the patterns with them, cite, and how that is now."""
+    tree = Tree(store)
+    for entry in entries:
+        records = store.catalog.records([store.resolve(ref) for ref in entry.solved_by]).values()
+        found = known.get(entry.ref) or tree.cites_of(entry.record)
+        found = [*found, *tree.cites_of(*records)]
+        notes = [quoted("code", cite_note(one)) for one in found]
+        yield entry.model_copy(update={"cites": found, "text": "\n".join([entry.text, *notes])}) if found else entry
+
+
+def cite_note(found: Cited) -> str:
+    """Return what a prompt should know of cited code: where it is, and whether it is what the record spoke of."""
+    place = f"{found.path}:{found.symbol}" if found.symbol else found.path or found.cite
+    return {
+        "fresh": place,
+        "moved": f"{place}, now in {found.moved_to}",
+        "changed": f"{place}, changed since{f', now in {found.moved_to}' if found.moved_to else ''}: check before use",
+        "gone": f"{place}, no longer there: check before use",
+        "unknown": f"{place}, not compared",
+    }[found.state]
 
 
 def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) -> ContextEntry:
@@ -187,10 +214,11 @@ def why(hit: Hit) -> str:
     """Return what a score is made of."""
     factors: Factors = hit.factors
     reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.2f}"
+    freshness = "" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.2f}"
     return (
         f"score {hit.score:.3f} = relevance {hit.relevance:.3f} × cost {factors.cost:.2f} × help_ratio"
-        f" {factors.help_ratio:.2f} × age_decay {factors.age_decay:.2f}; semantic {factors.semantic:.2f}, lexical"
-        f" {factors.lexical:.2f}, exact {factors.exact:g}, graph {factors.graph:.2f}{reranked}"
+        f" {factors.help_ratio:.2f} × age_decay {factors.age_decay:.2f}{freshness}; semantic {factors.semantic:.2f},"
+        f" lexical {factors.lexical:.2f}, exact {factors.exact:g}, graph {factors.graph:.2f}{reranked}"
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import heappop, heappush
+from operator import itemgetter
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
@@ -20,6 +22,7 @@ from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
 from graphmem.rules.telling import telling
 from graphmem.store import Store
+from graphmem.usecase.cite import Tree, freshness
 from graphmem.usecase.link import refuse_unknown_filters
 
 
@@ -38,7 +41,8 @@ def get(store: Store, ref: str) -> Got:
             edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
         count, last = accesses(store.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
-        return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last)
+        return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
+                   cites=Tree(store).cites_of(record))  # fmt: skip
 
 
 def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
@@ -131,10 +135,10 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
         gather(store, asked, limit)
         rerank(store, asked)
         gather_graph(store, asked, limit)
-        hits = rank(store, asked, min_similarity)
+        hits = freshest(store, rank(store, asked, min_similarity), limit)
     search = "semantic+lexical" if embedder else "lexical"
     reranker = store.reranker.name if store.reranker and asked.reranked else None
-    return Found.model_validate({"query": text, "results": hits[:limit], "search": search, "reranker": reranker})
+    return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})
 
 
 def gather(store: Store, asked: Asked, limit: int) -> None:
@@ -227,7 +231,12 @@ def gather_graph(store: Store, asked: Asked, limit: int) -> None:
         evidence.graph = max(evidence.graph, best[step.near] * min(1.0, step.weight))
 
 
-def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
+Place = tuple[
+    int, float, str
+]  # the lower the better: the band and the score of a hit, both negative, and its reference
+
+
+def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[tuple[Place, Hit]]:
     """Return the candidates as hits: by band, then by score."""
     catalog, now = store.catalog, store.now()
     if asked.scopes is not None:
@@ -237,7 +246,7 @@ def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
     compare_vectors(store, asked)
     last_helped = catalog.reports(asked.found)
     bounds = tier_bounds(store)
-    hits = []
+    hits: list[tuple[Place, Hit]] = []
     for number, record in records.items():
         evidence = asked.found[number]
         relevance = asked.relevance(number)
@@ -248,8 +257,24 @@ def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[Hit]:
         score = relevance * factors.cost * factors.help_ratio * factors.age_decay
         hit = Hit(ref=record.ref, score=score, relevance=relevance, similarity=similarity,
                   tier=tier(similarity, **bounds), factors=factors, record=record)  # fmt: skip
-        hits.append((-band(relevance, evidence.exact, **bounds), -score, record.ref, hit))
-    return [hit for *_, hit in sorted(hits, key=lambda item: item[:3])]
+        hits.append(((-band(relevance, evidence.exact, **bounds), -score, record.ref), hit))
+    return sorted(hits, key=itemgetter(0))
+
+
+def freshest(store: Store, ranked: list[tuple[Place, Hit]], limit: int) -> list[Hit]:
+    """Return the first hits; one whose cited code changed gives way inside its band. Only what comes up is compared."""
+    tree, found = Tree(store), list[Hit]()
+    heap = [(place, False, hit) for place, hit in ranked]  # sorted, so a heap already
+    while heap and len(found) < limit:
+        (level, score, ref), is_compared, hit = heappop(heap)
+        cites = hit.cites if is_compared else tree.cites_of(hit.record)
+        if (factor := freshness(cites)) < 1.0 and not is_compared:
+            factors = hit.factors.model_copy(update={"freshness": factor})
+            hit = hit.model_copy(update={"score": hit.score * factor, "factors": factors, "cites": cites})
+            heappush(heap, ((level, score * factor, ref), True, hit))
+        else:
+            found.append(hit.model_copy(update={"cites": cites}) if cites else hit)
+    return found
 
 
 def tier_bounds(store: Store) -> dict[str, float]:

@@ -19,7 +19,7 @@ from graphmem.rules.suggest import did_you_mean
 
 Kept = TypeVar("Kept", bound=Frozen)
 
-UNITED = frozenset({"tags", "sources", "files", "aliases", "derived_from"})  # sets that adding again unites
+UNITED = frozenset({"tags", "sources", "files", "cites", "aliases", "derived_from"})  # sets that adding again unites
 NAMED = {"run": "lesson/", "insight": "experience/"}  # what a bare name in a field is
 EMPTY: Mapping[str, str] = {}
 TICK = timedelta(milliseconds=1)

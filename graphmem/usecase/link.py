@@ -19,6 +19,7 @@ from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
+from graphmem.usecase.cite import Tree
 from graphmem.usecase.intake import build, changed, refuse_archived
 
 Direction = Literal["out", "in", "both"]
@@ -250,7 +251,9 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
         ranked = ranked_solutions(direct, shown) + ranked_solutions(
             [found for found in nearby if found.pattern not in seen], shown
         )
-        return Solutions(failure=failure, results=ranked[:limit])
+        tree = Tree(store)
+        results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
+        return Solutions(failure=failure, results=results)
 
 
 def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Record]]:

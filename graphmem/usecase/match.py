@@ -11,6 +11,7 @@ from graphmem.model.result import Listed, Matched, MatchedLog
 from graphmem.rules.signature import Error, Reader
 from graphmem.search.expressions import Line, Matcher, blocks, lines_of
 from graphmem.store import Store
+from graphmem.usecase.cite import Tree
 from graphmem.usecase.link import solving
 
 # A piece of a log without any of these tells of no error and has no frame.
@@ -147,8 +148,10 @@ def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
     order = sorted(
         records, key=lambda number: (RANKS.index(told[number].by), told[number].lines[0], records[number].ref)
     )
+    tree = Tree(store)
     return [
         Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
-                similarity=told[n].similarity, solved_by=solutions.get(n, []), record=records[n])
+                similarity=told[n].similarity, solved_by=solutions.get(n, []), record=records[n],
+                cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))))
         for n in order
     ]  # fmt: skip

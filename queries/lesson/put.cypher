@@ -15,6 +15,7 @@
 // param  alternates           STRING
 // param  tags                 STRING[]
 // param  files                STRING[]
+// param  cites                STRING[]
 // param  helped               INT64
 // param  failed               INT64
 // param  type                 STRING
@@ -43,6 +44,7 @@ SET
   n.`alternates` = $alternates,
   n.`tags` = $tags,
   n.`files` = $files,
+  n.`cites` = $cites,
   n.`helped` = $helped,
   n.`failed` = $failed,
   n.`type` = $type,

@@ -63,6 +63,12 @@ def test_every_field_of_every_kind_has_its_rule() -> None:
             failure(tags=["b", "c", "d"], edited={"tags": 5}),
             id="sets: what either added, less what either removed",
         ),
+        pytest.param(
+            failure(cites=["a.py:f#1"]), failure(cites=["a.py:f#2"], edited={"cites": 5}),
+            failure(cites=["a.py:f#1", "b.py#1"], edited={"cites": 4}),
+            failure(cites=["a.py:f#2", "b.py#1"], edited={"cites": 5}),
+            id="cites: code cited anew here, other code cited there",
+        ),
         pytest.param(failure(), None, failure(fix="b", edited={"fix": 5}), failure(fix="b", edited={"fix": 5}),
                      id="deleted here, changed there: the change"),
         pytest.param(failure(), failure(), None, None, id="deleted there, as it was here: gone"),
