@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError
+from graphmem.catalog.catalog import parse_record
+from graphmem.model import Lesson
+from graphmem.rules.standing import standing
 from tests.sample import Clock, open_memory
 
 NAMES = ("a", "b", "c")
@@ -74,6 +77,18 @@ class History:
     def rename(self, name: str, other: str) -> None:
         self.memory.rename(f"lesson/{name}", f"{other}-renamed")
 
+    def folded(self) -> list[Any]:
+        """Return how the lessons stand by the rule itself, over all runs."""
+        run = self.memory.store.catalog.connection.execute
+        runs = run("SELECT at, run FROM run ORDER BY at, run").fetchall()
+        found = []
+        for number, line in run("SELECT id, line FROM record WHERE scope = 'lesson' ORDER BY id").fetchall():
+            sql = "SELECT DISTINCT at, run.run FROM seen JOIN run ON run.id = seen.run WHERE lesson = ? ORDER BY 1, 2"
+            lesson = parse_record(line)
+            assert isinstance(lesson, Lesson)
+            found.append((number, *standing(lesson, runs, run(sql, (number,)).fetchall())))
+        return found
+
     def standings(self) -> tuple[list[Any], list[Any], list[Any]]:
         """Return how the lessons stand, which are live, and what the graph has of them."""
         memory = self.memory
@@ -101,6 +116,7 @@ def test_lessons_stand_as_the_files_alone_say(history: list[tuple[Any, ...]]) ->
                 continue
             made.memory.list("lesson")  # each change is taken in by itself
         found = made.standings()
+        assert found[0] == made.folded()
         made.memory.rebuild()
         assert made.standings() == found
         made.memory.close()
