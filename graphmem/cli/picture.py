@@ -11,7 +11,7 @@ from graphmem.model.result import Stats
 from graphmem.rules.health import STEPS
 
 GOOD, FAIR, BAD = "#0b6e4f", "#e0a458", "#c8553d"
-WEEKS = 6  # that are named
+WEEKS = 4  # that are named
 LARGEST = 600  # square points of the largest bubble
 
 
