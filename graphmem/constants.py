@@ -34,6 +34,7 @@ RERANK = 20  # hits that a reranker reads: it sees each with the query, 20 to 40
 LOG_LINES = 200  # lines of a query above which it is a log; a report of a defect in the public sets has at most 178
 TELLING_CHARS = 1_000  # of a log that are looked for: about the 256 word pieces that the default model reads
 RARE_SHARE = 0.5  # of the rarity of the rarest line, from which a line of a log tells something
+MOST_RESULTS = 10**9  # results of anything, whatever is asked for: the catalog counts in 64 bits
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
 EXPRESSION_TIMEOUT_S = 0.05  # of processor time that a match expression may use on a query
 

@@ -405,3 +405,11 @@ CREATE REL TABLE IF NOT EXISTS `ABOUT` (
   `created_at` TIMESTAMP,
   `updated_at` TIMESTAMP
 );
+
+CREATE REL TABLE IF NOT EXISTS `SUPERSEDES` (
+  FROM `Failure` TO `Failure`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP
+);

@@ -272,7 +272,8 @@ def type_of(annotation: Any) -> str:
 
 ANSWERS: dict[str, type[BaseModel]] = {
     "`init`": result.Initialised,
-    "`add KIND`, `edit`, `rename`, `forget`, `restore`, `supersede`, `campaign create`": result.Changed,
+    "`add KIND`, `edit`, `rename`, `forget`, `restore`, `supersede`, `session decide`, `session constrain`, "
+    "`session end`, `campaign create`": result.Changed,
     "`add --ndjson`": result.BulkAdded,
     "`get`": result.Got,
     "`list`": result.Listing,
@@ -288,6 +289,12 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`similar`": result.Similar,
     "`feedback REF`": result.Reported,
     "`feedback --ndjson`": result.BulkReported,
+    "`learn`, `decay`": result.Learned,
+    "`inject`": result.Injected,
+    "`experience`": result.Recalled,
+    "`promote`": result.Promoted,
+    "`prune`": result.Pruned,
+    "`session`, `session start`, `session task`, `session prefer`, `session note`": result.SessionContext,
     "`campaign add-tasks`, `campaign complete`": result.CampaignTasks,
     "`campaign ready`": result.Ready,
     "`type list`": result.TypeList,

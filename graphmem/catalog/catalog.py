@@ -207,10 +207,11 @@ class Catalog:
     def by_name(self, scope: str, name: str) -> int | None:
         """Return the record of a scope with this name, as shown or as stored, or with this alias."""
         row = self.connection.execute(
-            "SELECT id FROM record WHERE name = ? AND scope = ? UNION ALL"
+            "SELECT id FROM record WHERE name = ? AND scope = ? AND shown = name UNION ALL"
             " SELECT id FROM record WHERE shown = ? AND shown <> name AND scope = ? UNION ALL"
-            " SELECT record FROM alias WHERE name = ? AND scope = ? LIMIT 1",
-            (name, scope) * 3,
+            " SELECT record FROM alias WHERE name = ? AND scope = ? UNION ALL"
+            " SELECT id FROM record WHERE name = ? AND scope = ? LIMIT 1",
+            (name, scope) * 4,
         ).fetchone()
         return row[0] if row else None
 

@@ -328,11 +328,16 @@ class Intake:
 
     def move_lessons(self, touched: Touched) -> None:
         """Bring up to date how lessons stand; one that faded away counts as archived until a run sees it again."""
+        if self.connection.execute("SELECT 1 FROM record WHERE scope = 'lesson'").fetchone() is None:
+            return
         other = lessons.resolve_seen(self.catalog, touched.handles)
-        if not (other or touched.records or touched.runs or touched.is_reordered):
+        for part in chunks(touched.records):
+            sql = f"SELECT id FROM record WHERE scope = 'lesson' AND id IN ({marks(part)})"
+            other.update(number for (number,) in self.connection.execute(sql, part))
+        if not (other or touched.runs or touched.is_reordered):
             return
         runs = None if touched.is_reordered else touched.runs
-        moved = lessons.moved(self.catalog, touched.records | other, runs)
+        moved = lessons.moved(self.catalog, other, runs)
         for part in chunks(moved):
             sql = f"SELECT id, key, is_live, line FROM record WHERE id IN ({marks(part)})"
             for number, key, is_live, line in self.connection.execute(sql, part).fetchall():

@@ -9,6 +9,7 @@ from graphmem.cli import text
 from graphmem.cli.inputs import lines_of
 from graphmem.cli.session import session_of
 from graphmem.errors import Usage
+from graphmem.model.experience import ExperienceType
 from graphmem.model.insight import Category
 from graphmem.model.result import Learned, Promotion, PrunedRecord, Recalled, SeenLesson
 
@@ -82,7 +83,8 @@ def inject(
     """
     Print the lessons that belong into a prompt, at most ten.
 
-    Those that two runs saw, and every preference: of this domain or general. What five runs saw is for every prompt.
+    Those that two runs saw, and every preference: of this domain or general, the most frequent first. What five runs
+    saw is for every prompt.
     Where there is nothing to say, nothing is printed.
 
     Example: graphmem inject --domain code
@@ -94,9 +96,7 @@ def inject(
 
 def experience(
     ctx: typer.Context,
-    task_type: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="Of the task: bug, feature, …")
-    ] = None,
+    task_type: Annotated[ExperienceType | None, typer.Option("--type", help="Of the task.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")] = None,
 ) -> None:
     """

@@ -94,6 +94,7 @@ def definitions() -> dict[str, str]:
         "DERIVED_FROM": ("Insight", "Experience"),
         "SEEN_IN": ("Lesson", "Run"),
         "ABOUT": ("Event", "Failure"),
+        "SUPERSEDES": ("Failure", "Failure"),
     }
     nodes = [node_table(label(kind), MODELS[kind]) for kind in KINDS]
     relations = [relation_table(name, *ends) for name, ends in built_in.items()]

@@ -9,11 +9,12 @@ from graphmem.model.vocabulary import KINDS
 from graphmem.names import label, relation_label
 
 
-def run(connection: Connection, name: str, parameters: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Run a stored query that writes."""
+def run(connection: Connection, name: str, parameters: Mapping[str, Any], names: Mapping[str, str]) -> int:
+    """Run a stored query that writes; return the number that it gives, 0 where it gives none."""
     query = stored(name)
     query.refuse_parameters(parameters)
-    connection.execute(query.filled(names), dict(parameters))
+    rows = connection.execute(query.filled(names), dict(parameters)).get_all()
+    return int(rows[0][0]) if query.columns and rows else 0
 
 
 def put_node(connection: Connection, scope: str, properties: Mapping[str, Any]) -> None:
@@ -38,10 +39,12 @@ def put_edge(connection: Connection, kind: str, source: tuple[str, str], target:
         f" FROM {quoted(names['from'])} TO {quoted(names['to'])}"
     )
     parameters = {"source": source[1], "target": target[1], **properties}
+    # Not MERGE: of several in one transaction the engine (0.11.3) loses some.
     if kind == "used":
-        run(connection, "relation/put_used", parameters, names)
-    else:
-        run(connection, "relation/put", parameters, names)
+        if not run(connection, "relation/put_used", parameters, names):
+            run(connection, "relation/create_used", parameters, names)
+    elif not run(connection, "relation/put", parameters, names):
+        run(connection, "relation/create", parameters, names)
 
 
 def remove_edge(connection: Connection, kind: str, source: tuple[str, str], target: tuple[str, str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import computed_field, model_validator
 
-from graphmem.model.field import Item, Number, StringSet, Text, TextList, Time
+from graphmem.model.field import Item, Number, StringSet, Text, TextSet, Time
 from graphmem.model.record import Record
 
 ExperienceType = Literal[
@@ -28,7 +28,7 @@ class Experience(Record):
     description: Text
     approach: Text
     outcome: Outcome
-    lessons: TextList
+    lessons: TextSet
     time_taken: Number | None = None  # minutes
     complexity_estimated: Complexity | None = None
     complexity_actual: Complexity | None = None

@@ -10,6 +10,7 @@ from graphmem.model.record import OwnEdge, Record, Row
 from graphmem.names import printable, split_ref
 
 TWICE = ("created_at", "name", "key", "edited")  # what a row of a fact says otherwise, or never
+NEVER = ("key", "aliases", "edited", "archived_at", "archive_reason", "superseded_by", "alternates")
 NAME_CHARACTERS = 256  # of what identifies a fact
 
 
@@ -25,7 +26,8 @@ class Fact(Record):
         """Take the time and the name from the fields that stand for them in a row."""
         if isinstance(values, dict):
             given = {"created_at": values.get("at"), "name": values.get(cls.named_by)}
-            values = {**values, **{name: value for name, value in given.items() if value is not None}}
+            kept = {name: value for name, value in values.items() if name not in NEVER}
+            values = {**kept, **{name: value for name, value in given.items() if value is not None}}
         return super().completed(values)
 
     @classmethod

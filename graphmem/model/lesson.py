@@ -19,7 +19,7 @@ class Lesson(Memory):
     over the runs begins there; in answers they are what the fold comes to.
     """
 
-    counted = frozenset({"frequency", "runs_since_last_seen", "last_seen_run"})
+    counted = frozenset({"frequency", "runs_since_last_seen", "last_seen_run", "restored_at"})
     states = (*Memory.states, ("frequency", "runs_since_last_seen", "last_seen_run"))
     named_from = "description"
 
@@ -40,7 +40,7 @@ class Lesson(Memory):
         """Refuse an archetype on what is no hint for one, and a hint for none."""
         self.refuse_blank("description", self.description)
         if (self.archetype is not None) != (self.type == "archetype_hint"):
-            raise ValueError(f"archetype {self.archetype!r} with type {self.type!r}; an archetype_hint has one")
+            raise ValueError("an archetype_hint needs an archetype, and nothing else has one")
         return self
 
     @property

@@ -197,7 +197,7 @@ class Record(Frozen):
     def refuse_blank(field: str, text: str) -> None:
         """Raise ``ValueError`` for a text without a word in it: nothing could find it."""
         if not text.strip():
-            raise ValueError(f"{field} is empty; say what was observed")
+            raise ValueError(f"{field} is empty; say {'what was observed' if field == 'trigger' else 'it in words'}")
 
     def to_row(self) -> Row:
         row = super().to_row()

@@ -1,6 +1,7 @@
 """What a session leaves behind: its decisions, the constraints it works under, and the session itself."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Literal, Self
 
 from pydantic import model_validator
@@ -41,6 +42,10 @@ class Constraint(Record):
     source: Item | None = None
     expires_at: Time | None = None
     session: Item | None = None  # name of the session that it binds; none for all of them
+
+    def holds(self, now: datetime) -> bool:
+        """Tell whether it has not expired."""
+        return self.expires_at is None or self.expires_at > now
 
     @model_validator(mode="after")
     def check_constraint(self) -> Self:

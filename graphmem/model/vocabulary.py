@@ -103,6 +103,7 @@ OWNED_RELATIONS: Mapping[str, RelationType] = {
         built_in("derived_from", "insight", "experience", 1.0, "the insight was seen in the experience"),
         built_in("seen_in", "lesson", "run", 0.5, "the run saw the lesson"),
         built_in("about", "event", ANY, 0.5, "what the event happened to"),
+        built_in("supersedes", ANY, ANY, 1.0, "it took the place of the other, which is archived and in no graph"),
     )
 }
 

@@ -79,6 +79,7 @@ def findings_of(event: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         text = next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), "").strip()
         if text:
+            tags = fields["tags"] if isinstance(fields.get("tags"), list) else []
             severity = word_of(fields, "severity", data, event).lower()
             severity = OTHER_WORDS.get(severity, severity)
             yield Finding(
@@ -86,7 +87,7 @@ def findings_of(event: Mapping[str, Any]) -> Iterator[Finding]:
                 severity=severity if severity in SEVERITIES else "info",
                 domain=word_of(fields, "domain", data, event) or "general",
                 source=word_of(fields, "source", data, event) or word_of(fields, "reviewer", data, event),
-                tags=tuple(sorted({tag for tag in fields.get("tags") or () if isinstance(tag, str)})),
+                tags=tuple(sorted({tag for tag in tags if isinstance(tag, str)})),
             )
 
 

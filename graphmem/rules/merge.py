@@ -58,7 +58,9 @@ def merged_fact(ours: Row, theirs: Row) -> Row:
     """Return one of two reports of the same thing: the later, then the greater; a run keeps all it has seen."""
     if ours["kind"] == "run":
         first = min(ours, theirs, key=lambda row: (instant(row["at"]), encode(row)))
-        return {**first, "seen": sorted({*ours.get("seen", ()), *theirs.get("seen", ())})}
+        seen = sorted({*(ours.get("seen") or ()), *(theirs.get("seen") or ())})
+        both = {**ours, **theirs, **first}
+        return {name: seen if name == "seen" else value for name, value in both.items() if name != "seen" or seen}
     return max(ours, theirs, key=lambda row: (instant(row["at"]), encode(row)))
 
 

@@ -1,5 +1,6 @@
 """Bulk: rows of any kind in any order, all or none."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,17 +14,18 @@ from graphmem.model import MODELS, Fact, Feedback, Insight, Record, Relation, Se
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.model.result import BulkAdded
-from graphmem.names import row_id
+from graphmem.names import mark, row_id
 from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
-from graphmem.usecase.facts import put_fact
+from graphmem.usecase.facts import put_fact, task_key
 from graphmem.usecase.incoming import Given, Intake, add_record, guarded, key_of
 from graphmem.usecase.intake import changed, keyed, made_name
 from graphmem.usecase.link import known_relation, refuse_ends
 from graphmem.usecase.repeats import add_without_repeats
 
+RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress
 
 
@@ -80,7 +82,8 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
             refuse_long(line)
             row = decode(line)
             if row.get("created_at") is None:
-                row["created_at"] = now
+                is_older = row.get("kind") == "experience" and row.get("recorded_at")
+                row["created_at"] = row["recorded_at"] if is_older else now
             if row.get("kind") != "relation":
                 complete(intake, row)
             record = None if is_plain_edge(row) else checked(model_of(row), row, line)
@@ -110,11 +113,25 @@ def complete(intake: Intake, row: Row) -> None:
         row["at"] = row.get("at") or row["created_at"]
         if kind == "event":
             row["id"] = row.get("id") or intake.store.new_id()
+    elif kind in ("lesson", "insight") and is_running_number(intake, row):
+        aliases = row.get("aliases")
+        row["aliases"] = [*(aliases if isinstance(aliases, list) else []), row.pop("name")]
+        complete(intake, row)
     elif isinstance(kind, str) and row.get("name") is None and named_from(kind):
         made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
         assert isinstance(made, Record)
         text = getattr(made, made.named_from)
-        row["name"] = made_name(intake.store.catalog, kind, text, made.search_text, made.created_at)
+        name = made_name(intake.store.catalog, kind, text, made.search_text, made.created_at)
+        if intake.texts.setdefault(f"{kind}/{name}", made.search_text) != made.search_text:
+            name = f"{name}-{mark(made.search_text)}"
+        row["name"] = name
+
+
+def is_running_number(intake: Intake, row: Row) -> bool:
+    """Tell whether a name is a number of an older file, such as m-001: two branches would give the same one."""
+    name = row.get("name")
+    is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
+    return is_number and intake.store.catalog.lookup(str(row["kind"]), str(name)) is None
 
 
 def named_from(kind: str) -> str:
@@ -251,7 +268,7 @@ def add_fact(intake: Intake, given: Given) -> None:
         key = key_of(intake, fact.ref)
         if key is None:
             raise BadInput(f"{fact.ref!r} is neither there nor in the input", hint="the reference of a memory")
-        fact = fact.model_copy(update={"ref": key})
+        fact = fact.model_copy(update={"ref": key, "task": task_key(intake.store.catalog, fact.task)})
     assert fact is not None
     made = put_fact(intake.store.catalog, keyed(intake.store.catalog, fact, intake.handles), intake.symmetric)
     if intake.is_again(given, made.entry.id):

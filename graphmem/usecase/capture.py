@@ -218,7 +218,7 @@ def merged(older: Memory, made: Memory, *, is_named: bool, replace: bool = False
 def shown(store: Store, number: int, record: Record) -> Record:
     """Return a record as answers show it, with the values of ``record``."""
     now = store.catalog.records([number])[number]
-    counts = {name: getattr(now, name) for name in ("helped", "failed") if hasattr(now, name)}
+    counts = {name: getattr(now, name) for name in ("helped", "failed", *now.counted) if hasattr(now, name)}
     return record.model_copy(update=counts)
 
 

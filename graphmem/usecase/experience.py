@@ -4,12 +4,13 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from graphmem.catalog.entry import Entry
-from graphmem.constants import FEW_EXPERIENCES, PROMOTE_SIMILARITY
+from graphmem.constants import FEW_EXPERIENCES, MOST_EXPERIENCES, PROMOTE_SIMILARITY
 from graphmem.errors import Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Experience, Insight
 from graphmem.model.insight import Category, confidence_of
 from graphmem.model.result import Listed, OfferedLesson, Promoted, Promotion, Recalled
+from graphmem.names import mark, row_id
 from graphmem.rules.experience import Agreement, agreements, by_worth, offered, over_bound, said_by, share_keywords
 from graphmem.store import Store
 from graphmem.usecase.intake import build, changed, made_name
@@ -32,6 +33,8 @@ def as_allowed(store: Store, made: Experience) -> tuple[Experience, list[Entry]]
         store.say_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
         made = made.replaced({"confidence": "low"})
     gone = [one for one in over_bound([*there, made]) if one.key_ref != made.key_ref]
+    for one in gone:
+        store.say_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
     return made, [archived(store, one) for one in gone]
 
 
@@ -44,7 +47,9 @@ def archived(store: Store, experience: Experience) -> Entry:
 def recall(store: Store, *, task_type: str | None, tags: Collection[str]) -> Recalled:
     """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
     with store.reading():
-        found = offered(live_experiences(store), task_type, tags)
+        numbers = [row_id(one.key_ref) for one in offered(live_experiences(store), task_type, tags)]
+        records = store.catalog.records(numbers)
+        found = [record for number in numbers if isinstance(record := records[number], Experience)]
     lessons = [
         OfferedLesson(text=text, ref=one.ref, confidence=one.confidence, outcome=one.outcome)
         for one in by_worth(found)
@@ -121,6 +126,8 @@ def promoted(store: Store, agreement: Agreement, insights: list[Insight],
     fields: dict[str, Any] = {"category": category or agreement.category, "statement": agreement.statement,
                               "derived_from": list(agreement.experiences)}  # fmt: skip
     name = made_name(store.catalog, "insight", agreement.statement, agreement.statement, store.now())
+    if name in {insight.name for insight in insights}:
+        name = f"{name}-{mark(agreement.statement)}"
     made = build("insight", {**fields, "name": name}, store.now())
     assert isinstance(made, Insight)
     return made, "created"

@@ -8,10 +8,10 @@ from operator import itemgetter
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS
+from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS
 from graphmem.errors import BadInput, Unavailable, Usage
 from graphmem.ledger.usage import accesses
-from graphmem.model import Failure, Memory, Pattern, Record
+from graphmem.model import Constraint, Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
 from graphmem.names import split_ref
@@ -122,6 +122,7 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
         raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
     if limit < 1:
         raise Usage(f"limit {limit} is below 1")
+    limit = min(limit, MOST_RESULTS)
     store.sync()
     refuse_unknown_filters(store.catalog.vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
     scopes = sorted({scope for kind in kinds for scope in scopes_of(store, kind)}) if kinds else None
@@ -135,7 +136,13 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
         gather(store, asked, limit)
         rerank(store, asked)
         gather_graph(store, asked, limit)
-        hits = freshest(store, rank(store, asked, min_similarity), limit)
+        now = store.now()
+        ranked = [
+            (place, hit)
+            for place, hit in rank(store, asked, min_similarity)
+            if not isinstance(hit.record, Constraint) or hit.record.holds(now)
+        ]
+        hits = freshest(store, ranked, limit)
     search = "semantic+lexical" if embedder else "lexical"
     reranker = store.reranker.name if store.reranker and asked.reranked else None
     return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})

@@ -42,6 +42,7 @@ class Intake:
     rejects: list[bytes] = field(default_factory=list)
     firsts: dict[int, Given] = field(default_factory=dict)  # number of a row: the line that gave it first
     handles: dict[str, str] = field(default_factory=dict)  # reference that the input makes: reference by key
+    texts: dict[str, str] = field(default_factory=dict)  # search text by the name that was made of it
     records: dict[str, Record] = field(default_factory=dict)  # by key: what each record of the input becomes
     puts: dict[int, Entry] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})

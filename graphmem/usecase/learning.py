@@ -15,8 +15,8 @@ from graphmem.model import Lesson, Run
 from graphmem.model.field import parse_time
 from graphmem.model.result import Finding as BadFinding
 from graphmem.model.result import Injected, Learned, Listed, Moved, SeenLesson
-from graphmem.names import row_id, visible
-from graphmem.ndjson import BadLine, decode, refuse_long
+from graphmem.names import mark, row_id, visible
+from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.standing import Standing, is_eligible
 from graphmem.store import Store
@@ -43,13 +43,13 @@ def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, s
 
     Args:
         lines: NDJSON, an event each; the findings of every ``review.verdict`` count, in any order.
-        name: of the input, for messages and, without any other, for the run.
-        run: what identifies the run; None for what the events say.
+        name: of the input.
+        run: what identifies the run; None for what the events say, or else for a name made of what they hold.
         semantic: a finding that means the same as a lesson counts too.
 
     Raises:
         BadInput: a line is no event; nothing was changed.
-        Usage: neither the events nor the name say which run it was.
+        Usage: the events are of several runs.
     """
     with store.writing() as catalog:
         events = read_events(store, lines, name, run)
@@ -67,7 +67,7 @@ def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, s
             if not matches and told.makes_lesson:
                 fresh.append(candidate(store, told, events.at))
             passed_over += not alive and (bool(matches) or not told.makes_lesson)
-        made = first_of_each(fresh)
+        made = named_apart(first_of_each(fresh))
         for lesson in made:
             seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
         puts = [entry(lesson, store.ledger.symmetric) for lesson in made if not catalog.has(row_id(lesson.key_ref))]
@@ -133,13 +133,20 @@ def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None
         except ValueError as error:
             bad.append(bad_line(BadLine("the time of the event is none", str(error)), name, place))
     if bad:
-        raise BadInput(f"{len(bad):,} bad lines, nothing was changed: {bad[0]}", hint="an event is one JSON object",
+        many = "line" if len(bad) == 1 else "lines"
+        raise BadInput(f"{len(bad):,} bad {many}, nothing was changed: {bad[0]}", hint="an event is one JSON object",
                        details={"findings": [found.model_dump() for found in bad]})  # fmt: skip
-    named = run or (runs.pop() if len(runs) == 1 else "" if name.startswith("<") else PurePath(name).stem)
-    if not named:
-        raise Usage("the events do not say which run they are of", hint="name it: graphmem learn - --run 2026-11-22-1")
+    if run is None and len(runs) > 1:
+        raise Usage(f"the events are of {len(runs)} runs: {', '.join(sorted(runs)[:3])}", hint="give one run at a time")
+    named = run or (runs.pop() if runs else unnamed_run(name, rows))
     known = store.catalog.fact(row_id(named))
     return Events(rows, named, max(times) if times else known.at if isinstance(known, Run) else store.now())
+
+
+def unnamed_run(name: str, verdicts: list[Mapping[str, Any]]) -> str:
+    """Return what a run is called that says no name: after its file and what it holds, for logs share file names."""
+    content = "\n".join(sorted(encode(row).decode() for row in verdicts))
+    return f"{'run' if name.startswith('<') else PurePath(name).stem}-{mark(content)}"
 
 
 def all_lessons(store: Store) -> dict[int, Lesson]:
@@ -162,6 +169,8 @@ def triggered(found: Finding, lessons: Mapping[int, Lesson], cosines: Mapping[in
 
 def likenesses(store: Store, found: list[Finding], lessons: Mapping[int, Lesson]) -> dict[int, dict[int, float]]:
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
+    if store.embedder is None:
+        store.say_once("no embedding model is at hand: findings are compared by their keywords only")
     if store.embedder is None or not found or not lessons:
         return {}
     told = store.embedder.encode_documents([one.text for one in found])
@@ -180,6 +189,17 @@ def candidate(store: Store, found: Finding, at: datetime) -> Lesson:
     made = build("lesson", {**fields, "name": name}, at)
     assert isinstance(made, Lesson)
     return made
+
+
+def named_apart(made: list[Lesson]) -> list[Lesson]:
+    """Return new lessons with names of their own: two texts may begin alike."""
+    taken: set[str] = set()
+    found = []
+    for lesson in made:
+        name = lesson.name if lesson.name not in taken else f"{lesson.name}-{mark(lesson.search_text)}"
+        taken.add(name)
+        found.append(lesson if name == lesson.name else lesson.replaced({"name": name, "key": name}))
+    return found
 
 
 def inject(store: Store, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:

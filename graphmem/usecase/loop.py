@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
+from graphmem.constants import MOST_RESULTS
 from graphmem.errors import Usage
 from graphmem.ledger.usage import accesses
 from graphmem.model import Failure, Task
@@ -24,6 +25,7 @@ def verify(store: Store, *, last: int) -> Loop:
     """
     if last < 1:
         raise Usage(f"--last {last} is below 1", hint="how many campaigns and runs to look back over")
+    last = min(last, MOST_RESULTS)
     with store.reading() as catalog:
         since, pieces = window(latest_pieces(store, last + 1), last)  # and the one before these
         tasks = tasks_since(store, since)

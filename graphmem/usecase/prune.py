@@ -8,9 +8,10 @@ from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANC
 from graphmem.errors import Usage
 from graphmem.ledger.row import entry
 from graphmem.ledger.usage import accesses
-from graphmem.model import Experience, Memory
+from graphmem.model import Memory
 from graphmem.model.field import parse_time
 from graphmem.model.result import Pruned, PrunedRecord
+from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
 from graphmem.rules.score import importance
 from graphmem.store import Store
@@ -32,8 +33,8 @@ def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance:
         ("max-patterns", max_patterns),
         ("min-importance", min_importance),
     ):
-        if value < 0:
-            raise Usage(f"--{name} {value} is below 0")
+        if not 0 <= value < float("inf"):
+            raise Usage(f"--{name} {value} is no number from 0 up")
     with store.writing():
         going = [
             *least(weighed(store, "failure"), max_failures, min_importance),
@@ -95,8 +96,9 @@ def least(order: Sequence[Weighed], cap: int, minimum: float = PRUNE_IMPORTANCE)
 def surplus(store: Store) -> Iterator[PrunedRecord]:
     """Yield the experiences over their bound."""
     now = store.now()
-    for found in over_bound(live_experiences(store)):
-        assert isinstance(found, Experience)
+    going = over_bound(live_experiences(store))
+    refs = store.catalog.refs([row_id(found.key_ref) for found in going])
+    for found in going:
         age = max(0.0, (now - found.created_at) / timedelta(days=1))
-        yield PrunedRecord(ref=found.ref, importance=None, age_days=age,
+        yield PrunedRecord(ref=refs[row_id(found.key_ref)], importance=None, age_days=age,
                            reason=f"confidence {found.confidence}, over the bound of {MOST_EXPERIENCES}")  # fmt: skip

@@ -6,12 +6,13 @@ from typing import Any
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.codec import finding
 from graphmem.ledger.row import entry
-from graphmem.model import Feedback, Memory
+from graphmem.model import Fact, Feedback, Memory
 from graphmem.model.result import BulkReported, Finding, Reported
 from graphmem.names import row_id, row_key
 from graphmem.ndjson import BadLine, decode, refuse_long
 from graphmem.rules.score import help_ratio
 from graphmem.store import Store
+from graphmem.usecase.facts import refuse_other_kind, task_key
 from graphmem.usecase.intake import build
 
 
@@ -46,16 +47,19 @@ def prepared(store: Store, row: Mapping[str, Any]) -> tuple[Feedback, str]:
     """Return a report with its reference by key, and what storing it does."""
     number = store.resolve(str(row.get("ref") or ""))
     record = store.catalog.stored(number)
+    if isinstance(record, Fact):
+        raise Refused(f"{record.ref} is something that happened, no memory", hint="report on a memory that was used")
     task = row.get("task")
-    if task and (found := store.catalog.known({str(task), f"task/{task}"})):
-        task = store.catalog.stored(min(found.values())).key_ref
+    task = task_key(store.catalog, str(task) if task else None)
     fields = {**row, "ref": record.key_ref, "task": task}
     fields["at"] = row.get("at") or row.get("created_at") or store.now()
     if not task:
         fields["id"] = row.get("id") or store.new_id()
     made = build("feedback", {name: value for name, value in fields.items() if name != "created_at"}, store.now())
     assert isinstance(made, Feedback)
-    existing = store.catalog.report(row_id(row_key(made.to_row(), ())))
+    number = row_id(row_key(made.to_row(), ()))
+    refuse_other_kind(store.catalog.fact(number), "feedback")
+    existing = store.catalog.report(number)
     if existing is None:
         return made, "created"
     is_same = existing.helped == made.helped and (not row.get("at") or existing.at == made.at)

@@ -13,6 +13,7 @@ from graphmem.ledger.codec import complaint
 from graphmem.ledger.row import entry
 from graphmem.model import Constraint, Decision, Session
 from graphmem.model.blackboard import Blackboard
+from graphmem.model.field import parse_time
 from graphmem.model.result import Changed, Listed, SessionContext
 from graphmem.names import mark, slug
 from graphmem.rules.stage import refuse_move
@@ -20,6 +21,7 @@ from graphmem.store import Store
 from graphmem.usecase import capture
 from graphmem.usecase.intake import build, changed, keyed, refuse_no_slug
 
+MOST_OF_A_NAME = 90  # characters of a session in the name of its record
 Change = Callable[[Blackboard, datetime], Mapping[str, Any]]
 
 
@@ -65,14 +67,9 @@ def constraints(store: Store, session: str | None, used: Collection[str] = ()) -
     found = [one for one in store.catalog.records(numbers).values() if isinstance(one, Constraint)]
     now = store.now()
     return sorted(
-        (one for one in found if holds(one, now) and (one.session in (None, session) or one.key_ref in used)),
+        (one for one in found if one.holds(now) and (one.session in (None, session) or one.key_ref in used)),
         key=lambda one: one.ref,
     )
-
-
-def holds(constraint: Constraint, now: datetime) -> bool:
-    """Tell whether a constraint has not expired."""
-    return constraint.expires_at is None or constraint.expires_at > now
 
 
 def update(store: Store, session: str | None, change: Change) -> SessionContext:
@@ -88,6 +85,7 @@ def update(store: Store, session: str | None, change: Change) -> SessionContext:
         except ValidationError as error:
             message, expected = complaint(error)
             raise BadInput(f"session: {message}", hint=expected) from None
+        as_record(after, session, now)  # what could not be kept at its end is refused now
         try:
             blackboard.write(blackboard.path_of(store.layout.state, session), after)
         except OSError as error:
@@ -99,14 +97,17 @@ def update(store: Store, session: str | None, change: Change) -> SessionContext:
 def drop_expired(store: Store, now: datetime) -> None:
     """Archive the constraints that expired."""
     found = [store.catalog.stored(number) for number, *_ in list(store.catalog.live_rows("constraint"))]
-    expired = [one for one in found if isinstance(one, Constraint) and not holds(one, now)]
+    expired = [one for one in found if isinstance(one, Constraint) and not one.holds(now)]
     values = {"archived_at": now, "archive_reason": "expired"}
     if expired:
         store.ledger.commit([entry(changed(one, values, now), store.ledger.symmetric) for one in expired])
 
 
 def start(store: Store, session: str | None, *, conversation: str | None, task: str | None) -> SessionContext:
-    """Begin a session anew; the preferences of the user stay."""
+    """Begin a session anew; one under way that did anything is ended first. The preferences of the user stay."""
+    under_way = board_of(store, session)
+    if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
+        store.say_once(f"ended {end(store, session).ref}")
 
     def begun(before: Blackboard, now: datetime) -> dict[str, Any]:
         made = {"description": task, "started_at": now} if task else None
@@ -166,8 +167,41 @@ def decide(store: Store, session: str | None, decision: str, *, reasoning: str |
 def constrain(store: Store, session: str | None, constraint: str, *, source: str | None, expires_at: str | None,
               key: str | None) -> Changed:  # fmt: skip
     """Record a constraint, for everybody or for a named session."""
+    if expires_at is not None:
+        refuse_past(expires_at, store.now())
     fields = {"constraint": constraint, "source": source, "expires_at": expires_at, "session": session, "name": key}
     return capture.add(store, "constraint", fields)
+
+
+def refuse_past(time: str, now: datetime) -> None:
+    """Raise ``BadInput`` for a time that is none, or that is over."""
+    try:
+        expires = parse_time(time)
+    except ValueError as error:
+        raise BadInput(f"constraint: {time!r} is no time", hint=str(error)) from None
+    if expires <= now:
+        raise BadInput(f"constraint: {time!r} is over", hint="a time that is still to come")
+
+
+def as_record(board: Blackboard, session: str | None, now: datetime) -> Session:
+    """Return what a session that ends leaves behind."""
+    current = board.session
+    made = build("session", {
+        "name": name_of(board, session, now), "started_at": current.started_at, "ended_at": now,
+        "task": board.task.description if board.task else None, "conversation": current.conversation,
+        "messages": current.messages or None, "skills": current.skills or None, "used": current.used or None,
+    }, now)  # fmt: skip
+    assert isinstance(made, Session)
+    return made
+
+
+def name_of(board: Blackboard, session: str | None, now: datetime) -> str:
+    """Return the name of a session that ends: with a mark, for other clones end sessions of the same name."""
+    about = board.task.description if board.task else ""
+    content = f"{board.model_dump_json()}\n{now}"
+    return (
+        f"{board.session.started_at:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{mark(content)}"
+    )
 
 
 def end(store: Store, session: str | None) -> Changed:
@@ -179,18 +213,7 @@ def end(store: Store, session: str | None) -> Changed:
                 f"no session {session!r} is under way" if session else "no session is under way",
                 hint="graphmem session start",
             )
-        current = board.session
-        about = board.task.description if board.task else None
-        name = f"{current.started_at:%Y-%m-%d}_{session or slug(about or '') or 'session'}"
-        if catalog.lookup("session", name) is not None:
-            name = f"{name}-{mark(f'{name} {current.started_at} {now}')}"
-        made = build("session", {
-            "name": name, "started_at": current.started_at, "ended_at": now, "task": about,
-            "conversation": current.conversation, "messages": current.messages or None,
-            "skills": current.skills or None, "used": current.used or None,
-        }, now)  # fmt: skip
-        assert isinstance(made, Session)
-        made = keyed(catalog, made)
+        made = keyed(catalog, as_record(board, session, now))
         store.ledger.commit([entry(made, store.ledger.symmetric)])
         path = blackboard.path_of(store.layout.state, session)
         if board.preferences.model_dump(exclude_none=True):

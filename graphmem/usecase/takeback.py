@@ -338,6 +338,10 @@ def named(line: bytes) -> str:
             return f"{source} {kind} {target}"
         case {"kind": "feedback", "ref": ref}:
             return f"report on {ref}"
+        case {"kind": "run", "run": name}:
+            return f"run/{name}"
+        case {"kind": "event", "id": name}:
+            return f"event/{name}"
         case {"kind": "entity", "type": kind, "name": name} | {"kind": kind, "name": name}:
             return f"{kind}/{name}"
     return line.decode()

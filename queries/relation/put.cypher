@@ -1,4 +1,4 @@
-// Writes an edge: the one of its type between two records, made where it is missing.
+// Changes the edge of a type between two records, where it is there.
 //
 // write
 // param  source     STRING     key of the record it leads from
@@ -7,6 +7,7 @@
 // param  note       STRING     what was noted
 // param  created_at TIMESTAMP  when it was made
 // param  updated_at TIMESTAMP  when it was changed last
-MATCH (a:{from} {`key`: $source}), (b:{to} {`key`: $target})
-MERGE (a)-[r:{relation}]->(b)
-SET r.weight = $weight, r.note = $note, r.created_at = $created_at, r.updated_at = $updated_at;
+// column found      INT64      how many there are: one, or none
+MATCH (a:{from} {`key`: $source})-[r:{relation}]->(b:{to} {`key`: $target})
+SET r.weight = $weight, r.note = $note, r.created_at = $created_at, r.updated_at = $updated_at
+RETURN count(r) AS found;

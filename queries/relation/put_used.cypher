@@ -1,4 +1,4 @@
-// Writes that a task or session used a record: the edge between the two, made where it is missing.
+// Changes the edge that says that a task or session used a record, where it is there.
 //
 // write
 // param  source     STRING     key of the record it leads from
@@ -8,7 +8,8 @@
 // param  created_at TIMESTAMP  when it was made
 // param  updated_at TIMESTAMP  when it was changed last
 // param  helped     BOOLEAN    of a report: whether it helped
-MATCH (a:{from} {`key`: $source}), (b:{to} {`key`: $target})
-MERGE (a)-[r:USED]->(b)
+// column found      INT64      how many there are: one, or none
+MATCH (a:{from} {`key`: $source})-[r:USED]->(b:{to} {`key`: $target})
 SET r.weight = $weight, r.note = $note, r.created_at = $created_at, r.updated_at = $updated_at,
-  r.helped = $helped;
+  r.helped = $helped
+RETURN count(r) AS found;

@@ -50,6 +50,7 @@ def variants(query: Stored) -> list[str]:
     names = {
         "entity/put": [{"label": "WorkItem"}, {"label": "Order"}],
         "relation/put_used": [{"from": "Task", "to": "Failure"}],
+        "relation/create_used": [{"from": "Task", "to": "Failure"}],
     }.get(query.name, NAMES)
     return [query.filled(found) for found in names] if query.placeholders else [query.text]
 

@@ -231,16 +231,57 @@ def test_two_branches_that_ran_come_to_the_same_runs_in_one_order(tmp_path: Path
     assert found == [(1, 0, "r2"), (1, 0, "r2")]
 
 
-def test_a_run_has_to_be_named_and_its_events_to_be_objects(memory: Memory) -> None:
+def test_a_run_that_says_no_name_is_called_after_what_it_holds(memory: Memory) -> None:
+    """Logs share file names: two of one name are two runs, and the same log again is the same run."""
+    days = ("2026-10-01", "2026-10-02", "2026-10-01")
+    logs = ([verdict(bug(RETRY), at=f"{day}T00:00:00.000Z")] for day in days)
+    names = [memory.lessons.learn(log, name="ci/events.ndjson").run for log in logs]
+    assert names[0] != names[1]
+    assert names[0] == names[2]
+    assert all(name.startswith("events-") for name in names)
+    assert lesson(memory, "payment-retries-are-not-idempotent").frequency == 2
+    assert memory.lessons.learn([verdict(bug(RETRY), run="r7")]).run == "r7"
     with pytest.raises(Usage):
-        memory.lessons.learn([verdict(bug(RETRY))])
+        memory.lessons.learn([verdict(bug(RETRY), run="r7"), verdict(run="r8")])
+
+
+def test_events_have_to_be_objects_with_times(memory: Memory) -> None:
     with pytest.raises(BadInput):
         memory.lessons.learn([b"[1]", verdict(bug(RETRY))], run="r1")
     with pytest.raises(BadInput):
         memory.lessons.learn([verdict(bug(RETRY), at="yesterday")], run="r1")
     assert memory.list("run").total == 0
-    assert memory.lessons.learn([verdict(bug(RETRY), run="r7")]).run == "r7"
-    assert memory.lessons.learn([verdict(bug(RETRY))], name="logs/r8.ndjson").run == "r8"
+    assert memory.lessons.learn([verdict(bug(RETRY, tags=5), bug("Clock", tags="abc"))], run="r1").created != []
+
+
+def test_two_findings_whose_names_begin_alike_are_two_lessons(memory: Memory, tmp_path: Path) -> None:
+    memory.lessons.learn([verdict(bug("отсутствует проверка ввода api"), bug("утечка памяти кэша api"))], run="r1")
+    assert memory.list("lesson").total == 2
+    assert len((tmp_path / ".graphmem/data/lesson.ndjson").read_bytes().splitlines()) == 2
+    assert memory.export_check().ok
+
+
+def test_many_edges_at_once_are_all_in_the_graph(memory: Memory) -> None:
+    """The engine loses edges of several MERGEs in one transaction."""
+    found = [bug("alpha is broken here"), bug("omega went missing there")]
+    seen = "MATCH (l:Lesson)-[:SEEN_IN]->(r:Run) RETURN count(*)"
+    memory.lessons.learn([verdict(*found)], run="r8")
+    assert memory.cypher(seen).rows == [[2]]
+    for run in ("r2", "r5", "r1", "r9"):
+        memory.lessons.learn([verdict(*found)], run=run)
+    assert memory.cypher(seen).rows == [[10]]
+    assert memory.validate().ok
+
+
+def test_facts_of_two_kinds_under_one_id_are_refused(memory: Memory) -> None:
+    memory.lessons.decay("nightly")
+    for row in ({"kind": "event", "id": "nightly", "type": "x"}, {"kind": "feedback", "ref": "lesson/l", "helped": True,
+                                                                  "id": "nightly"}):  # fmt: skip
+        memory.lessons.add("one", name="l")
+        with pytest.raises(BadInput):
+            memory.add_rows([orjson.dumps(row)])
+    assert memory.list("run").total == 1
+    assert memory.validate().ok
 
 
 kinds = st.sampled_from(("pattern", "preference", "archetype_hint"))

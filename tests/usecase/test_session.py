@@ -104,8 +104,11 @@ def test_a_constraint_that_expired_is_never_returned_and_dropped_at_the_next_wri
         memory.sessions.work_on("anything")
         assert memory.list("constraint").total == 1
         assert memory.get("constraint/freeze-the-api").record.archive_reason == "expired"
-        with pytest.raises(BadInput):
-            memory.sessions.constrain("later", expires_at="tomorrow")
+        for never in ("tomorrow", at(1)):
+            with pytest.raises(BadInput):
+                memory.sessions.constrain("later", expires_at=never)
+        with pytest.raises(BadInput):  # what could not be kept at its end
+            memory.sessions.note(skills=["x" * 300])
 
 
 def test_named_sessions_are_apart_and_use_each_others_decisions_by_name(memory: Memory) -> None:
@@ -132,7 +135,7 @@ def test_a_session_that_ends_is_a_record_with_edges_to_what_it_used(memory: Memo
     memory.sessions.decide("tokens live in cookies")
     memory.sessions.note(messages=9, used=["tokens-live-in-cookies"])
     ended = memory.sessions.end()
-    assert ended.ref == "session/2026-11-01_add-a-login-page"
+    assert ended.ref.startswith("session/2026-11-01_add-a-login-page-")
     assert memory.cypher("MATCH (s:Session)-[:USED]->(d:Decision) RETURN s.messages, d.name").rows == [
         [9, "tokens-live-in-cookies"]
     ]
@@ -140,7 +143,9 @@ def test_a_session_that_ends_is_a_record_with_edges_to_what_it_used(memory: Memo
     assert (left.current_task, left.session.started_at) == (None, None)
     assert left.user_preferences.approval_gates == "before a push"
     memory.sessions.start(task="add a login page")
-    assert memory.sessions.end().ref.startswith("session/2026-11-01_add-a-login-page-")
+    memory.sessions.start(task="another")  # ends the one before
+    assert memory.sessions.end().ref.startswith("session/2026-11-01_another-")
+    assert memory.list("session").total == 3
 
 
 def test_a_link_in_the_place_of_a_session_is_not_followed(tmp_path: Path) -> None:

@@ -1,0 +1,11 @@
+// Writes an edge between two records that have none of its type.
+//
+// write
+// param  source     STRING     key of the record it leads from
+// param  target     STRING     key of the record it leads to
+// param  weight     DOUBLE     the effective weight
+// param  note       STRING     what was noted
+// param  created_at TIMESTAMP  when it was made
+// param  updated_at TIMESTAMP  when it was changed last
+MATCH (a:{from} {`key`: $source}), (b:{to} {`key`: $target})
+CREATE (a)-[:{relation} {weight: $weight, note: $note, created_at: $created_at, updated_at: $updated_at}]->(b);

@@ -1,0 +1,12 @@
+// Writes that a task or session used a record that it had not used.
+//
+// write
+// param  source     STRING     key of the record it leads from
+// param  target     STRING     key of the record it leads to
+// param  weight     DOUBLE     the effective weight
+// param  note       STRING     what was noted
+// param  created_at TIMESTAMP  when it was made
+// param  updated_at TIMESTAMP  when it was changed last
+// param  helped     BOOLEAN    of a report: whether it helped
+MATCH (a:{from} {`key`: $source}), (b:{to} {`key`: $target})
+CREATE (a)-[:USED {weight: $weight, note: $note, created_at: $created_at, updated_at: $updated_at,  helped: $helped}]->(b);
