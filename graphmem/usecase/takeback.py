@@ -16,7 +16,7 @@ from graphmem.ledger import undo as notes
 from graphmem.ledger.layout import holds
 from graphmem.ledger.row import entry, read_entry
 from graphmem.ledger.store import check_place
-from graphmem.model import Campaign, Memory, Record, Task
+from graphmem.model import Campaign, Decision, Memory, Record, Task
 from graphmem.model.result import Changed, Purged, Write, Writes
 from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
@@ -178,17 +178,19 @@ def loose_edges(doomed: Doomed) -> Iterator[tuple[int, str]]:
 
 
 def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
-    """Yield the rows of events that happened to a doomed record."""
-    sql = "SELECT id, file, line FROM fact WHERE node NOT NULL AND instr(line, '\"subject\"')"
+    """Yield the rows of events that happened to a doomed record, and of reports for a doomed task."""
+    sql = "SELECT id, file, line FROM fact WHERE instr(line, '\"subject\"') OR instr(line, '\"task\"')"
     for number, file, line in doomed.catalog.connection.execute(sql).fetchall():
-        if doomed.is_named(orjson.loads(line).get("subject")):
+        row = orjson.loads(line)
+        named = row.get("subject") if row["kind"] == "event" else row.get("task")
+        if isinstance(named, str) and (doomed.is_named(named) or doomed.is_named(f"task/{named}")):
             yield number, file
 
 
 def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that name a doomed one, each with the values it has without that."""
     sql = (
-        "SELECT id, line FROM record WHERE scope IN ('task', 'insight', 'session', 'run')"
+        "SELECT id, line FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
         " OR instr(line, '\"superseded_by\"')"
         " OR instr(line, '\"aliases\"') OR instr(line, '\"alternates\"')"
     )
@@ -211,6 +213,8 @@ def without(record: Record, doomed: Doomed) -> dict[str, Any]:
     if isinstance(record, Memory):
         kept = [found for found in record.alternates if found.text not in doomed.texts]
         lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
+    if isinstance(record, Decision) and doomed.is_named(record.task):
+        values["task"] = None
     for name in record.references:
         given = getattr(record, name)
         lists[name] = ([ref for ref in given if not doomed.is_named(full_ref(record, ref))], given)

@@ -398,3 +398,16 @@ def test_purge_takes_a_lesson_out_of_runs_and_an_experience_out_of_insights(memo
     assert "e2" in data["event.ndjson"]
     assert "t2" not in "".join(data.values())
     assert memory.validate().ok
+
+
+def test_purge_of_a_task_takes_its_reports_and_its_name_in_decisions(memory: Memory, tmp_path: Path) -> None:
+    failures(memory, "a")
+    memory.campaigns.create("to do", name="c")
+    memory.campaigns.add_tasks("c", [{"seq": 1, "slug": "secret", "objective": "o"}])
+    memory.feedback("a", helped=True, task="c/001-secret")
+    memory.feedback("a", helped=True, task="elsewhere")
+    memory.sessions.decide("do it", task="c/001-secret")
+    memory.purge(["task/c/001-secret"], yes=True)
+    assert all(b"secret" not in path.read_bytes() for path in (tmp_path / ".graphmem/data").rglob("*.ndjson"))
+    assert len((tmp_path / ".graphmem/data/feedback.ndjson").read_bytes().splitlines()) == 1
+    assert memory.get("decision/do-it").record.key == "do-it"
