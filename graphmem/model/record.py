@@ -218,7 +218,7 @@ class Memory(Record):
     @property
     def subject(self) -> str:
         """The text that two memories are compared by: what was observed."""
-        raise NotImplementedError
+        return self.search_text
 
 
 class Triggered(Memory):
