@@ -25,6 +25,7 @@ from graphmem.rules.paths import Edge, Step
 from graphmem.rules.standing import Standing
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 VERSION = 6  # of the catalog's own tables; another one is thrown away and made again
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
@@ -316,6 +317,13 @@ class Catalog:
         """Yield the live records of a scope: number, key, shown name, line."""
         sql = "SELECT id, key, shown, line FROM record WHERE scope = ? AND is_live ORDER BY id"
         yield from self.connection.execute(sql, (scope,))
+
+    def of_kind(self, model: type[R], *, is_live: bool = True) -> dict[int, R]:
+        """Return the records of a kind as their rows have them, by number; the live ones, or archived ones too."""
+        kind = next(kind for kind, found in MODELS.items() if found is model)
+        sql = f"SELECT id, line FROM record WHERE scope = ?{' AND is_live' if is_live else ''} ORDER BY id"
+        found = {number: parse_record(line) for number, line in self.connection.execute(sql, (kind,))}
+        return {number: record for number, record in found.items() if isinstance(record, model)}
 
     def live_edges(self) -> Iterator[tuple[str, int, int, float, bytes]]:
         """Yield the live edges: type, numbers of the ends, effective weight, row."""

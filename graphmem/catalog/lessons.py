@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
+from graphmem.catalog.catalog import Catalog, chunks, marks
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
 from graphmem.rules.standing import Order, Standing, after_seen, after_silence, standing
@@ -46,14 +46,12 @@ def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | No
     steps = appended(catalog, runs) if runs is not None else None
     if not steps and not changed and steps is not None:
         return {}
-    scope = "SELECT id, line FROM record WHERE scope = 'lesson'"
-    lessons = {number: parse_record(line) for number, line in catalog.connection.execute(scope)}
+    lessons = catalog.of_kind(Lesson, is_live=False)
     before = catalog.standings(lessons)
     first = steps[0].order[0] if steps else None
     anew: dict[int, Lesson] = {}
     after: dict[int, Standing] = {}
     for number, lesson in lessons.items():
-        assert isinstance(lesson, Lesson)
         is_later = first and lesson.restored_at and format_time(lesson.restored_at) > first
         if steps is None or number in changed or number not in before or is_later:
             anew[number] = lesson

@@ -9,7 +9,7 @@ from graphmem.model.field import GrowingSet, Item, Time
 from graphmem.model.record import OwnEdge, Record, Row
 from graphmem.names import printable, split_ref
 
-TWICE = ("created_at", "name", "key", "edited")  # what a row of a fact says otherwise, or never
+TWICE = ("created_at", "name")  # what a row of a fact says by other fields
 NEVER = ("key", "aliases", "edited", "archived_at", "archive_reason", "superseded_by", "alternates")
 NAME_CHARACTERS = 256  # of what identifies a fact
 

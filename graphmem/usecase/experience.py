@@ -16,19 +16,13 @@ from graphmem.store import Store
 from graphmem.usecase.intake import build, changed, made_name
 
 
-def live_experiences(store: Store) -> list[Experience]:
-    """Return the experiences that are not archived."""
-    records = [store.catalog.stored(number) for number, *_ in list(store.catalog.live_rows("experience"))]
-    return [record for record in records if isinstance(record, Experience)]
-
-
 def as_allowed(store: Store, made: Experience) -> tuple[Experience, list[Entry]]:
     """
     Return a new experience as the store takes it, and the rows of those that go for it.
 
     While there are few, each has confidence low; beyond the bound the oldest of low confidence are archived.
     """
-    there = live_experiences(store)
+    there = list(store.catalog.of_kind(Experience).values())
     if len(there) < FEW_EXPERIENCES and made.confidence != "low":
         store.say_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
         made = made.replaced({"confidence": "low"})
@@ -47,7 +41,7 @@ def archived(store: Store, experience: Experience) -> Entry:
 def recall(store: Store, *, task_type: str | None, tags: Collection[str]) -> Recalled:
     """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
     with store.reading():
-        numbers = [row_id(one.key_ref) for one in offered(live_experiences(store), task_type, tags)]
+        numbers = [row_id(one.key_ref) for one in offered(store.catalog.of_kind(Experience).values(), task_type, tags)]
         records = store.catalog.records(numbers)
         found = [record for number in numbers if isinstance(record := records[number], Experience)]
     lessons = [
@@ -68,9 +62,9 @@ def promote(store: Store, *, category: Category | None, yes: bool) -> Promoted:
     An insight that says it already is given the experiences it lacks; one that was archived stays archived.
     """
     with store.writing():
-        said = said_by(live_experiences(store))
+        said = said_by(store.catalog.of_kind(Experience).values())
         is_alike = likeness(store, [one.text for one in said])
-        insights = known_insights(store)
+        insights = list(store.catalog.of_kind(Insight, is_live=False).values())
         puts: list[Entry] = []
         shown: list[Promotion] = []
         for agreement in agreements(said, is_alike):
@@ -103,13 +97,6 @@ def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
         "experiences": list(made.derived_from), "occurrences": made.occurrences,
         "confidence": confidence_of(made.occurrences), "said": [one.text for one in agreement.said],
     })  # fmt: skip
-
-
-def known_insights(store: Store) -> list[Insight]:
-    """Return every insight, archived ones too."""
-    sql = "SELECT id FROM record WHERE scope = 'insight' ORDER BY id"
-    numbers = [number for (number,) in store.catalog.connection.execute(sql).fetchall()]
-    return [record for record in map(store.catalog.stored, numbers) if isinstance(record, Insight)]
 
 
 def promoted(store: Store, agreement: Agreement, insights: list[Insight],

@@ -15,7 +15,7 @@ from graphmem.constants import (
 )
 from graphmem.errors import BadInput
 from graphmem.graph import reads
-from graphmem.model import Failure
+from graphmem.model import Experience, Failure
 from graphmem.model.result import Capacity, Connectivity, Coverage, Stats, Tier, Week, Worth
 from graphmem.model.vocabulary import KINDS
 from graphmem.rules.experience import over_bound
@@ -23,7 +23,6 @@ from graphmem.rules.health import accuracies, bands, ratio
 from graphmem.rules.merge import FACTS
 from graphmem.rules.score import TIERS
 from graphmem.store import Store
-from graphmem.usecase.experience import live_experiences
 from graphmem.usecase.find import query
 from graphmem.usecase.prune import Weighed, least, weighed
 
@@ -39,7 +38,7 @@ def stats(store: Store, objective: str | None) -> Stats:
     nearest = None if objective is None else tiers(store, objective)
     with store.reading():
         failures, patterns = (weighed(store, kind) for kind in MEMORIES)
-        experiences = live_experiences(store)
+        experiences = list(store.catalog.of_kind(Experience).values())
         return Stats(
             **counts(store),
             search="lexical" if store.vectors is None else "sketch" if store.vectors.is_sketched else "exact",

@@ -53,7 +53,7 @@ def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, s
     """
     with store.writing() as catalog:
         events = read_events(store, lines, name, run)
-        lessons = all_lessons(store)
+        lessons = catalog.of_kind(Lesson, is_live=False)
         seen: dict[str, SeenLesson] = {}
         fresh: list[Lesson] = []
         passed_over = 0
@@ -147,14 +147,6 @@ def unnamed_run(name: str, verdicts: list[Mapping[str, Any]]) -> str:
     """Return what a run is called that says no name: after its file and what it holds, for logs share file names."""
     content = "\n".join(sorted(encode(row).decode() for row in verdicts))
     return f"{'run' if name.startswith('<') else PurePath(name).stem}-{mark(content)}"
-
-
-def all_lessons(store: Store) -> dict[int, Lesson]:
-    """Return every lesson as its row has it, archived and faded ones too, by number."""
-    sql = "SELECT id FROM record WHERE scope = 'lesson' ORDER BY id"
-    numbers = [number for (number,) in store.catalog.connection.execute(sql)]
-    found = {number: store.catalog.stored(number) for number in numbers}
-    return {number: record for number, record in found.items() if isinstance(record, Lesson)}
 
 
 def triggered(found: Finding, lessons: Mapping[int, Lesson], cosines: Mapping[int, float]) -> Iterable[SeenLesson]:

@@ -8,14 +8,13 @@ from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANC
 from graphmem.errors import Usage
 from graphmem.ledger.row import entry
 from graphmem.ledger.usage import accesses
-from graphmem.model import Memory
+from graphmem.model import Experience, Memory
 from graphmem.model.field import parse_time
 from graphmem.model.result import Pruned, PrunedRecord
 from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
 from graphmem.rules.score import importance
 from graphmem.store import Store
-from graphmem.usecase.experience import live_experiences
 from graphmem.usecase.intake import changed
 
 
@@ -96,7 +95,7 @@ def least(order: Sequence[Weighed], cap: int, minimum: float = PRUNE_IMPORTANCE)
 def surplus(store: Store) -> Iterator[PrunedRecord]:
     """Yield the experiences over their bound."""
     now = store.now()
-    going = over_bound(live_experiences(store))
+    going = over_bound(store.catalog.of_kind(Experience).values())
     refs = store.catalog.refs([row_id(found.key_ref) for found in going])
     for found in going:
         age = max(0.0, (now - found.created_at) / timedelta(days=1))

@@ -96,8 +96,7 @@ def update(store: Store, session: str | None, change: Change) -> SessionContext:
 
 def drop_expired(store: Store, now: datetime) -> None:
     """Archive the constraints that expired."""
-    found = [store.catalog.stored(number) for number, *_ in list(store.catalog.live_rows("constraint"))]
-    expired = [one for one in found if isinstance(one, Constraint) and not one.holds(now)]
+    expired = [one for one in store.catalog.of_kind(Constraint).values() if not one.holds(now)]
     values = {"archived_at": now, "archive_reason": "expired"}
     if expired:
         store.ledger.commit([entry(changed(one, values, now), store.ledger.symmetric) for one in expired])
