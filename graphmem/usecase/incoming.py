@@ -14,7 +14,7 @@ from graphmem.model.vocabulary import RelationType
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine
 from graphmem.store import Store
-from graphmem.usecase.capture import NOVEL, Likeness
+from graphmem.usecase.duplicates import NOVEL, Likeness
 from graphmem.usecase.intake import changed, known_type, refuse_taken, united
 
 

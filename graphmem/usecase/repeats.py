@@ -9,7 +9,7 @@ from graphmem.model import Memory
 from graphmem.names import row_id
 from graphmem.ndjson import decode
 from graphmem.store import Store
-from graphmem.usecase.capture import judge, merged, variant_edge, variants_of
+from graphmem.usecase.duplicates import judge, merged, variant_edge, variants_of
 from graphmem.usecase.incoming import Given, Intake, add_record, guarded
 from graphmem.usecase.intake import changed
 

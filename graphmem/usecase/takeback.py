@@ -22,7 +22,8 @@ from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
 from graphmem.search.vectors import forget as forget_vectors
 from graphmem.store import Store
-from graphmem.usecase.capture import TEXTS, put
+from graphmem.usecase.capture import put
+from graphmem.usecase.duplicates import TEXTS
 from graphmem.usecase.intake import changed, full_ref, refuse_archived
 
 SHOWN = 5  # rows of a write that are named

@@ -1,0 +1,126 @@
+"""Near-duplicates: which record a new one repeats, what it resembles, and what a merge of the two keeps."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphmem.model import Memory, Pattern, Record, Relation
+from graphmem.model.result import Variant
+from graphmem.names import row_id
+from graphmem.rules.dedup import differing, same_memory
+from graphmem.store import Store
+
+TEXTS = ("trigger", "fix", "insight", "description")  # what a merge sets aside where two records differ
+MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
+MOST_DIFFERENCES = 6  # named of what makes a new record another
+MOST_VARIANTS = 3  # variants linked to a new record
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What a new record resembles: the record it is, if any, and those that are similar and others."""
+
+    same: int | None = None
+    similarity: float | None = None
+    by: Literal["similarity", "signature"] | None = None
+    variants: tuple[tuple[int, float], ...] = ()
+
+
+NOVEL = Likeness()
+
+
+def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
+    """Return the edge between a new record and one that is similar and another."""
+    source, target = sorted((made.key_ref, other.key_ref))
+    row = {"kind": "relation", "from": source, "type": "variant", "to": target, "created_at": made.created_at}
+    return Relation.model_validate({**row, "similarity": similarity})
+
+
+def find_alike(store: Store, made: Memory) -> Likeness:
+    """Look for the record that a new one repeats, and for those that are only similar."""
+    repeats = store.catalog.repeating(made)
+    if store.vectors is None or store.embedder is None:
+        return judge(store, made, {}, repeats, store.catalog.stored)
+    store.embed_missing()
+    vector = store.vectors.vector_of(made.search_text)
+    bound = store.settings.retrieval.variant_similarity
+    similar = {n: cosine for n, cosine in store.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
+    similar |= {n: float(row @ vector) for n, row in store.vectors.of({row_id(one.key_ref) for one in repeats})}
+    return judge(store, made, similar, repeats, store.catalog.stored)
+
+
+def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Sequence[Memory],
+          record_of: Callable[[int], Record]) -> Likeness:  # fmt: skip
+    """
+    Decide what a new record is.
+
+    Args:
+        cosines: of the records that are at least similar, and of those in ``repeats``, where there is a model.
+        repeats: records with the same error signature.
+        record_of: returns a record by its number.
+    """
+    settings = store.settings.retrieval
+    clipped = {number: max(0.0, min(1.0, cosine)) for number, cosine in cosines.items()}
+    near = sorted(clipped, key=lambda number: (-clipped[number], number))
+    for number in near:
+        if clipped[number] < settings.merge_similarity:
+            break
+        other = record_of(number)
+        if isinstance(other, Memory) and is_same(made, other):
+            return Likeness(number, clipped[number], "similarity")
+    same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
+    if same:
+        return Likeness(same[0], clipped.get(same[0]), "signature")
+    variants = tuple((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)[:MOST_VARIANTS]
+    return Likeness(None, variants[0][1] if variants else None, variants=variants)
+
+
+def is_same(made: Memory, other: Memory) -> bool:
+    """Tell whether two similar memories say the same; patterns also have to advise the same."""
+    if not same_memory(made.subject, other.subject):
+        return False
+    return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
+
+
+def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) -> list[Variant]:
+    """Return what a new record is a variant of, each with what tells them apart."""
+    return [
+        Variant(ref=others[number].ref, similarity=similarity, differs=differences(made, others[number]))
+        for number, similarity in likeness.variants
+    ]
+
+
+def differences(made: Record, other: Record) -> list[str]:
+    """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
+    assert isinstance(made, Memory) and isinstance(other, Memory)
+    found = differing(made.subject, other.subject)
+    if isinstance(made, Pattern) and isinstance(other, Pattern):
+        found |= differing(made.insight, other.insight)
+    return sorted(found)[:MOST_DIFFERENCES]
+
+
+def merged(older: Memory, made: Memory, *, is_named: bool, replace: bool = False) -> dict[str, Any]:
+    """Return the changes that merging ``made`` makes to ``older``: sets united, the larger cost, texts set aside."""
+    changes: dict[str, Any] = {
+        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in ("sources", "tags", "files", "cites")
+    }
+    if is_named and made.name not in (older.name, older.key):
+        changes["aliases"] = sorted({*older.aliases, made.name})
+    for name in ("cost", "saved"):
+        if getattr(made, name, None) is not None:
+            changes[name] = max(getattr(made, name), getattr(older, name) or 0)
+    for name in ("match", "flaky", "framework"):
+        if getattr(made, name, None) and not getattr(older, name, None):
+            changes[name] = getattr(made, name)
+    aside = {(found.field, found.text) for found in older.alternates}
+    for name in TEXTS:
+        new, old = getattr(made, name, None), getattr(older, name, None)
+        if new is None or new == old:
+            continue
+        if old is None or replace:
+            changes[name] = new
+        if old is not None:
+            aside.add((name, old if replace else new))
+    current = {(name, changes.get(name, getattr(older, name, None))) for name in TEXTS}
+    changes["alternates"] = [{"field": name, "text": text} for name, text in sorted(aside - current)]
+    return changes
