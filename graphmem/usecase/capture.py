@@ -1,26 +1,37 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from graphmem.catalog.catalog import Catalog, shown_as
 from graphmem.errors import Refused
 from graphmem.ledger.row import entry
-from graphmem.model import Entity, Experience, Fact, Insight, Memory, Record, Task
+from graphmem.model import Campaign, Entity, Experience, Fact, Insight, Memory, Record, Task
 from graphmem.model.result import Action, Changed
 from graphmem.names import row_id
 from graphmem.store import Store
 from graphmem.usecase.cite import pinned
-from graphmem.usecase.duplicates import NOVEL, Likeness, find_alike, merged, variant_edge, variants_of
+from graphmem.usecase.duplicates import (
+    NOVEL,
+    Likeness,
+    aside_fields,
+    find_alike,
+    merged,
+    variant_edge,
+    variants_of,
+    with_alternates,
+)
 from graphmem.usecase.experience import as_allowed, refuse_chance
 from graphmem.usecase.intake import (
     build,
     changed,
+    identified,
     keyed,
     known_type,
-    made_name,
     refuse_archived,
     refuse_no_slug,
     refuse_taken,
+    taken,
     united,
 )
 
@@ -38,29 +49,64 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         replace: a merge keeps the newer texts and sets the older ones aside.
     """
     given = {name: value for name, value in fields.items() if value is not None}
+    is_named = "name" in given
     with store.writing() as catalog:
         if kind == "entity":
             known_type(catalog, str(given.get("type")))
-        elif "name" in given:
+        elif is_named:
             refuse_no_slug(kind, str(given["name"]))
         given |= with_hashes(store, given)
         made = build(kind, {"name": "unnamed", **given}, store.now())
         assert isinstance(made, Record)
-        if "name" not in given:
-            name = made_name(catalog, kind, getattr(made, made.named_from), made.search_text, made.created_at)
-            made = made.replaced({"name": name, "key": name})
-        made = keyed(catalog, made)
+        made = keyed(catalog, identified(catalog, made, is_named=is_named))
         given |= {field: getattr(made, field) for field in made.references if field in given}
         if isinstance(made, Insight):
             refuse_chance(store, made)
         number = row_id(made.key_ref)
-        if catalog.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
-            return update(store, number, united(catalog.stored(number), given), dry_run=dry_run)
-        refuse_taken(catalog, made.scope, made.name)
+        if catalog.has(number):
+            return add_again(store, number, made, given, dry_run=dry_run)
         likeness = find_alike(store, made) if dedup and isinstance(made, Memory) else NOVEL
-        if likeness.same is not None and isinstance(made, Memory):
-            return merge(store, likeness, made, is_named="name" in given, replace=replace, dry_run=dry_run)
-        return create(store, made, likeness, dry_run=dry_run)
+        if likeness.same is not None:
+            return merge(store, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
+        holder = catalog.lookup(made.scope, made.name)
+        if holder is None:
+            return create(store, made, likeness, dry_run=dry_run)
+        if not replace:
+            raise taken(catalog, holder, made.name)
+        return rewrite(store, holder, made, given, dry_run=dry_run)
+
+
+def add_again(store: Store, number: int, made: Record, given: Mapping[str, Any], *, dry_run: bool) -> Changed:
+    """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
+    older = store.catalog.stored(number)
+    if isinstance(older, Campaign) and older.status != "active":
+        raise Refused(
+            f"{store.catalog.refs([number])[number]} has this objective and is {older.status}",
+            hint="say in the objective what is new, and add that as a campaign of its own",
+        )
+    if older.identity:
+        refuse_other_holder(store.catalog, number, made)
+    return rewrite(store, number, made, given, but=older.identity, dry_run=dry_run)
+
+
+def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
+    """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
+    holder = catalog.lookup(made.scope, made.name)
+    if holder not in (None, number):
+        raise taken(catalog, holder, made.name)
+
+
+def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (),
+            dry_run: bool) -> Changed:  # fmt: skip
+    """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
+    refuse_archived(store.catalog, number)
+    older = store.catalog.stored(number)
+    texts = aside_fields(type(older))
+    changes = {name: value for name, value in united(older, given).items() if name not in texts}
+    if older.identity:
+        alias = made.name if "name" in given else None
+        changes |= merged(older, made, alias=alias, newer=texts - set(but))
+    return put(store, number, changes, "updated", dry_run=dry_run)
 
 
 def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,32 +131,26 @@ def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> 
     return Changed(ref=made.ref, action="created", similarity=likeness.similarity, variants=variants, record=made)
 
 
-def merge(store: Store, likeness: Likeness, made: Memory, *, is_named: bool, replace: bool, dry_run: bool) -> Changed:
+def merge(store: Store, likeness: Likeness, made: Record, *, is_named: bool, replace: bool, dry_run: bool) -> Changed:
     """Merge a new record into the one it repeats; no text is lost."""
     assert likeness.same is not None
+    refuse_other_holder(store.catalog, likeness.same, made)
     older = store.catalog.stored(likeness.same)
-    assert isinstance(older, Memory)
-    after = changed(older, merged(older, made, is_named=is_named, replace=replace), store.now())
-    if not dry_run and after is not older:
-        store.ledger.commit([entry(after, store.ledger.symmetric)])
-    ref = store.catalog.refs([likeness.same])[likeness.same]
-    record = shown(store, likeness.same, after)
-    return Changed(ref=ref, action="merged", merged_into=ref, merged_by=likeness.by, similarity=likeness.similarity,
-                   record=record)  # fmt: skip
+    newer = aside_fields(type(older)) if replace else ()
+    changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
+    answer = put(store, likeness.same, changes, "merged", dry_run=dry_run)
+    return answer.model_copy(
+        update={"action": "merged", "merged_into": answer.ref, "merged_by": likeness.by,
+                "similarity": likeness.similarity}
+    )  # fmt: skip
 
 
 def shown(store: Store, number: int, record: Record) -> Record:
     """Return a record as answers show it, with the values of ``record``."""
     now = store.catalog.records([number])[number]
     counts = {name: getattr(now, name) for name in ("helped", "failed", *now.counted) if hasattr(now, name)}
-    return record.model_copy(update=counts)
-
-
-def update(store: Store, number: int, changes: Mapping[str, Any], *, dry_run: bool = False,
-           action: Action = "updated") -> Changed:  # fmt: skip
-    """Change some values of a record that is there."""
-    refuse_archived(store.catalog, number)
-    return put(store, number, changes, action, dry_run=dry_run)
+    (named,) = store.catalog.named([record])
+    return shown_as(named, named.name, 0, 0).model_copy(update=counts)
 
 
 def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *, dry_run: bool = False) -> Changed:
@@ -121,7 +161,8 @@ def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *
         store.ledger.commit([entry(after, store.ledger.symmetric)])
     record = shown(store, number, after)
     return Changed(ref=store.catalog.refs([number])[number] if not dry_run else record.ref,
-                   action="unchanged" if after is before else action, record=record)  # fmt: skip
+                   action="unchanged" if after is before else action, record=record,
+                   set_aside=[found for found in after.alternates if found not in before.alternates])  # fmt: skip
 
 
 def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
@@ -143,7 +184,15 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
                 raise Refused(f"a {record.kind} has no tags")
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
         changes |= with_hashes(store, changes) | dict.fromkeys(unset)
-        return update(store, number, changes, dry_run=dry_run)
+        refuse_archived(catalog, number)
+        return put(store, number, swapped(record, changes), "updated", dry_run=dry_run)
+
+
+def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changes of a record; an alternate that becomes the current text changes places with it."""
+    known = {(found.field, found.text) for found in record.alternates}
+    swaps = {name: value for name, value in changes.items() if isinstance(value, str) and (name, value) in known}
+    return changes | with_alternates(record, swaps)
 
 
 FIXED = ("helped", "failed", "kind", "key", "name", "created_at", "edited", "aliases", "campaign", "depends",
@@ -167,7 +216,8 @@ def rename(store: Store, ref: str, name: str) -> Changed:
             return Changed(ref=record.ref, action="unchanged", record=shown(store, number, record))
         refuse_taken(catalog, record.scope, name, but=number)
         aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
-        return update(store, number, {"name": name, "aliases": aliases})
+        refuse_archived(catalog, number)
+        return put(store, number, {"name": name, "aliases": aliases}, "updated")
 
 
 def forget(store: Store, ref: str, reason: str | None) -> Changed:

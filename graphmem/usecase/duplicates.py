@@ -1,16 +1,20 @@
 """Near-duplicates: which record a new one repeats, what it resembles, and what a merge of the two keeps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from graphmem.model import Memory, Pattern, Record, Relation
+from graphmem.model.field import TEXT_BYTES
+from graphmem.model.record import Alternate, limits
 from graphmem.model.result import Variant
-from graphmem.names import row_id
+from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import differing, same_memory
 from graphmem.store import Store
+from graphmem.usecase.intake import larger_amounts
 
-TEXTS = ("trigger", "fix", "insight", "description")  # what a merge sets aside where two records differ
+UNITED_SETS = ("sources", "tags", "files", "cites")
 MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
 MOST_DIFFERENCES = 6  # named of what makes a new record another
 MOST_VARIANTS = 3  # variants linked to a new record
@@ -99,28 +103,57 @@ def differences(made: Record, other: Record) -> list[str]:
     return sorted(found)[:MOST_DIFFERENCES]
 
 
-def merged(older: Memory, made: Memory, *, is_named: bool, replace: bool = False) -> dict[str, Any]:
-    """Return the changes that merging ``made`` makes to ``older``: sets united, the larger cost, texts set aside."""
+def merged(older: Record, made: Record, *, alias: str | None, newer: Container[str] = ()) -> dict[str, Any]:
+    """
+    Return the changes that make ``older`` say what ``made`` says too: sets united, the larger cost, no text lost.
+
+    Args:
+        alias: the name that ``made`` was given; None where it was given none.
+        newer: fields whose text in ``made`` becomes the current one; the older text is kept as an alternate. Of other
+            fields it is the other way round.
+    """
     changes: dict[str, Any] = {
-        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in ("sources", "tags", "files", "cites")
+        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in UNITED_SETS if hasattr(older, name)
     }
-    if is_named and made.name not in (older.name, older.key):
-        changes["aliases"] = sorted({*older.aliases, made.name})
-    for name in ("cost", "saved"):
-        if getattr(made, name, None) is not None:
-            changes[name] = max(getattr(made, name), getattr(older, name) or 0)
-    for name in ("match", "flaky", "framework"):
+    if alias is not None and alias not in (older.name, older.key):
+        changes["aliases"] = sorted({*older.aliases, alias})
+    changes |= larger_amounts(older, made.to_row())
+    for name in ("flaky", "framework"):
         if getattr(made, name, None) and not getattr(older, name, None):
             changes[name] = getattr(made, name)
-    aside = {(found.field, found.text) for found in older.alternates}
-    for name in TEXTS:
-        new, old = getattr(made, name, None), getattr(older, name, None)
-        if new is None or new == old:
+    aside = []
+    for name in aside_fields(type(older)):
+        new, old = getattr(made, name), getattr(older, name)
+        if new is None or (old is not None and collapsed(new) == collapsed(old)):
             continue
-        if old is None or replace:
+        if old is None or name in newer:
             changes[name] = new
-        if old is not None:
-            aside.add((name, old if replace else new))
-    current = {(name, changes.get(name, getattr(older, name, None))) for name in TEXTS}
-    changes["alternates"] = [{"field": name, "text": text} for name, text in sorted(aside - current)]
-    return changes
+        else:
+            aside.append(Alternate(field=name, text=new, at=made.created_at))
+    return with_alternates(older, changes, aside)
+
+
+def with_alternates(record: Record, changes: dict[str, Any], aside: Sequence[Alternate] = ()) -> dict[str, Any]:
+    """
+    Return changes of a record with each text that they replace, and the texts in ``aside``, among the alternates.
+
+    An alternate that becomes the current text stays in the list, where answers do not show it: see ``rules.merge``.
+    """
+    replaced = [
+        Alternate(field=name, text=old, at=record.edited.get(name, record.created_at))
+        for name in sorted(aside_fields(type(record)).intersection(changes))
+        if (old := getattr(record, name)) is not None and old != changes[name]
+    ]
+    known = {(found.field, found.text): found for found in record.alternates}
+    added = {(found.field, found.text): found for found in (*replaced, *aside)}
+    kept = tuple(found for _, found in sorted((added | known).items()))
+    return changes if kept == record.alternates else {**changes, "alternates": kept}
+
+
+@cache
+def aside_fields(model: type[Record]) -> frozenset[str]:
+    """Return the fields of a kind whose texts are kept as alternates when others replace them."""
+    if not model.identity:
+        return frozenset()
+    texts = {name for name, limit in limits(model).items() if limit.size == TEXT_BYTES and not limit.items}
+    return frozenset({*texts, "match"}.intersection(model.model_fields))

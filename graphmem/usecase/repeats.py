@@ -96,7 +96,8 @@ def add_unless_repeated(intake: Intake, given: Given, vector: Any, pools: Mappin
     if intake.is_again(given, number):
         return
     older = pool.records[likeness.same]
-    changes = merged(older, made, is_named=decode(given.line).get("name") is not None)
+    name = decode(given.line).get("name")
+    changes = merged(older, made, alias=str(name) if name is not None else None)
     after = changed(older, changes, intake.store.now())
     pool.records[likeness.same] = after
     intake.handles.update((f"{made.scope}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases))
