@@ -275,15 +275,19 @@ class Catalog:
         shown = {ref: names[number] for ref, number in known.items()}
         return [with_references(record, shown) for record in records]
 
-    def repeating(self, record: Memory) -> list[Memory]:
-        """Return the live memories of its kind that share a signature with a record: of the trigger, of an error."""
+    def repeating(self, record: Memory, limit: int) -> list[Memory]:
+        """
+        Return live memories of its kind that share a signature with a record: of the trigger, of an error.
+
+        At most ``limit``, those with the signature of the trigger first.
+        """
         keys = list(repeat_keys(record))
         among = f"IN ({marks(keys)})"
         sql = (
             f"SELECT line FROM record WHERE is_live AND (signature {among} OR id IN"
-            f" (SELECT record FROM error WHERE number {among})) ORDER BY id"
+            f" (SELECT record FROM error WHERE number {among})) ORDER BY signature {among} DESC, id LIMIT {limit}"
         )
-        found = [parse_record(line) for (line,) in self.connection.execute(sql, (*keys, *keys))]
+        found = [parse_record(line) for (line,) in self.connection.execute(sql, (*keys, *keys, *keys))]
         return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any, Literal
 
 from graphmem.model import Memory, Pattern, Record, Relation
@@ -10,7 +11,7 @@ from graphmem.model.field import TEXT_BYTES
 from graphmem.model.record import Alternate, limits
 from graphmem.model.result import Variant
 from graphmem.names import collapsed, row_id
-from graphmem.rules.dedup import differing, same_memory
+from graphmem.rules.dedup import are_variants, differing, same_memory
 from graphmem.store import Store
 from graphmem.usecase.intake import larger_amounts
 
@@ -42,7 +43,7 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
 
 def find_alike(store: Store, made: Memory) -> Likeness:
     """Look for the record that a new one repeats, and for those that are only similar."""
-    repeats = store.catalog.repeating(made)
+    repeats = store.catalog.repeating(made, MOST_ALIKE)
     if store.vectors is None or store.embedder is None:
         return judge(store, made, {}, repeats, store.catalog.stored)
     store.embed_missing()
@@ -75,7 +76,11 @@ def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Seq
     same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
     if same:
         return Likeness(same[0], clipped.get(same[0]), "signature")
-    variants = tuple((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)[:MOST_VARIANTS]
+    signed = {row_id(other.key_ref) for other in repeats}
+    close = ((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)
+    variants = tuple(
+        islice((pair for pair in close if pair[0] in signed or is_akin(made, record_of(pair[0]))), MOST_VARIANTS)
+    )
     return Likeness(None, variants[0][1] if variants else None, variants=variants)
 
 
@@ -84,6 +89,11 @@ def is_same(made: Memory, other: Memory) -> bool:
     if not same_memory(made.subject, other.subject):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
+
+
+def is_akin(made: Memory, other: Record) -> bool:
+    """Tell whether a similar memory is about the same thing, so that a person would call the two variants."""
+    return isinstance(other, Memory) and are_variants(made.subject, other.subject)
 
 
 def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) -> list[Variant]:
