@@ -179,6 +179,11 @@ class Record(Frozen):
         """The names under which it is found too: aliases, and names that a merge set aside."""
         return (*self.aliases, *(found.text for found in self.alternates if found.field == "name"))
 
+    def texts(self, field: str) -> tuple[str, ...]:
+        """What stands in a field of text, where anything does, and what merges set aside of it."""
+        current = getattr(self, field)
+        return (*((current,) if current else ()), *(found.text for found in self.alternates if found.field == field))
+
     @property
     def is_archived(self) -> bool:
         return self.archived_at is not None

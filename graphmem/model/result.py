@@ -396,17 +396,20 @@ class Matched(Answer):
     """
     A known failure that a log tells of, and by what it was found.
 
-    ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. ``signature`` is the
-    same error, ``near`` the same error in another place or with other values, ``similarity`` one of a similar meaning.
+    ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. By ``line`` the log
+    holds the trigger itself, by ``match`` its expression hits, ``signature`` is the same error, ``near`` the same error
+    in another place, ``similarity`` one of a similar meaning, or of the same words where there is no model; then
+    ``differs`` are the words that tell the two apart.
     ``cites`` are those of the failure and of the patterns that solve it.
     """
 
     ref: str
-    by: Literal["match", "signature", "near", "similarity"]
+    by: Literal["line", "match", "signature", "near", "similarity"]
     line: int
     text: str
     lines: list[int]
     similarity: float | None = None
+    differs: list[str] = []
     solved_by: list[Listed] = []
     record: Shown
     cites: list[Cited] = []

@@ -1,6 +1,6 @@
 """Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import heappop, heappush
@@ -15,6 +15,7 @@ from graphmem.model import Constraint, Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
 from graphmem.names import split_ref
+from graphmem.rules.line import numbers
 from graphmem.rules.merge import FACTS
 from graphmem.rules.relevance import Evidence, Yardstick, handed_out
 from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
@@ -182,7 +183,8 @@ def gather_exact(store: Store, asked: Asked) -> None:
     scope, name = split_ref(text)
     named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
     numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
-    numbers |= {*matched(store, asked.text), *same_errors(catalog, errors(asked.text.splitlines()))}
+    lines = asked.text.splitlines()
+    numbers |= {*same_lines(catalog, lines), *matched(store, asked.text), *same_errors(catalog, errors(lines))}
     live = catalog.of_scopes(numbers, asked.scopes if asked.scopes is not None else catalog.vocabulary.scopes)
     for number in live:
         asked.of(number).exact = 1.0
@@ -197,9 +199,21 @@ def matched(store: Store, text: str) -> set[int]:
 
     matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
     found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
-    for number in matcher.slow:
-        store.say_once(f"left aside, too slow on this query: match {expressions[number][:60]!r}")
+    for expression in matcher.slow.values():
+        store.say_once(f"left aside, too slow on this query: match {expression[:60]!r}")
     return found
+
+
+def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
+    """Return the failures of whose triggers one stands among these lines."""
+    heads = catalog.heads({number for line in lines for number in numbers(line)})
+    if not heads:
+        return set()
+    from graphmem.search.expressions import lines_of  # noqa: PLC0415 - as above
+    from graphmem.search.lines import LineFinder  # noqa: PLC0415 - 10 ms that few queries need
+
+    finder = LineFinder(heads, catalog.begun_by)
+    return {record for record, _, _ in finder.find(lines_of(line.encode() for line in lines))}
 
 
 def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:

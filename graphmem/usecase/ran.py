@@ -23,7 +23,9 @@ from graphmem.usecase.link import solving
 from graphmem.usecase.match import match
 from graphmem.usecase.report import prepared
 
-SURE = frozenset({"match", "signature"})  # evidence that it was this very failure; what is alike is shown, not counted
+SURE = frozenset(
+    {"line", "match", "signature"}
+)  # evidence that it was this very failure; what is alike is shown, not counted
 
 
 def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str | None,
