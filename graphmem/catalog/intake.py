@@ -224,13 +224,17 @@ class Intake:
                 self.note_edges(part, touched)
         ends = self.catalog.live({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
+        allowed: dict[tuple[str, str, str], bool] = {}  # few types and scopes, very many edges
         is_bulk = touched.rows > BULK
         settled, loose = [], []
         for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
             kind, source, target = row["type"], row["from"], row["to"]
             src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
             weight = row.get("weight") or weights[kind]
-            if src[1] == source and dst[1] == target:  # by key, as nearly always: no row needs the texts then
+            way = kind, split_ref(source)[0], split_ref(target)[0]
+            if way not in allowed:
+                allowed[way] = self.allows(*way)
+            if src[1] == source and dst[1] == target and allowed[way]:  # by key, as nearly always: needs no texts
                 settled.append((number, file, kind, src[0], dst[0], weight, line))
                 if is_bulk:
                     continue
@@ -250,6 +254,10 @@ class Intake:
         if touched.rows <= BULK:
             for part in chunks([entry.id for entry in entries]):
                 self.note_edges(part, touched)
+
+    def allows(self, kind: str, source: str, target: str) -> bool:
+        """Tell whether an edge of a type may go from one scope to another; one that may not is used by nothing."""
+        return self.catalog.vocabulary.relations[kind].allows(source, target)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
         """Note the edges of records that go: if the records come back before the graph looks, these may not have."""
@@ -411,7 +419,7 @@ class Intake:
         for number, kind, source, target in rows:
             src, dst = ends.get(source), ends.get(target)
             edge = None
-            if src and dst and src[0] != dst[0]:
+            if src and dst and src[0] != dst[0] and self.allows(kind, split_ref(src[1])[0], split_ref(dst[1])[0]):
                 is_symmetric = self.catalog.vocabulary.relations[kind].symmetric
                 edge = row_id(edge_key(src[1], kind, dst[1], symmetric=is_symmetric))
             texts = (None, None) if edge == number else (source, target)

@@ -39,7 +39,7 @@ def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
 def refuse_ends(made: RelationType, source: str, target: str) -> None:
     """Raise ``Refused`` for ends that a relation type does not allow; the hint says what it does."""
     scopes = split_ref(source)[0], split_ref(target)[0]
-    if not made.allows(*scopes) and not (made.symmetric and made.allows(*reversed(scopes))):
+    if not made.allows(*scopes):
         raise Refused(
             f"{made.type!r} does not go from {scopes[0]} to {scopes[1]}",
             hint=f"it goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}",
