@@ -149,8 +149,7 @@ def hits(answer: Found, explain: bool) -> str:
     """Return what was found, with the factors of each score if they are asked for."""
     lines = []
     for hit in answer.results:
-        exact = "exact " if hit.factors.exact else ""
-        lines.append(f"{hit.ref}  [{exact}{hit.tier} {hit.relevance:.2f}]{text.worth(hit.record)}")
+        lines.append(f"{hit.ref}  [{hit.band}, score {hit.score:.3g}]{text.worth(hit.record)}")
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         lines += [f"    {found}" for found in text.aside(hit.cites)]
         if explain:

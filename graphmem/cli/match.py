@@ -52,8 +52,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):
             lines.append(f"is: {text.one_line(record.trigger)}")
-        if record.fix:
-            lines.append(f"fix: {text.one_line(record.fix, text.ADVICE)}")
+        lines += text.fix_lines(record)
     for solution in found.solved_by:
         insight = getattr(solution.record, "insight", None)
         lines.append(f"{solution.ref}: {text.one_line(insight, text.ADVICE)}")

@@ -194,6 +194,12 @@ class Record(Frozen):
         return ""
 
     @property
+    def indexed_text(self) -> str:
+        """The text whose words find the record: its search text, and what merges set aside beside it."""
+        aside = (found.text for found in self.alternates if found.field not in ("name", "match"))
+        return "\n".join((self.search_text, *aside))
+
+    @property
     def own_edges(self) -> Iterator[OwnEdge]:
         """The edges that are fields of this record."""
         yield from ()

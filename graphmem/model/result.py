@@ -13,7 +13,8 @@ from graphmem.model.vocabulary import EntityType, RelationType
 # A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none it could be given.
 Shown: TypeAlias = Annotated[SerializeAsAny[Record], SkipValidation]
 
-Tier = Literal["critical", "productive", "exploration", "archive"]
+Tier = Literal["critical", "productive", "exploration", "background"]
+Band = Literal["exact", "critical", "productive", "exploration", "background"]
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
 
 
@@ -105,6 +106,19 @@ class Cited(Answer):
     moved_to: str | None = None
 
 
+class Fix(Answer):
+    """
+    A fix of a failure: its current one, or one that a merge set aside, with the time when it was given, where known.
+
+    Fixes are listed by what helped, then the newest first; reports are on the failure and speak for its current fix.
+    """
+
+    text: str
+    at: str | None
+    help_ratio: float
+    is_current: bool
+
+
 class Got(Answer):
     """One record with its edges, how often this machine handed it out, and how the code that it cites is now."""
 
@@ -113,6 +127,7 @@ class Got(Answer):
     relations: list[Edge]
     access_count: int = 0
     last_accessed: str | None = None
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -311,9 +326,10 @@ class Solution(Answer):
 
 
 class Solutions(Answer):
-    """Direct solutions first, strongest first."""
+    """The fixes of the failure itself; then the patterns, direct solutions first, strongest first."""
 
     failure: str
+    fixes: list[Fix] = []
     results: list[Solution]
 
 
@@ -332,15 +348,17 @@ class Factors(Answer):
 
 
 class Hit(Answer):
-    """A record that a query found, with how the code that it cites is now."""
+    """A record that a query found; results are in the order of ``band``, then ``score``."""
 
     ref: str
     score: float
     relevance: float
     similarity: float
     tier: Tier
+    band: Band
     factors: Factors
     record: Shown
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -359,6 +377,7 @@ class ContextEntry(Answer):
     last_accessed: str | None = None
     text: str
     record: Shown
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -412,6 +431,7 @@ class Matched(Answer):
     differs: list[str] = []
     solved_by: list[Listed] = []
     record: Shown
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -523,7 +543,7 @@ class Capacity(Answer):
     prunable: int
 
 
-class Band(Answer):
+class ImportanceBand(Answer):
     """How many memories have an importance from ``low`` up to where the next band begins."""
 
     low: float
@@ -537,7 +557,7 @@ class Worth(Answer):
     mean_importance: float
     stale_ratio: float
     untested_ratio: float
-    importances: list[Band]
+    importances: list[ImportanceBand]
 
 
 class Coverage(Answer):

@@ -92,10 +92,11 @@ def dangling(store: Store) -> Iterator[Suspect]:
         waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
-        code, fix = "dangling", DOCTOR
+        code, fix, expected = "dangling", DOCTOR, "two live records"
         if has_wrong_ends(src, dst):
             made = catalog.vocabulary.relations[kind]
             what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
+            expected = "ends that the type allows"
             code, fix = "not_allowed", f"graphmem unlink {source} {kind} {target}"
         if file is None:
             code, fix = "dangling_field", f"edit the row of {source}"
@@ -103,7 +104,7 @@ def dangling(store: Store) -> Iterator[Suspect]:
             code, what, fix = "waiting", f"{' and '.join(waiting)} archived", f"graphmem restore {waiting[0]}"
         home = file or usual_file(split_ref(source)[0], None)
         yield Suspect(home, line if file else None, code, f"{source} {kind} {target}: {what}",
-                      "two live records that the type allows", fix)  # fmt: skip
+                      expected, fix)  # fmt: skip
     for file, ref, line in catalog.connection.execute(
         "SELECT file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
     ):

@@ -13,7 +13,7 @@ from graphmem.model.experience import ExperienceType
 from graphmem.model.field import format_time
 from graphmem.model.result import Cited, ContextBlock, ContextEntry, Factors, Found, Hit, LeftOut, SimilarCampaign
 from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, tokens
-from graphmem.rules.score import EXACT_BAND, TIERS, Complexity, band, tier
+from graphmem.rules.score import BANDS, TIERS, Complexity, band, tier
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
 from graphmem.usecase.campaign import similar
@@ -155,10 +155,11 @@ def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str], files: set[str])
 def worth(store: Store, entry: ContextEntry) -> tuple[float, ...]:
     """Return what decides who stays: constraints first, then the band, then the score, as `query` sorts."""
     if isinstance(entry.record, Constraint):
-        return (EXACT_BAND + 1,)
+        return (1,)
     exact = entry.factors.exact if entry.factors else 0.0
     relevance = entry.similarity if entry.relevance is None else entry.relevance
-    return band(relevance, exact, **tier_bounds(store)), relevance if entry.score is None else entry.score
+    level = band(relevance, exact, **tier_bounds(store))
+    return -BANDS.index(level), relevance if entry.score is None else entry.score
 
 
 def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[ContextEntry]:
@@ -167,7 +168,7 @@ def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[
     used = set[str]()
     for hit in hits:
         if isinstance(failure := hit.record, Failure):
-            notes = [("when", failure.trigger), *([("fix", failure.fix)] if failure.fix else [])]
+            notes = [("when", failure.trigger), *(("fix", fix.text) for fix in hit.fixes)]
             patterns = solving.get(hit.ref, [])
             notes += [(f"fix, {pattern.ref}{record_of(pattern)}", pattern.insight) for pattern in patterns]
             used |= {pattern.ref for pattern in patterns}
@@ -188,21 +189,21 @@ def solved(store: Store, failures: Collection[str]) -> dict[str, list[Pattern]]:
 
 def record_of(memory: Memory) -> str:
     """Return how often a memory helped and failed, where anything is known."""
-    return f", helped {memory.helped}, failed {memory.failed}" if memory.helped or memory.failed else ""
+    reports = memory.helped + memory.failed
+    return f", helped {memory.helped} of {reports}" if reports else ""
 
 
 def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: list[str], explain: bool) -> ContextEntry:
     """Return a hit as it stands in the block."""
     record = hit.record
-    nearness = f"exact, {hit.tier}" if hit.factors.exact else hit.tier
     helped = record_of(record).removeprefix(", ") if isinstance(record, Memory) else ""
-    marks = [nearness, f"relevance {hit.relevance:.2f}", *([helped] if helped else []), known_since(record)]
+    marks = [hit.band, f"score {hit.score:.3g}", *([helped] if helped else []), known_since(record)]
     if record.sources:
         notes = [*notes, ("from", ", ".join(record.sources))]
     text = entry_text(hit.ref, marks, notes, why(hit) if explain else None)
     return ContextEntry(section=section, ref=hit.ref, tier=hit.tier, similarity=hit.similarity, text=text,
                         relevance=hit.relevance, score=hit.score, factors=hit.factors, solved_by=solved_by,
-                        record=record)  # fmt: skip
+                        record=record, fixes=hit.fixes)  # fmt: skip
 
 
 def known_since(record: Record) -> str:

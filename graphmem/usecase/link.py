@@ -15,6 +15,7 @@ from graphmem.model.result import Connection, Edge, Linked, Related, Solution, S
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.chain import strongest_chain
+from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
@@ -235,7 +236,7 @@ def refuse_unknown_filters(
 
 
 def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
-    """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
+    """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
     with store.reading() as catalog:
         number = store.resolve(ref, ["failure"])
         refuse_archived(catalog, number)
@@ -253,7 +254,7 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
         )
         tree = Tree(store)
         results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
-        return Solutions(failure=failure, results=results)
+        return Solutions(failure=failure, fixes=fixes(catalog.records([number])[number]), results=results)
 
 
 def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Record]]:

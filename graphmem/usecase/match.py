@@ -11,6 +11,7 @@ from graphmem.constants import LOG_TIMEOUT_S, MOST_ERRORS, MOST_LINES, MOST_TEXT
 from graphmem.model import Failure, Record
 from graphmem.model.result import Listed, Matched, MatchedLog
 from graphmem.rules.dedup import differing
+from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import Error, Reader
 from graphmem.search.expressions import Line, Matcher, blocks, lines_of
 from graphmem.search.lines import LineFinder
@@ -183,7 +184,7 @@ def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
     return [
         Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
                 similarity=told[n].similarity, differs=differs(told[n], records[n]), solved_by=solutions.get(n, []),
-                record=records[n],
+                record=records[n], fixes=fixes(records[n]),
                 cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))))
         for n in order
     ]  # fmt: skip

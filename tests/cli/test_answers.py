@@ -1,6 +1,7 @@
 """What commands print, exactly: standard output, standard error and exit status."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.cli.app import run
+from graphmem.rules.score import BANDS
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,9 @@ def test_related_is_a_tree_with_the_products_of_the_weights(known: Graphmem) -> 
 
 
 def test_solutions_name_the_way_they_came_by(known: Graphmem) -> None:
-    assert known("solutions", "no-yaml").out == "pattern/lock  [0.750]\n    A dependency vanished\n    do: Lock it\n"
+    assert known("solutions", "no-yaml").out == (
+        "fix: pip install pyyaml\npattern/lock  [0.750]\n    A dependency vanished\n    do: Lock it\n"
+    )
     assert (
         known("solutions", "app-down").out.splitlines()[0]
         == "pattern/lock  [0.750]  by way of failure/no-yaml (causes)"
@@ -222,3 +226,15 @@ failure/port  line 2 and 1 more  [its expression]
     log.write_text("all is well\n")
     assert graphmem("match", str(log)) == Done(0, "", "graphmem: no known failure\n")
     assert graphmem("match", "missing").status == 1
+
+
+def test_results_are_printed_in_the_order_of_what_is_shown_of_them(graphmem: Graphmem) -> None:
+    for number, trigger in enumerate(("the build fails on windows", "the build is slow", "a build of the house")):
+        graphmem(
+            "add", "failure", "--name", f"n{number}", "--trigger", trigger, "--cost", str(10**number), "--no-dedup"
+        )
+    shown = re.findall(r"\[(\w+), score ([\d.e-]+)\]", graphmem("query", "the build fails on windows").out)
+    order = [(BANDS.index(band), -float(score)) for band, score in shown]
+    assert len(order) == 3 and order == sorted(order)
+    graphmem("add", "failure", "--name", "far", "--trigger", "nothing but a house")
+    assert "background" in graphmem("stats", "--objective", "windows").out

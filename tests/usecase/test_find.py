@@ -10,6 +10,7 @@ import pytest
 from graphmem import BadInput, Memory, Unavailable, Usage
 from graphmem.embed.model import Embedder
 from graphmem.embed.reranker import Reranker
+from graphmem.rules.score import BANDS
 from tests.sample import START, Clock, data, failure, open_memory, write
 
 
@@ -263,15 +264,12 @@ def test_results_come_by_band_then_by_score(memory_with_model: Memory) -> None:
         memory_with_model.failures.add(text, name=f"n{number}", cost=10**number, dedup=False)
     hits = memory_with_model.query("the build fails on windows", limit=20).results
 
-    def band(hit: object) -> int:
-        relevance = hit.relevance  # type: ignore[attr-defined]
-        return 4 if hit.factors.exact else sum(relevance >= bound for bound in (0.6, 0.4, 0.25))  # type: ignore[attr-defined]
-
-    order = [(-band(hit), -hit.score) for hit in hits]
+    order = [(BANDS.index(hit.band), -hit.score) for hit in hits]
     assert order == sorted(order)
+    assert all((hit.band == "exact") == bool(hit.factors.exact) for hit in hits)
     assert len({band for band, _ in order}) > 1
     for hit in hits:
-        bounds = (("critical", 0.6), ("productive", 0.4), ("exploration", 0.25), ("archive", -1.0))
+        bounds = (("critical", 0.6), ("productive", 0.4), ("exploration", 0.25), ("background", -1.0))
         assert hit.tier == next(name for name, bound in bounds if hit.similarity >= bound)
 
 
