@@ -319,6 +319,13 @@ class Catalog:
         sql = "SELECT id, key, shown, line FROM record WHERE scope = ? AND is_live ORDER BY id"
         yield from self.connection.execute(sql, (scope,))
 
+    def holding(self, texts: Collection[str]) -> list[int]:
+        """Return the live records in whose rows one of these texts stands, wherever; every row is looked at."""
+        wanted = [orjson.dumps(text)[1:-1] for text in texts]
+        any_of = " OR ".join(["instr(line, ?)"] * len(wanted))
+        sql = f"SELECT id FROM record WHERE is_live AND file IS NOT NULL AND ({any_of}) ORDER BY id"
+        return [number for (number,) in self.connection.execute(sql, wanted)]
+
     def of_kind(self, model: type[R], *, is_live: bool = True) -> dict[int, R]:
         """Return the records of a kind as their rows have them, by number; the live ones, or archived ones too."""
         kind = next(kind for kind, found in MODELS.items() if found is model)

@@ -7,6 +7,7 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.inputs import lines_of
+from graphmem.cli.paths import from_here
 from graphmem.cli.session import complete_entity_type, session_of
 from graphmem.errors import Usage
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
@@ -26,6 +27,7 @@ Cites = Annotated[
     list[str] | None,
     typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Code that it speaks of; may be repeated."),
 ]
+MissingOk = Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")]
 Name = Annotated[
     str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the trigger if not given.")
 ]
@@ -84,6 +86,7 @@ def failure(
     source: Sources = None,
     file: Files = None,
     cite: Cites = None,
+    missing_ok: MissingOk = False,
     flaky: Annotated[bool | None, typer.Option("--flaky", help="It comes and goes.")] = None,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
@@ -91,8 +94,8 @@ def failure(
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
     session = session_of(ctx)
-    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, files=file, cites=cite,
-                   flaky=flaky)  # fmt: skip
+    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, flaky=flaky)
+    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.failures.add(
         trigger, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
@@ -115,13 +118,21 @@ def pattern(
     source: Sources = None,
     file: Files = None,
     cite: Cites = None,
+    missing_ok: MissingOk = False,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
     replace: Replace = False,
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
     session = session_of(ctx)
-    fields = given(saved=saved, framework=framework, tags=tag, sources=source, files=file, cites=cite)
+    fields = given(
+        saved=saved,
+        framework=framework,
+        tags=tag,
+        sources=source,
+        files=files(session, file, is_missing_ok=missing_ok),
+        cites=cites(session, cite),
+    )
     answer = session.memory.patterns.add(
         trigger, insight, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
@@ -166,6 +177,7 @@ def lesson(
     source: Sources = None,
     file: Files = None,
     cite: Cites = None,
+    missing_ok: MissingOk = False,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
     replace: Replace = False,
@@ -173,7 +185,8 @@ def lesson(
     """Add a lesson by hand; most come from runs, with learn."""
     session = session_of(ctx)
     fields = given(type=type_name, domain=domain, severity=severity, archetype=archetype, source=raised_by, tags=tag,
-                   sources=source, files=file, cites=cite)  # fmt: skip
+                   sources=source)  # fmt: skip
+    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.lessons.add(
         description, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )

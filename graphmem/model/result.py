@@ -390,7 +390,11 @@ class LeftOut(Answer):
 
 
 class ContextBlock(Answer):
-    """What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out."""
+    """
+    What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out.
+
+    ``note`` says why the block is empty, or what it left out; ``left_out`` has each, the nearest first.
+    """
 
     objective: str
     text: str
@@ -399,6 +403,7 @@ class ContextBlock(Answer):
     refs: list[str]
     entries: list[ContextEntry]
     left_out: list[LeftOut]
+    note: str | None = None
     search: Literal["semantic+lexical", "lexical"]
 
 
