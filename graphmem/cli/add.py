@@ -130,9 +130,8 @@ def pattern(
         framework=framework,
         tags=tag,
         sources=source,
-        files=files(session, file, is_missing_ok=missing_ok),
-        cites=cites(session, cite),
     )
+    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.patterns.add(
         trigger, insight, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
