@@ -12,7 +12,8 @@ import unicodedata
 from collections.abc import Container, Mapping
 from typing import Any
 
-SLUG = re.compile(r"[a-z0-9_.-]{1,120}")
+SLUG = re.compile(r"[a-z0-9_.-]{1,120}")  # as files may hold it
+GIVEN_SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]{0,119}")  # as a command takes it
 TASK_NAME = re.compile(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -41,6 +42,27 @@ def slug(text: str) -> str:
     return (at_word or cut[: MADE_SLUG_LENGTH - 1]).strip("-._")
 
 
+def composed(text: str) -> str:
+    """Return ``text`` in NFC, in which names, references and keys are compared: an é is one é however it was typed."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def collapsed(text: str) -> str:
+    """Return ``text`` in NFC with each run of white space as one space: two texts equal in this say the same."""
+    return " ".join(composed(text).split())
+
+
+def text_key(title: str, identity: str) -> str:
+    """
+    Return the key of a record whose identity is a text: its slug and six hex digits of its SHA-256.
+
+    Args:
+        title: the text that the slug is made of; a text without a letter or digit gives the digits alone.
+        identity: the whole text, collapsed.
+    """
+    return "-".join(filter(None, (slug(title), mark(identity))))
+
+
 def mark(text: str) -> str:
     """Return the first six hex digits of the SHA-256 of ``text``: what tells two equal slugs apart."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
@@ -48,8 +70,8 @@ def mark(text: str) -> str:
 
 def split_ref(ref: str) -> tuple[str, str]:
     """Split ``kind/name`` at its first ``/``; the kind is empty for a bare name."""
-    scope, slash, name = ref.partition("/")
-    return (scope, name) if slash else ("", ref)
+    scope, slash, name = composed(ref).partition("/")
+    return (scope, name) if slash else ("", scope)
 
 
 def row_id(key_text: str) -> int:
@@ -59,11 +81,12 @@ def row_id(key_text: str) -> int:
     So rows in the order of their numbers are in the order of the file, and a number needs no look-up.
     Two of a million rows share one with a chance of 1 in 20 million; the catalog refuses the second.
     """
-    return int.from_bytes(hashlib.sha256(key_text.encode()).digest()[:8], "big") >> 1
+    return int.from_bytes(hashlib.sha256(composed(key_text).encode()).digest()[:8], "big") >> 1
 
 
 def edge_key(source: str, relation: str, target: str, *, symmetric: bool) -> str:
     """Return the key text of an edge between two references; a symmetric one has its ends in code-point order."""
+    source, target = composed(source), composed(target)
     if symmetric and target < source:
         source, target = target, source
     return f"{source}\t{relation}\t{target}"
@@ -83,9 +106,9 @@ def row_key(row: Mapping[str, Any], symmetric: Container[str]) -> str:
     if kind in ("run", "event"):
         return str(row["run" if kind == "run" else "id"])
     if kind == "feedback":
-        return f"{row['task']}\t{row['ref']}" if row.get("task") else row["id"]
+        return composed(f"{row['task']}\t{row['ref']}") if row.get("task") else row["id"]
     scope = row["type"] if kind == "entity" else kind
-    return f"{scope}/{row.get('key') or row['name']}"
+    return composed(f"{scope}/{row.get('key') or row['name']}")
 
 
 def row_title(row: Mapping[str, Any]) -> str:

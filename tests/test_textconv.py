@@ -66,7 +66,7 @@ def test_git_diff_shows_the_field_that_changed(tmp_path: Path) -> None:
         memory.edit("hang", {"cost": 5})
     python = f"env PYTHONPATH={Path(__file__).parents[1]} {sys.executable}"
     shown = repository("-c", f"diff.graphmem.textconv={python} -m graphmem textconv", "diff", "-U0")
-    assert "@@ failure/hang\n-  cost: 3\n+  cost: 5\n" in shown
+    assert "@@ failure/it-hangs-768b76\n-  cost: 3\n+  cost: 5\n" in shown
 
 
 def prepare(memory: Memory) -> None:

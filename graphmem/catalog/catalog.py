@@ -7,7 +7,7 @@ Decision: docs/decisions/0001-one-catalog-many-followers.md.
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ import orjson
 from graphmem.catalog.entry import repeat_keys
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Frozen, Memory, Record, Relation
+from graphmem.model.field import as_set
 from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
@@ -206,6 +207,12 @@ class Catalog:
             return number
         return self.by_name(scope, name)
 
+    def key_of_name(self, scope: str, name: str) -> str | None:
+        """Return the key of the record of a scope that is called this now; aliases do not count."""
+        sql = "SELECT key FROM record WHERE name = ? AND scope = ? ORDER BY key <> name, key LIMIT 1"
+        row = self.connection.execute(sql, (name, scope)).fetchone()
+        return row[0] if row else None
+
     def by_name(self, scope: str, name: str) -> int | None:
         """Return the record of a scope with this name, as shown or as stored, or with this alias."""
         row = self.connection.execute(
@@ -249,7 +256,7 @@ class Catalog:
         return found
 
     def records(self, ids: Collection[int]) -> dict[int, Record]:
-        """Return records as answers show them: by shown name, with what was reported of them."""
+        """Return records as answers show them: they and what they refer to by shown name, with what was reported."""
         counts, standings = self.reports(ids), self.standings(ids)
         found: dict[int, Record] = {}
         for part in chunks(ids):
@@ -257,17 +264,31 @@ class Catalog:
             for number, shown, line in self.connection.execute(sql, part):
                 helped, failed, _ = counts.get(number, (0, 0, None))
                 found[number] = shown_as(parse_record(line), shown, helped, failed, standings.get(number))
-        return found
+        return dict(zip(found, self.named(list(found.values())), strict=True))
 
-    def repeating(self, record: Memory) -> list[Memory]:
-        """Return the live memories of its kind that share a signature with a record: of the trigger, of an error."""
+    def named(self, records: Sequence[R]) -> list[R]:
+        """Return records with the references in their fields by shown name; rows have them by key."""
+        given = {ref for record in records for ref in references_in(record)}
+        if not given:
+            return list(records)
+        known = self.known(given)
+        names = self.refs(set(known.values()))
+        shown = {ref: names[number] for ref, number in known.items()}
+        return [with_references(record, shown) for record in records]
+
+    def repeating(self, record: Memory, limit: int) -> list[Memory]:
+        """
+        Return live memories of its kind that share a signature with a record: of the trigger, of an error.
+
+        At most ``limit``, those with the signature of the trigger first.
+        """
         keys = list(repeat_keys(record))
         among = f"IN ({marks(keys)})"
         sql = (
             f"SELECT line FROM record WHERE is_live AND (signature {among} OR id IN"
-            f" (SELECT record FROM error WHERE number {among})) ORDER BY id"
+            f" (SELECT record FROM error WHERE number {among})) ORDER BY signature {among} DESC, id LIMIT {limit}"
         )
-        found = [parse_record(line) for (line,) in self.connection.execute(sql, (*keys, *keys))]
+        found = [parse_record(line) for (line,) in self.connection.execute(sql, (*keys, *keys, *keys))]
         return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:
@@ -373,6 +394,13 @@ class Catalog:
         )
         return self.connection.execute(sql, (number, number)).fetchall()
 
+    def refused_rows(self, kind: str, source: int, target: int) -> list[tuple[int, str]]:
+        """Return number and file of the rows for an edge that its type does not allow."""
+        sql = (
+            "SELECT id, file FROM relation WHERE edge IS NULL AND file IS NOT NULL AND type = ? AND src = ? AND dst = ?"
+        )
+        return self.connection.execute(sql, (kind, source, target)).fetchall()
+
     def notes(self, edges: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int], str]:
         """Return the notes of edges that have one, by their ends and type."""
         found = {}
@@ -462,10 +490,32 @@ def parse_record(line: bytes) -> Record:
 def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Standing | None = None) -> Record:
     """Return the copy of a record that answers show: by current name, with its counts, and how it stands."""
     changes: dict[str, object] = {} if shown == record.name else {"name": shown}
+    if others := [found for found in record.alternates if getattr(record, found.field, None) != found.text]:
+        changes["alternates"] = tuple(others)
+    elif record.alternates:
+        changes["alternates"] = ()
     if isinstance(record, Memory) and (helped or failed):
         changes |= {"helped": record.helped + helped, "failed": record.failed + failed}
     if standing is not None:
         changes |= standing.fields
+    return record.model_copy(update=changes) if changes else record
+
+
+def references_in(record: Record) -> Iterator[str]:
+    """Yield the references in the fields of a record."""
+    for field in record.references:
+        yield from getattr(record, field)
+    yield from filter(None, (getattr(record, field) for field in record.single_references))
+
+
+def with_references(record: R, shown: Mapping[str, str]) -> R:
+    """Return a record with other references in its fields, where ``shown`` has one for those that are there."""
+    changes: dict[str, Any] = {}
+    for field in record.references:
+        changes[field] = as_set(shown.get(ref, ref) for ref in getattr(record, field))
+    for field in record.single_references:
+        changes[field] = shown.get(getattr(record, field), getattr(record, field))
+    changes = {field: value for field, value in changes.items() if value != getattr(record, field)}
     return record.model_copy(update=changes) if changes else record
 
 

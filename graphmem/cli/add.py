@@ -62,7 +62,8 @@ def add(
         answer = session.memory.add_rows(lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
     found = [f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
              f"{answer.unchanged:,} unchanged, {text.count(answer.relations, 'relation')}"]  # fmt: skip
-    session.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *found]))
+    updates = [] if verbose else [f"updated {update.ref}: {', '.join(update.fields)}" for update in answer.updates]
+    session.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *updates, *found]))
 
 
 def given(**fields: Any) -> dict[str, Any]:

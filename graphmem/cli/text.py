@@ -1,6 +1,7 @@
 """How answers look to people: short, aligned, one line a record where that is possible."""
 
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -22,9 +23,11 @@ from graphmem.model import (
     Task,
 )
 from graphmem.model.result import Changed, Cited, Edge, Reached
+from graphmem.names import visible
 from graphmem.rules.fixes import fixes
 
 WIDTH = 96  # characters of a text that stands on one line
+ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
 ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
@@ -100,6 +103,11 @@ def changed(answer: Changed, *, is_dry: bool = False) -> str:
     for variant in answer.variants:
         apart = f"; differs in {', '.join(map(one_line, variant.differs))}" if variant.differs else ""
         lines.append(f"    variant of {variant.ref} (similarity {variant.similarity:.3f}{apart})")
+    for other in answer.set_aside:
+        lines.append(f"    {other.field} set aside: {one_line(other.text)}")
+        if other.field in ADVISING:
+            command = shlex.join(["graphmem", "edit", answer.ref, f"--{other.field}", other.text])
+            lines.append(f"        to make it the current one: {visible(command)}")
     return "\n".join(lines)
 
 
@@ -107,11 +115,9 @@ def fields(record: Record, *, but: str = "") -> str:
     """Return every field of a record that has a value, one a line; all ``but`` one."""
     lines = [record.ref]
     for name, value in record.model_dump(by_alias=True).items():
-        if name in ("kind", "name", "ref", "edited", but) or value in (None, [], (), {}, "", False):
+        if name in ("kind", "key", "name", "ref", "edited", but) or value in (None, [], (), {}, "", False):
             continue
         if name in ("helped", "failed") and not value:
-            continue
-        if name == "key" and value == record.name:
             continue
         lines.append(f"  {name + ':':<15} " + shown(value).strip().replace("\n", "\n" + " " * 18))
     return "\n".join(lines)

@@ -14,7 +14,7 @@ from graphmem.model.field import as_set
 from graphmem.model.insight import confidence_of
 from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.names import label
+from graphmem.names import composed, label
 from graphmem.rules.standing import Standing
 
 
@@ -55,6 +55,8 @@ def whole(row: Row, standing: Standing | None = None) -> Row:
             return {**row, "name": row["run"], "created_at": row["at"]}
         case "event":
             return {**row, "name": row["id"], "created_at": row["at"]}
+        case "failure" if not str(row.get("fix", "-")).strip():
+            return {name: value for name, value in row.items() if name != "fix"}
         case "lesson" if standing:
             return {**row, **standing.fields}
         case "insight":
@@ -75,7 +77,7 @@ def node_columns(
         counts: how often each was reported to have helped and to have failed.
     """
     made: dict[str, list[Any]] = {
-        "key": [row.get("key") or row["name"] for row in rows],
+        "key": [composed(str(row.get("key") or row["name"])) for row in rows],
         "name": list(shown),
         "ref": [f"{scope}/{name}" for name in shown],
         "updated_at": [latest(row) for row in rows],

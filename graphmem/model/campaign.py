@@ -27,6 +27,7 @@ class Campaign(Record):
 
     states = (*Record.states, ("status", "completed_at"), ("outcome", "fingerprint"))
     named_from = "objective"
+    identity = ("objective",)
 
     kind: Literal["campaign"]
     objective: Text

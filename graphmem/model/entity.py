@@ -1,12 +1,12 @@
 """An entity: a thing of the project, such as a class, a file, a service, of a type the project declares."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Strict
 
 from graphmem.model.field import ITEM_CHARACTERS, VALUE_BYTES, Item, Limit
 from graphmem.model.record import Record
-from graphmem.names import printable
+from graphmem.names import composed, printable
 
 
 class Entity(Record):
@@ -17,6 +17,15 @@ class Entity(Record):
     kind: Literal["entity"]
     type: Item
     value: Annotated[str, Strict(), Limit(VALUE_BYTES)] = ""
+
+    @classmethod
+    def completed(cls, values: Any) -> Any:
+        """Names are compared in NFC, so that is how a record has them, however its row was typed."""
+        values = super().completed(values)
+        if isinstance(values, dict):
+            names = {name: composed(values[name]) for name in ("key", "name") if isinstance(values.get(name), str)}
+            values = {**values, **names} if any(values[name] != text for name, text in names.items()) else values
+        return values
 
     @classmethod
     def refuse_name(cls, name: str) -> None:

@@ -7,6 +7,7 @@ from pydantic import computed_field, model_validator
 
 from graphmem.model.field import Item, Number, StringSet, Text, TextSet, Time
 from graphmem.model.record import Record
+from graphmem.names import mark
 
 ExperienceType = Literal[
     "feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"
@@ -22,6 +23,7 @@ class Experience(Record):
 
     derived = frozenset({"updated_at", "ref", "recorded_at"})
     named_from = "description"
+    identity = ("description",)
 
     kind: Literal["experience"]
     task_type: ExperienceType
@@ -59,6 +61,10 @@ class Experience(Record):
     @property
     def search_text(self) -> str:
         return "\n".join([self.description, self.approach, *self.lessons])
+
+    @property
+    def plain_name(self) -> str:
+        return f"{self.created_at:%Y-%m-%d}_{super().plain_name or mark(self.identity_text)}"
 
     @property
     def day(self) -> Item:

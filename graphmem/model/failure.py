@@ -1,7 +1,7 @@
 """A failure: an observable error and, once known, what resolves it."""
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Strict, model_validator
 
@@ -15,12 +15,20 @@ class Failure(Triggered):
     """What went wrong (``trigger``) and what fixes it; without a fix and without a solving pattern it is unsolved."""
 
     named_from = "trigger"
+    identity = ("trigger",)
 
     kind: Literal["failure"]
     fix: Text | None = None
     match: Expression | None = None  # Python `re` syntax; finds the failure in logs
     cost: Number | None = None  # thousands of tokens it took to learn
     flaky: Flag = False
+
+    @classmethod
+    def completed(cls, values: Any) -> Any:
+        """An empty fix in a file is no fix: the failure is unsolved."""
+        if isinstance(values, dict) and isinstance(fix := values.get("fix"), str) and not fix.strip():
+            values = {name: value for name, value in values.items() if name != "fix"}
+        return super().completed(values)
 
     @model_validator(mode="after")
     def check_match(self) -> Self:

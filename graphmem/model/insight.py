@@ -27,6 +27,7 @@ class Insight(Record):
     derived = frozenset({"updated_at", "ref", "occurrences", "confidence"})
     references = ("derived_from",)
     named_from = "statement"
+    identity = ("category", "statement")
 
     kind: Literal["insight"]
     category: Category

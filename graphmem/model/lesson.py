@@ -22,6 +22,7 @@ class Lesson(Memory):
     counted = frozenset({"frequency", "runs_since_last_seen", "last_seen_run", "restored_at"})
     states = (*Memory.states, ("frequency", "runs_since_last_seen", "last_seen_run"))
     named_from = "description"
+    identity = ("description",)
 
     kind: Literal["lesson"]
     type: LessonType = "pattern"

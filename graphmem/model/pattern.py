@@ -10,6 +10,7 @@ class Pattern(Triggered):
     """What works: ``trigger`` says when it applies, ``insight`` what to do."""
 
     named_from = "trigger"
+    identity = ("trigger", "insight")
 
     kind: Literal["pattern"]
     insight: Text

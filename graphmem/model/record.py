@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
 
 from graphmem.model.field import Count, GrowingSet, Item, Limit, StringSet, Text, Time, format_time
-from graphmem.names import SLUG, slug
+from graphmem.names import SLUG, collapsed, slug, text_key
 
 Row = dict[str, JsonValue]
 
@@ -99,12 +99,13 @@ SCALARS = frozenset({str, bool, int, type(None)})
 
 
 class Alternate(BaseModel):
-    """A text that a merge set aside: what stood in ``field``."""
+    """Another text for ``field`` of the same record, kept beside the current one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     field: Item
     text: Text
+    at: Time | None = None  # when the text was given; None in rows of older versions
 
 
 Alternates = Annotated[tuple[Alternate, ...], Field(json_schema_extra={"uniqueItems": True})]
@@ -126,7 +127,9 @@ class Record(Frozen):
     states: ClassVar[tuple[tuple[str, ...], ...]] = (("archived_at", "archive_reason", "superseded_by"),)
     counted: ClassVar[frozenset[str]] = frozenset()  # fields that follow from facts; a row has where they begin
     references: ClassVar[tuple[str, ...]] = ()  # fields that hold references of other records
+    single_references: ClassVar[tuple[str, ...]] = ("superseded_by",)  # fields that hold one
     named_from: ClassVar[str] = ""  # the field that a name is made from where none is given
+    identity: ClassVar[tuple[str, ...]] = ()  # fields whose texts make the key; without them the name is the key
 
     name: Item
     key: Item = ""
@@ -173,6 +176,21 @@ class Record(Frozen):
     def ref(self) -> str:
         """The reference by current name."""
         return f"{self.scope}/{self.name}"
+
+    @property
+    def identity_text(self) -> str:
+        """The text that says which record it is; empty where its name does."""
+        return collapsed(" ".join(getattr(self, field) for field in self.identity))
+
+    @property
+    def text_key(self) -> str:
+        """The key made from the text, whatever the name: two branches that write down one thing make one record."""
+        return text_key(getattr(self, self.named_from), self.identity_text)
+
+    @property
+    def plain_name(self) -> str:
+        """The name for a record that was given none, where it is free; empty where the text has no letter or digit."""
+        return slug(getattr(self, self.named_from))
 
     @property
     def other_names(self) -> tuple[str, ...]:

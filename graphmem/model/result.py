@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, Sk
 from graphmem.model.blackboard import CurrentSession, CurrentTask, Preferences
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
-from graphmem.model.record import Record
+from graphmem.model.record import Alternate, Record
 from graphmem.model.vocabulary import EntityType, RelationType
 
 # A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none it could be given.
@@ -56,6 +56,7 @@ class Changed(Answer):
     What a command did to one record; ``ref`` is the record that now holds it.
 
     ``merged_by`` is what spoke for a merge beside the same telling words: the meaning, or an equal signature.
+    ``set_aside`` are the texts that this change keeps as alternates, beside the current ones.
     """
 
     ref: str
@@ -64,17 +65,26 @@ class Changed(Answer):
     merged_by: Literal["similarity", "signature"] | None = None
     similarity: float | None = None
     variants: list[Variant] = []
+    set_aside: list[Alternate] = []
     record: Shown
 
 
+class Update(Answer):
+    """A record that ``add --ndjson`` changed, and which of its fields."""
+
+    ref: str
+    fields: list[str]
+
+
 class BulkAdded(Answer):
-    """What ``add --ndjson`` did; ``results`` only when asked for."""
+    """What ``add --ndjson`` did; of what it updated the first hundred, ``results`` only when asked for."""
 
     created: int
     merged: int
     updated: int
     unchanged: int
     relations: int
+    updates: list[Update] = []
     results: list[Changed] = []
 
 

@@ -14,6 +14,8 @@ class Decision(Record):
     """What was decided, and why."""
 
     named_from = "decision"
+    identity = ("decision",)
+    single_references = (*Record.single_references, "task")
 
     kind: Literal["decision"]
     decision: Text
@@ -36,6 +38,7 @@ class Constraint(Record):
     """What has to be kept to, from whom, and until when."""
 
     named_from = "constraint"
+    identity = ("constraint",)
 
     kind: Literal["constraint"]
     constraint: Text

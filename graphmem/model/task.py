@@ -28,6 +28,7 @@ class Task(Record):
     derived = frozenset({"updated_at", "ref", "seq", "slug"})
 
     references = ("depends", "blocked_by", "utilized", "prior_knowledge")
+    single_references = (*Record.single_references, "campaign")
     states = (
         *Record.states,
         ("status", "blocked_reason", "blocked_by", "started_at", "completed_at", "blocked_at"),

@@ -1,40 +1,89 @@
 """
 What makes two texts the same memory (docs/concepts/retrieval.md, "Near-duplicates").
 
-A sentence that differs only in a library, a version, an error code or a "not" is another memory; one that differs only
-in a line number, an address, a duration, white space or in how it is worded is the same.
+Two texts are one memory only if they say the same phrases: the same words, in the same order within a phrase, bound to
+the same prepositions, and negated alike. A text that differs in a library, a version, an error code, a direction, a
+"not", or in any word that says something, is another memory; one that differs only in a line number, an address, a
+duration, white space, the order of its phrases, fillers or listed synonyms is the same. In doubt they are two: a missed
+merge leaves a variant, a wrong one answers wrongly.
 """
 
 import re
 from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
 
 from graphmem.rules.signature import QUOTED, errors, stable
 
 WORD = re.compile(r"[^\W_]+(?:[._/:\\@+'’-]+[^\W_]+|_)*", re.UNICODE)
+PIECE = re.compile(rf"(?:\.{{0,2}}/)?{WORD.pattern}|[,;:.!?()\[\]{{}}—–]|(?<=\s)-+(?=\s)|[-=]>|→|[<>+*/&|=~^%]+")
+SOFT = re.compile(r"[,;](?=\s|$)")  # punctuation that one writes and another leaves out
+QUOTES = re.compile("['\"`“”‘’,;]")
 CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}\d|[A-Z]{2}[a-z]")
-NOT = re.compile(r"n['’]t\b|\bcannot\b", re.IGNORECASE)
+NOT = re.compile(r"\b(?:can|won|shan)['’]t\b|n['’]t\b|\bcannot\b|\b(?:fail(?:s|ed|ing)?|unable) to\b", re.IGNORECASE)
+ASIDES = re.compile(  # what a person says beside what happened
+    r"\b(?:(?:in|on|for|of|to) (?:our|my|this) (?:project|repo|repository|code ?base|case)|as far as i can tell"
+    r"|(?:just )?for the record|as it turned out|(?:today )?(?:we|i) (?:noticed|found|saw|see)(?: that)?|once more"
+    r"|it (?:seems|appears|looks like)(?: that)?)\b|['’](?:s|re|ve|ll|d|m)\b"
+)
+BECAUSE = re.compile(
+    r"\bdue to\b|\b(?:this happens )?because(?: of)?\b|\breason:|\bthe (?:cause|reason) is(?: that)?\b"
+)
+WHENEVER = re.compile(r"\b(?:every|each) time\b")
 ENDING = re.compile(r"(?:ations?|ions?|ings?|ers?|ors?|ments?|ies|ied|ed|es|s|ly|e|y)$")
 STEM = 4  # letters that a word keeps at least
-FEW = 2  # words: so many that stand in the place of others make another sentence
+ORDER = "the order of words"  # named where two texts have the same words in other places
 
-# Words that say nothing of their own; but for "from", "with", "before" and the like, which do.
+# Words that say nothing of their own.
 EMPTY = frozenset(
     "a an the this that these those is are was were be been being am do does did done has have had having will would"
-    " shall should may might must can could it its we i you they he she our your my their there here then so just very"
-    " really quite also too get gets got getting of to for in on at by as and or but".split()
+    " shall should may might must can could it its we i you they he she our your my their there here so just very"
+    " really quite also too get gets got getting of as and or but again still already simply basically actually"
+    " apparently unfortunately somehow note which please".split()
 )
-# Words that turn a sentence into its opposite. "It fails" and "it does not work" both have one.
-TURNING = frozenset("not no never none neither nor without unable impossible".split())
-FAILING = ("fail", "brea", "brok", "cras")
-# Words of one group mean the same, by their first letters.
+# What begins a phrase: prepositions and conjunctions, each with the one that stands for it.
+HEADS = {
+    word: group.split()[0]
+    for group in (
+        "in on at inside within", "to into onto towards", "from", "for", "by", "with using", "without", "before",
+        "after", "until till", "when if while whenever once", "because since", "unless", "although though however",
+        "during", "through via", "between", "under", "over", "than", "against", "about", "off", "out", "up", "down",
+        "instead", "then",
+    )
+    for word in group.split()
+} | dict.fromkeys("and but or as so".split(), "")  # these only begin one  # fmt: skip
+# Words that turn a phrase into its opposite. "It fails" and "it does not work" both have one.
+TURNING = frozenset("not no never none neither nor impossible".split())
+FAILING = frozenset(
+    "fail fails failed failing failure break breaks broke broken breaking crash crashes crashed".split()
+)
 GROUPS = (
-    "erro prob issu", "star begi laun boot", "stop end ends fini term quit", "show disp prin",
-    "fix fixe repa solv reso",
-    "find loca dete", "miss abse lack", "need requ", "wron inco inva bad", "remo dele", "hang free stal stuc",
-    "use uses usin util", "beca sinc", "when if whil once", "refu reje deny deni decl", "allo perm", "larg big huge",
-    "smal tiny", "run runs runn exec", "rece obta", "retu give yiel", "rais thro", "fold dire", "occu happ aris",
+    "error errors problem problems issue issues bug bugs defect trouble", "start begin launch boot",
+    "stop end finish terminate quit",
+    "show display print", "fix repair solve resolve", "find locate detect", "missing absent lacking", "need require",
+    "wrong incorrect", "invalid bad", "remove delete", "hang freeze stall stuck", "use utilise utilize",
+    "refuse reject deny decline", "allow permit", "large big huge", "small tiny", "run execute", "receive obtain",
+    "return give yield", "raise throw", "folder directory", "occur happen arise", "work works worked working",
+    "colour color", "initialise initialize", "serialise serialize", "normalise normalize", "cancelled canceled",
 )  # fmt: skip
-SYNONYMS = {stem: f"~{stems.split()[0]}" for stems in GROUPS for stem in stems.split()}
+
+
+class Phrase(NamedTuple):
+    """A piece of a text: what binds it to the rest, whether it is negated, and its words, by their stems."""
+
+    head: str
+    is_negated: bool
+    words: tuple[str, ...]
+
+
+class Parts(NamedTuple):
+    """A text without its volatile parts, taken apart: telling tokens, all tokens, phrases, and the words of these."""
+
+    text: str
+    telling: frozenset[str]
+    tokens: frozenset[str]
+    phrases: Counter[Phrase]
+    words: Counter[str]
 
 
 def signature(text: str) -> str:
@@ -60,25 +109,59 @@ def differing(left: str, right: str) -> frozenset[str]:
     """
     Return what makes two similar texts two memories; nothing where they say the same.
 
-    Telling tokens that the other text does not hold; the words that stand in the place of others; a "not".
+    Telling tokens that the other text does not hold, then words that only one of them has, then a "not", then the order
+    of words.
     """
-    texts = signature(left), signature(right)
-    held = [{text, *WORD.findall(text)} for text in texts]
+    first, second = parts_of(left), parts_of(right)
     missing = {
         token
-        for found, words, text in ((telling(left), held[1], texts[1]), (telling(right), held[0], texts[0]))
-        for token in found
-        if token not in words and (WORD.fullmatch(token) or token not in text)
+        for one, other in ((first, second), (second, first))
+        for token in one.telling
+        if token not in other.tokens and (WORD.fullmatch(token) or bare(token) not in bare(other.text))
     }
     if missing:
         return frozenset(missing)
-    first, second = (content(text) for text in texts)
-    only = [first - second, second - first]
-    if turns(texts[0]) != turns(texts[1]):
-        return frozenset({"not"})
-    if all(0 < sum(words.values()) <= FEW for words in only):
-        return frozenset(word.removeprefix("~") for words in only for word in words)
-    return frozenset()
+    if first.phrases == second.phrases:
+        return frozenset()
+    if phrases(SOFT.sub(" ", first.text)) == phrases(SOFT.sub(" ", second.text)):
+        return frozenset()
+    only = (first.words - second.words) + (second.words - first.words)
+    if only:
+        written = {meaning(word): word for text in (second.text, first.text) for word in WORD.findall(text)}
+        return frozenset(written.get(word, word.removeprefix("~")) for word in only)
+    return frozenset({ORDER if is_turned(first.phrases) == is_turned(second.phrases) else "not"})
+
+
+def are_variants(left: str, right: str) -> bool:
+    """Tell whether two similar texts are about one thing: they share a telling name, or half of their words."""
+    first, second = parts_of(left), parts_of(right)
+    if any(not token.isdigit() for token in first.telling & second.telling):
+        return True
+    return 2 * (first.words & second.words).total() >= max(2, min(first.words.total(), second.words.total()))
+
+
+@lru_cache(4096)  # one text is compared with many
+def parts_of(text: str) -> Parts:
+    """Return a text taken apart."""
+    plain_text = signature(text)
+    found = phrases(plain_text)
+    words = Counter(word for phrase in found.elements() for word in said(phrase))
+    return Parts(plain_text, telling(text), frozenset({plain_text, *WORD.findall(plain_text)}), found, words)
+
+
+def bare(text: str) -> str:
+    """Return a text without quotation marks, and commas."""
+    return QUOTES.sub("", text)
+
+
+def said(phrase: Phrase) -> tuple[str, ...]:
+    """Return the words of a phrase, the one that binds it among them unless it says nothing."""
+    return (phrase.head, *phrase.words) if phrase.head else phrase.words
+
+
+def is_turned(found: Counter[Phrase]) -> bool:
+    """Tell whether an odd number of phrases is negated."""
+    return sum(phrase.is_negated for phrase in found.elements()) % 2 == 1
 
 
 def same_memory(left: str, right: str) -> bool:
@@ -94,24 +177,47 @@ def is_same_traceback(left: str, right: str) -> bool:
     return first == second and bool(first) and all(frame for _, frame in first)
 
 
-def plain_words(text: str) -> list[str]:
-    """Return the words of a text in lower case, "can't" and "cannot" as "not"."""
-    return [
-        part for word in WORD.findall(NOT.sub(" not", text)) for part in re.split(r"[-'’]", word.casefold()) if part
-    ]
+def phrases(text: str) -> Counter[Phrase]:
+    """Return the phrases of a text in lower case; their order in the text does not matter, that of their words does."""
+    found: Counter[Phrase] = Counter()
+    head, is_negated, words = "", False, list[str]()
+
+    for piece in PIECE.findall(plain(text)):
+        for word in re.split(r"[-'’]", piece) if WORD.fullmatch(piece) else [piece]:
+            if word in HEADS or not word.strip(",;:.!?()[]{}—–-"):
+                if words or head:
+                    found[Phrase(head, is_negated, tuple(words))] += 1
+                    is_negated = False  # a "not" before a preposition is of the phrase that it begins
+                    words.clear()
+                head = HEADS.get(word, "")
+            elif word in TURNING:
+                is_negated = not is_negated
+            elif word in FAILING:
+                is_negated = not is_negated
+                words.append("~work")
+            elif word and word not in EMPTY:
+                words.append(meaning(word))
+    if words or head or is_negated:
+        found[Phrase(head, is_negated, tuple(words))] += 1
+    return found
 
 
-def turns(text: str) -> bool:
-    """Tell whether a sentence is turned an odd number of times."""
-    return sum(word in TURNING or word.startswith(FAILING) for word in plain_words(text)) % 2 == 1
+def plain(text: str) -> str:
+    """Return a text in lower case, its negations as "not", without what is said beside what happened."""
+    text = ASIDES.sub(" ", NOT.sub(" not ", text.casefold()))
+    return WHENEVER.sub("when", BECAUSE.sub("because", text))
 
 
-def content(text: str) -> Counter[str]:
-    """Return the words that say something, by their stems; those that mean the same under one of them."""
-    words = (w for w in plain_words(text) if not (w in EMPTY or w in TURNING or w.startswith(FAILING)))
-    return Counter(SYNONYMS.get(w[:STEM]) or stemmed(w) for w in words)
+def meaning(word: str) -> str:
+    """Return what stands for a word and its synonyms: a stem."""
+    return SYNONYMS.get(stemmed(word), stemmed(word))
 
 
 def stemmed(word: str) -> str:
-    """Return a word without its ending."""
+    """Return a word without its ending; what is more than a word, such as a path or a name of code, as it is."""
+    if not word.isalpha():
+        return word
     return word[:STEM] + ENDING.sub("", word[STEM:]) if len(word) > STEM else word
+
+
+SYNONYMS = {stemmed(word): f"~{group.split()[0]}" for group in GROUPS for word in group.split()}

@@ -19,7 +19,7 @@ def fixes(record: Record) -> list[Fix]:
         at = record.edited.get("fix", record.created_at)
         found.append((help_ratio(record.helped, record.failed), at, record.fix))
     aside = [other for other in record.alternates if other.field == "fix" and other.text != record.fix]
-    found += [(UNKNOWN, getattr(other, "at", None), other.text) for other in aside]
+    found += [(UNKNOWN, other.at, other.text) for other in aside]
     found.sort(key=lambda fix: (fix[0], fix[1].timestamp() if fix[1] else 0.0), reverse=True)
     return [Fix(text=text, at=at and format_time(at), help_ratio=ratio, is_current=text == record.fix)
             for ratio, at, text in found]  # fmt: skip

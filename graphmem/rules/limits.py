@@ -1,10 +1,10 @@
 """The limits of what a command takes in; files and merges may hold more (docs/reference/records.md)."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from functools import cache
 
 from graphmem.errors import BadInput
-from graphmem.model.field import Limit
+from graphmem.model.field import TEXT_BYTES, Limit
 from graphmem.model.record import Frozen, limits, row_fields
 
 
@@ -30,6 +30,25 @@ def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None
             for item in value:
                 if isinstance(item, str):
                     refuse_text(record.kind, alias, item, limit)
+
+
+def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
+    """
+    Raise ``BadInput`` for a text without a word in it: it would count as an answer and say nothing.
+
+    Args:
+        given: values by their names in a row, as a person gave them.
+    """
+    texts = {alias for _, alias, limit in limited(model) if limit.size == TEXT_BYTES and not limit.items}
+    for name in sorted(texts.intersection(given)):
+        value = given[name]
+        if isinstance(value, str) and not value.strip():
+            kind = model.__name__.lower()
+            raise BadInput(
+                f"{kind}: {name} is empty",
+                hint=f"give {name} a text, leave it out, or remove it from a record with edit --unset {name}",
+                details={"field": name},
+            )
 
 
 @cache

@@ -87,8 +87,11 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
             del edited[name]  # a value that is there and has no time of its own is as old as its record
     if edited:
         row["edited"] = edited
-    kept = three_way(*(alternates(side) for side in sides)) | lost
-    if aside := sorted(pair for pair in kept if pair[1] != as_text(row.get(pair[0]))):
+    # A current text goes from the list only where the base did not have it there: as a removal of what the base had it
+    # would count in the next merge, and the result would depend on the order of merges.
+    was, *both = (alternates(side) for side in sides)
+    kept = three_way(was, *both) | lost
+    if aside := sorted(pair for pair in kept if pair in was or pair[1] != as_text(row.get(pair[0]))):
         row["alternates"] = [{"field": name, "text": text} for name, text in aside]
     key = ours.get("key") or ours.get("name")
     return row if key is None or key == row.get("name") else {**row, "key": key}

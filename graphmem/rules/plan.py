@@ -7,18 +7,19 @@ from typing import Any
 from pydantic import ValidationError
 
 from graphmem.errors import BadInput, Refused
+from graphmem.model.campaign import Campaign
 from graphmem.model.task import Task
 from graphmem.names import slug
 
 SHOWN = 60  # characters of a bad value in a message
 
 
-def planned_tasks(campaign: str, plan: object, existing: Sequence[Task], now: datetime) -> list[Task]:
+def planned_tasks(campaign: Campaign, plan: object, existing: Sequence[Task], now: datetime) -> list[Task]:
     """
     Return the tasks of a plan, each with the references of what it needs.
 
     Args:
-        campaign: name of the campaign, also its key's.
+        campaign: its key begins the keys of its tasks, its name their names.
         plan: a list of tasks, or ``{"tasks": […]}``; a task has ``seq``, ``objective`` and the fields of a task.
         existing: tasks that the campaign has already; a new one may need them.
         now: when they are created.
@@ -39,8 +40,10 @@ def planned_tasks(campaign: str, plan: object, existing: Sequence[Task], now: da
             raise BadInput(f"task {place} of the plan is {str(row)[:SHOWN]!r}", hint="a task is a JSON object")
         seq = sequence(row.get("seq"), f"task {place} of the plan")
         if seq in names:
-            raise Refused(f"seq {seq} stands twice in campaign {campaign!r}", hint="give each task a seq of its own")
-        names[seq] = task_name(campaign, seq, row)
+            raise Refused(
+                f"seq {seq} stands twice in campaign {campaign.name!r}", hint="give each task a seq of its own"
+            )
+        names[seq] = f"{campaign.key}/{task_title(seq, row)}"
         parsed.append((seq, row))
     needs = {seq: needed(seq, row.get("depends", "none"), names) for seq, row in parsed}
     before = {task.seq: [seq for seq, name in names.items() if f"task/{name}" in task.depends] for task in existing}
@@ -59,11 +62,11 @@ def sequence(value: object, where: str) -> str:
     raise BadInput(f"seq {value!r} of {where} is no number of up to three digits", hint='such as 1 or "001"')
 
 
-def task_name(campaign: str, seq: str, row: Mapping[str, Any]) -> str:
-    """Return the name of a task: its campaign, its number, its slug or that of its objective."""
+def task_title(seq: str, row: Mapping[str, Any]) -> str:
+    """Return the part of a task's name after its campaign: its number, then its slug or that of its objective."""
     given = row.get("slug")
     made = given if isinstance(given, str) and given else slug(str(row.get("objective") or row.get("title") or ""))
-    return f"{campaign}/{seq}-{made or 'task'}"
+    return f"{seq}-{made or 'task'}"
 
 
 def needed(seq: str, value: object, names: Mapping[str, str]) -> list[str]:
@@ -103,12 +106,14 @@ def cycles(needs: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return sorted(found)
 
 
-def make_task(campaign: str, name: str, row: Mapping[str, Any], depends: list[str], now: datetime) -> Task:
+def make_task(campaign: Campaign, key: str, row: Mapping[str, Any], depends: list[str], now: datetime) -> Task:
     """Return one task of a plan as a record."""
+    name = f"{campaign.name}/{key.rpartition('/')[2]}"
     fields = {key: value for key, value in row.items() if key not in ("seq", "slug", "depends", "kind", "title")}
     if "objective" not in fields and "title" in row:
         fields["objective"] = row["title"]
-    given = {"kind": "task", "name": name, "campaign": f"campaign/{campaign}", "depends": depends, "created_at": now}
+    given = {"kind": "task", "key": key, "name": name, "campaign": campaign.key_ref, "depends": depends,
+             "created_at": now}  # fmt: skip
     try:
         return Task.model_validate({**fields, **given})
     except ValidationError as error:
@@ -123,6 +128,6 @@ def make_task(campaign: str, name: str, row: Mapping[str, Any], depends: list[st
 
 
 def ready_tasks(tasks: Sequence[Task]) -> list[Task]:
-    """Return the pending tasks whose parents are all complete, in the order of the plan."""
-    complete = {task.key_ref for task in tasks if task.status == "complete"}
+    """Return the pending tasks whose parents are all complete, in the order of the plan; all by shown name."""
+    complete = {task.ref for task in tasks if task.status == "complete"}
     return [task for task in tasks if task.status == "pending" and complete.issuperset(task.depends)]

@@ -14,14 +14,14 @@ from graphmem.model import MODELS, Fact, Feedback, Insight, Record, Relation, Se
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.model.result import BulkAdded
-from graphmem.names import mark, row_id
+from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode, refuse_long
-from graphmem.rules.limits import refuse_oversize
+from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
 from graphmem.usecase.facts import put_fact, task_key
 from graphmem.usecase.incoming import Given, Intake, add_record, guarded, key_of
-from graphmem.usecase.intake import changed, keyed, made_name
+from graphmem.usecase.intake import changed, holder_of, identified, keyed
 from graphmem.usecase.link import known_relation, refuse_ends
 from graphmem.usecase.repeats import add_without_repeats
 
@@ -43,12 +43,12 @@ def bulk_add(
         verbose: answer with what became of each record.
     """
     with store.writing(), uncollected():
-        intake = Intake(store, name, store.ledger.symmetric, is_verbose=verbose, may_skip=skip_invalid)
+        scopes = frozenset(store.catalog.scopes())
+        intake = Intake(store, name, store.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid)
         rows = read_lines(intake, lines)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
         intake.there = frozenset(store.catalog.files_of(numbers, "record"))
-        intake.scopes = frozenset(store.catalog.scopes())
         if dedup:
             add_without_repeats(intake, records)
         else:
@@ -67,7 +67,9 @@ def bulk_add(
             raise bad_input(intake)
         store.ledger.commit(list(intake.puts.values()))
         keep_rejects(intake)
-    return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, "results": intake.results})
+    return BulkAdded.model_validate(
+        {**intake.counts, "relations": intake.relations, "updates": intake.updates, "results": intake.results}
+    )
 
 
 def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
@@ -88,6 +90,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
                 complete(intake, row)
             record = None if is_plain_edge(row) else checked(model_of(row), row, line)
             if record is not None:
+                refuse_blank(type(record), record.to_row())
                 refuse_oversize(record)
             rows.append(Given(place, line, row, record))
         except BadLine as bad:
@@ -117,14 +120,22 @@ def complete(intake: Intake, row: Row) -> None:
         aliases = row.get("aliases")
         row["aliases"] = [*(aliases if isinstance(aliases, list) else []), row.pop("name")]
         complete(intake, row)
-    elif isinstance(kind, str) and row.get("name") is None and named_from(kind):
+    elif isinstance(kind, str) and named_from(kind):
+        complete_names(intake, kind, row)
+
+
+def complete_names(intake: Intake, kind: str, row: Row) -> None:
+    """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
+    catalog, name, key = intake.store.catalog, row.get("name"), row.get("key")
+    if name is None:
         made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
         assert isinstance(made, Record)
-        text = getattr(made, made.named_from)
-        name = made_name(intake.store.catalog, kind, text, made.search_text, made.created_at)
-        if intake.texts.setdefault(f"{kind}/{name}", made.search_text) != made.search_text:
-            name = f"{name}-{mark(made.search_text)}"
-        row["name"] = name
+        holder = holder_of(catalog, kind, str(key)) if key is not None else None
+        made = identified(catalog, made, intake.names)
+        intake.names.setdefault(made.ref, made.key_ref)
+        row["name"], row["key"] = holder.name if holder else made.name, key or made.key
+    elif key is None and kind in intake.scopes and isinstance(name, str):
+        row["key"] = catalog.key_of_name(kind, name) or name
 
 
 def is_running_number(intake: Intake, row: Row) -> bool:

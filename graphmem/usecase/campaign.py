@@ -43,12 +43,13 @@ def add_tasks(store: Store, ref: str, plan: object) -> CampaignTasks:
         number, campaign = campaign_of(store, ref)
         if campaign.status != "active":
             raise Refused(f"campaign {campaign.name!r} is {campaign.status}; it takes no more tasks")
-        existing = tasks_of(store, number)
-        made = planned_tasks(campaign.key, plan, existing, store.now())
+        stored = catalog.stored(number)
+        existing = [catalog.stored(row_id(f"task/{task.key}")) for task in tasks_of(store, number)]
+        assert isinstance(stored, Campaign)
+        made = planned_tasks(stored, plan, [task for task in existing if isinstance(task, Task)], store.now())
         for task in made:
             refuse_oversize(task)
-            found = catalog.lookup("task", task.name)
-            if found is not None:
+            if catalog.has(row_id(task.key_ref)):
                 raise Refused(f"{task.ref} is there already", hint="take another seq or slug")
         store.ledger.commit([entry(task, store.ledger.symmetric) for task in made])
         return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(store, number))

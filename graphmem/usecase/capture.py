@@ -1,47 +1,39 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Mapping
+from typing import Any
 
+from graphmem.catalog.catalog import Catalog, shown_as
 from graphmem.errors import Refused
 from graphmem.ledger.row import entry
-from graphmem.model import Entity, Experience, Fact, Insight, Memory, Pattern, Record, Relation, Task
-from graphmem.model.result import Action, Changed, Variant
+from graphmem.model import Campaign, Entity, Experience, Fact, Insight, Memory, Record, Task
+from graphmem.model.result import Action, Changed
 from graphmem.names import row_id
-from graphmem.rules.dedup import differing, same_memory
 from graphmem.store import Store
 from graphmem.usecase.cite import pinned
+from graphmem.usecase.duplicates import (
+    NOVEL,
+    Likeness,
+    aside_fields,
+    find_alike,
+    merged,
+    variant_edge,
+    variants_of,
+    with_alternates,
+)
 from graphmem.usecase.experience import as_allowed, refuse_chance
 from graphmem.usecase.intake import (
     build,
     changed,
+    identified,
     keyed,
     known_type,
-    made_name,
     refuse_archived,
     refuse_no_slug,
     refuse_taken,
+    taken,
     united,
 )
-
-TEXTS = ("trigger", "fix", "insight", "description")  # what a merge sets aside where two records differ
-MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
-MOST_DIFFERENCES = 6  # named of what makes a new record another
-MOST_VARIANTS = 3  # variants linked to a new record
-
-
-@dataclass(frozen=True)
-class Likeness:
-    """What a new record resembles: the record it is, if any, and those that are similar and others."""
-
-    same: int | None = None
-    similarity: float | None = None
-    by: Literal["similarity", "signature"] | None = None
-    variants: tuple[tuple[int, float], ...] = ()
-
-
-NOVEL = Likeness()
 
 
 def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = True, dry_run: bool = False,
@@ -57,29 +49,64 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         replace: a merge keeps the newer texts and sets the older ones aside.
     """
     given = {name: value for name, value in fields.items() if value is not None}
+    is_named = "name" in given
     with store.writing() as catalog:
         if kind == "entity":
             known_type(catalog, str(given.get("type")))
-        elif "name" in given:
+        elif is_named:
             refuse_no_slug(kind, str(given["name"]))
         given |= with_hashes(store, given)
         made = build(kind, {"name": "unnamed", **given}, store.now())
         assert isinstance(made, Record)
-        if "name" not in given:
-            name = made_name(catalog, kind, getattr(made, made.named_from), made.search_text, made.created_at)
-            made = made.replaced({"name": name, "key": name})
-        made = keyed(catalog, made)
+        made = keyed(catalog, identified(catalog, made, is_named=is_named))
         given |= {field: getattr(made, field) for field in made.references if field in given}
         if isinstance(made, Insight):
             refuse_chance(store, made)
         number = row_id(made.key_ref)
-        if catalog.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
-            return update(store, number, united(catalog.stored(number), given), dry_run=dry_run)
-        refuse_taken(catalog, made.scope, made.name)
+        if catalog.has(number):
+            return add_again(store, number, made, given, dry_run=dry_run)
         likeness = find_alike(store, made) if dedup and isinstance(made, Memory) else NOVEL
-        if likeness.same is not None and isinstance(made, Memory):
-            return merge(store, likeness, made, is_named="name" in given, replace=replace, dry_run=dry_run)
-        return create(store, made, likeness, dry_run=dry_run)
+        if likeness.same is not None:
+            return merge(store, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
+        holder = catalog.lookup(made.scope, made.name)
+        if holder is None:
+            return create(store, made, likeness, dry_run=dry_run)
+        if not replace:
+            raise taken(catalog, holder, made.name)
+        return rewrite(store, holder, made, given, dry_run=dry_run)
+
+
+def add_again(store: Store, number: int, made: Record, given: Mapping[str, Any], *, dry_run: bool) -> Changed:
+    """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
+    older = store.catalog.stored(number)
+    if isinstance(older, Campaign) and older.status != "active":
+        raise Refused(
+            f"{store.catalog.refs([number])[number]} has this objective and is {older.status}",
+            hint="say in the objective what is new, and add that as a campaign of its own",
+        )
+    if older.identity:
+        refuse_other_holder(store.catalog, number, made)
+    return rewrite(store, number, made, given, but=older.identity, dry_run=dry_run)
+
+
+def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
+    """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
+    holder = catalog.lookup(made.scope, made.name)
+    if holder not in (None, number):
+        raise taken(catalog, holder, made.name)
+
+
+def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (),
+            dry_run: bool) -> Changed:  # fmt: skip
+    """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
+    refuse_archived(store.catalog, number)
+    older = store.catalog.stored(number)
+    texts = aside_fields(type(older))
+    changes = {name: value for name, value in united(older, given).items() if name not in texts}
+    if older.identity:
+        alias = made.name if "name" in given else None
+        changes |= merged(older, made, alias=alias, newer=texts - set(but))
+    return put(store, number, changes, "updated", dry_run=dry_run)
 
 
 def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,129 +131,26 @@ def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> 
     return Changed(ref=made.ref, action="created", similarity=likeness.similarity, variants=variants, record=made)
 
 
-def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
-    """Return the edge between a new record and one that is similar and another."""
-    source, target = sorted((made.key_ref, other.key_ref))
-    row = {"kind": "relation", "from": source, "type": "variant", "to": target, "created_at": made.created_at}
-    return Relation.model_validate({**row, "similarity": similarity})
-
-
-def find_alike(store: Store, made: Memory) -> Likeness:
-    """Look for the record that a new one repeats, and for those that are only similar."""
-    repeats = store.catalog.repeating(made)
-    if store.vectors is None or store.embedder is None:
-        return judge(store, made, {}, repeats, store.catalog.stored)
-    store.embed_missing()
-    vector = store.vectors.vector_of(made.search_text)
-    bound = store.settings.retrieval.variant_similarity
-    similar = {n: cosine for n, cosine in store.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
-    similar |= {n: float(row @ vector) for n, row in store.vectors.of({row_id(one.key_ref) for one in repeats})}
-    return judge(store, made, similar, repeats, store.catalog.stored)
-
-
-def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Sequence[Memory],
-          record_of: Callable[[int], Record]) -> Likeness:  # fmt: skip
-    """
-    Decide what a new record is.
-
-    Args:
-        cosines: of the records that are at least similar, and of those in ``repeats``, where there is a model.
-        repeats: records with the same error signature.
-        record_of: returns a record by its number.
-    """
-    settings = store.settings.retrieval
-    clipped = {number: max(0.0, min(1.0, cosine)) for number, cosine in cosines.items()}
-    near = sorted(clipped, key=lambda number: (-clipped[number], number))
-    for number in near:
-        if clipped[number] < settings.merge_similarity:
-            break
-        other = record_of(number)
-        if isinstance(other, Memory) and is_same(made, other):
-            return Likeness(number, clipped[number], "similarity")
-    same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
-    if same:
-        return Likeness(same[0], clipped.get(same[0]), "signature")
-    variants = tuple((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)[:MOST_VARIANTS]
-    return Likeness(None, variants[0][1] if variants else None, variants=variants)
-
-
-def is_same(made: Memory, other: Memory) -> bool:
-    """Tell whether two similar memories say the same; patterns also have to advise the same."""
-    if not same_memory(made.subject, other.subject):
-        return False
-    return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
-
-
-def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) -> list[Variant]:
-    """Return what a new record is a variant of, each with what tells them apart."""
-    return [
-        Variant(ref=others[number].ref, similarity=similarity, differs=differences(made, others[number]))
-        for number, similarity in likeness.variants
-    ]
-
-
-def differences(made: Record, other: Record) -> list[str]:
-    """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
-    assert isinstance(made, Memory) and isinstance(other, Memory)
-    found = differing(made.subject, other.subject)
-    if isinstance(made, Pattern) and isinstance(other, Pattern):
-        found |= differing(made.insight, other.insight)
-    return sorted(found)[:MOST_DIFFERENCES]
-
-
-def merge(store: Store, likeness: Likeness, made: Memory, *, is_named: bool, replace: bool, dry_run: bool) -> Changed:
+def merge(store: Store, likeness: Likeness, made: Record, *, is_named: bool, replace: bool, dry_run: bool) -> Changed:
     """Merge a new record into the one it repeats; no text is lost."""
     assert likeness.same is not None
+    refuse_other_holder(store.catalog, likeness.same, made)
     older = store.catalog.stored(likeness.same)
-    assert isinstance(older, Memory)
-    after = changed(older, merged(older, made, is_named=is_named, replace=replace), store.now())
-    if not dry_run and after is not older:
-        store.ledger.commit([entry(after, store.ledger.symmetric)])
-    ref = store.catalog.refs([likeness.same])[likeness.same]
-    record = shown(store, likeness.same, after)
-    return Changed(ref=ref, action="merged", merged_into=ref, merged_by=likeness.by, similarity=likeness.similarity,
-                   record=record)  # fmt: skip
-
-
-def merged(older: Memory, made: Memory, *, is_named: bool, replace: bool = False) -> dict[str, Any]:
-    """Return the changes that merging ``made`` makes to ``older``: sets united, the larger cost, texts set aside."""
-    changes: dict[str, Any] = {
-        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in ("sources", "tags", "files", "cites")
-    }
-    if is_named and made.name not in (older.name, older.key):
-        changes["aliases"] = sorted({*older.aliases, made.name})
-    for name in ("cost", "saved"):
-        if getattr(made, name, None) is not None:
-            changes[name] = max(getattr(made, name), getattr(older, name) or 0)
-    for name in ("match", "flaky", "framework"):
-        if getattr(made, name, None) and not getattr(older, name, None):
-            changes[name] = getattr(made, name)
-    aside = {(found.field, found.text) for found in older.alternates}
-    for name in TEXTS:
-        new, old = getattr(made, name, None), getattr(older, name, None)
-        if new is None or new == old:
-            continue
-        if old is None or replace:
-            changes[name] = new
-        if old is not None:
-            aside.add((name, old if replace else new))
-    current = {(name, changes.get(name, getattr(older, name, None))) for name in TEXTS}
-    changes["alternates"] = [{"field": name, "text": text} for name, text in sorted(aside - current)]
-    return changes
+    newer = aside_fields(type(older)) if replace else ()
+    changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
+    answer = put(store, likeness.same, changes, "merged", dry_run=dry_run)
+    return answer.model_copy(
+        update={"action": "merged", "merged_into": answer.ref, "merged_by": likeness.by,
+                "similarity": likeness.similarity}
+    )  # fmt: skip
 
 
 def shown(store: Store, number: int, record: Record) -> Record:
     """Return a record as answers show it, with the values of ``record``."""
     now = store.catalog.records([number])[number]
     counts = {name: getattr(now, name) for name in ("helped", "failed", *now.counted) if hasattr(now, name)}
-    return record.model_copy(update=counts)
-
-
-def update(store: Store, number: int, changes: Mapping[str, Any], *, dry_run: bool = False,
-           action: Action = "updated") -> Changed:  # fmt: skip
-    """Change some values of a record that is there."""
-    refuse_archived(store.catalog, number)
-    return put(store, number, changes, action, dry_run=dry_run)
+    (named,) = store.catalog.named([record])
+    return shown_as(named, named.name, 0, 0).model_copy(update=counts)
 
 
 def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *, dry_run: bool = False) -> Changed:
@@ -237,7 +161,8 @@ def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *
         store.ledger.commit([entry(after, store.ledger.symmetric)])
     record = shown(store, number, after)
     return Changed(ref=store.catalog.refs([number])[number] if not dry_run else record.ref,
-                   action="unchanged" if after is before else action, record=record)  # fmt: skip
+                   action="unchanged" if after is before else action, record=record,
+                   set_aside=[found for found in after.alternates if found not in before.alternates])  # fmt: skip
 
 
 def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
@@ -259,7 +184,15 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
                 raise Refused(f"a {record.kind} has no tags")
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
         changes |= with_hashes(store, changes) | dict.fromkeys(unset)
-        return update(store, number, changes, dry_run=dry_run)
+        refuse_archived(catalog, number)
+        return put(store, number, swapped(record, changes), "updated", dry_run=dry_run)
+
+
+def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changes of a record; an alternate that becomes the current text changes places with it."""
+    known = {(found.field, found.text) for found in record.alternates}
+    swaps = {name: value for name, value in changes.items() if isinstance(value, str) and (name, value) in known}
+    return changes | with_alternates(record, swaps)
 
 
 FIXED = ("helped", "failed", "kind", "key", "name", "created_at", "edited", "aliases", "campaign", "depends",
@@ -283,7 +216,8 @@ def rename(store: Store, ref: str, name: str) -> Changed:
             return Changed(ref=record.ref, action="unchanged", record=shown(store, number, record))
         refuse_taken(catalog, record.scope, name, but=number)
         aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
-        return update(store, number, {"name": name, "aliases": aliases})
+        refuse_archived(catalog, number)
+        return put(store, number, {"name": name, "aliases": aliases}, "updated")
 
 
 def forget(store: Store, ref: str, reason: str | None) -> Changed:

@@ -10,10 +10,10 @@ from graphmem.ledger.row import entry
 from graphmem.model import Experience, Insight
 from graphmem.model.insight import Category, confidence_of
 from graphmem.model.result import Listed, OfferedLesson, Promoted, Promotion, Recalled
-from graphmem.names import mark, row_id
+from graphmem.names import row_id
 from graphmem.rules.experience import Agreement, agreements, by_worth, offered, over_bound, said_by, share_keywords
 from graphmem.store import Store
-from graphmem.usecase.intake import build, changed, made_name
+from graphmem.usecase.intake import build, changed, identified
 
 
 def as_allowed(store: Store, made: Experience) -> tuple[Experience, list[Entry]]:
@@ -112,11 +112,10 @@ def promoted(store: Store, agreement: Agreement, insights: list[Insight],
             return after, "unchanged" if after is insight else "updated"
     fields: dict[str, Any] = {"category": category or agreement.category, "statement": agreement.statement,
                               "derived_from": list(agreement.experiences)}  # fmt: skip
-    name = made_name(store.catalog, "insight", agreement.statement, agreement.statement, store.now())
-    if name in {insight.name for insight in insights}:
-        name = f"{name}-{mark(agreement.statement)}"
-    made = build("insight", {**fields, "name": name}, store.now())
+    made = build("insight", {**fields, "name": "unnamed"}, store.now())
     assert isinstance(made, Insight)
+    taken = {insight.ref: insight.key_ref for insight in insights}
+    made = identified(store.catalog, made, taken)
     return made, "created"
 
 

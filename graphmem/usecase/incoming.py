@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from graphmem.catalog.entry import Entry
+from graphmem.constants import MAX_FINDINGS
 from graphmem.errors import BadInput, Refused
 from graphmem.ledger.codec import finding, too_large
 from graphmem.ledger.row import entry
 from graphmem.model import Entity, Frozen, Record
-from graphmem.model.result import Action, Changed, Finding, Variant
+from graphmem.model.result import Action, Changed, Finding, Update, Variant
 from graphmem.model.vocabulary import RelationType
-from graphmem.names import row_id
+from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
 from graphmem.store import Store
-from graphmem.usecase.capture import NOVEL, Likeness
+from graphmem.usecase.duplicates import NOVEL, Likeness
 from graphmem.usecase.intake import changed, known_type, refuse_taken, united
 
 
@@ -42,7 +43,7 @@ class Intake:
     rejects: list[bytes] = field(default_factory=list)
     firsts: dict[int, Given] = field(default_factory=dict)  # number of a row: the line that gave it first
     handles: dict[str, str] = field(default_factory=dict)  # reference that the input makes: reference by key
-    texts: dict[str, str] = field(default_factory=dict)  # search text by the name that was made of it
+    names: dict[str, str] = field(default_factory=dict)  # reference by key of each name that was made
     records: dict[str, Record] = field(default_factory=dict)  # by key: what each record of the input becomes
     puts: dict[int, Entry] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
@@ -52,6 +53,7 @@ class Intake:
     pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and scopes, checked
     is_verbose: bool = False
     may_skip: bool = False  # bad rows are left aside
+    updates: list[Update] = field(default_factory=list)
     results: list[Changed] = field(default_factory=list)
 
     def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
@@ -127,6 +129,9 @@ def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variant
             raise Refused(f"{before.ref} is archived", hint=f"bring it back with: graphmem restore {before.ref}")
         record = changed(before, united(before, given.row), intake.store.now())
         action: Action = "unchanged" if record is before else "updated"
+        if record is not before and len(intake.updates) < MAX_FINDINGS:
+            fields = sorted(name for name, time in record.edited.items() if time != before.edited.get(name))
+            intake.updates.append(Update(ref=record.ref, fields=fields))
     else:
         if record.scope in intake.scopes:
             refuse_taken(catalog, record.scope, record.name)
@@ -139,6 +144,7 @@ def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variant
 
 def key_of(intake: Intake, ref: str) -> str | None:
     """Return the reference by key of a record of the input or of the store."""
+    ref = composed(ref)
     if ref in intake.handles:
         return intake.handles[ref]
     found = intake.store.catalog.known({ref}).get(ref)

@@ -9,21 +9,24 @@ from pydantic import ValidationError
 from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
-from graphmem.model import MODELS, Entity, Frozen, Insight, Record, Task
+from graphmem.model import MODELS, Entity, Frozen, Insight, Memory, Record, Task
 from graphmem.model.field import as_set
 from graphmem.model.record import row_fields
-from graphmem.names import SLUG, mark, slug, split_ref
+from graphmem.names import GIVEN_SLUG, collapsed, mark, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
-from graphmem.rules.limits import refuse_oversize
+from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.line import COLOUR
 from graphmem.rules.suggest import did_you_mean
 
 Kept = TypeVar("Kept", bound=Frozen)
+Named = TypeVar("Named", bound=Record)
 
 UNITED = frozenset({"tags", "sources", "files", "cites", "aliases", "derived_from"})  # sets that adding again unites
+AMOUNTS = frozenset({"cost", "saved"})
 NAMED = {"run": "lesson/", "insight": "experience/"}  # what a bare name in a field is
 EMPTY: Mapping[str, str] = {}
 TICK = timedelta(milliseconds=1)
+SHOWN = 80  # characters of a text in a message
 
 
 def build(kind: str, fields: Mapping[str, Any], now: datetime) -> Frozen:
@@ -34,6 +37,7 @@ def build(kind: str, fields: Mapping[str, Any], now: datetime) -> Frozen:
         BadInput: a field is missing, unknown to no model, of the wrong type or over its limit.
     """
     given = {name: without_colours(value) for name, value in fields.items() if value is not None}
+    refuse_blank(MODELS[kind], given)
     try:
         made = MODELS[kind].model_validate({"created_at": now, **given, "kind": kind})
     except ValidationError as error:
@@ -68,28 +72,41 @@ def first_field(error: ValidationError) -> str:
 
 def refuse_no_slug(kind: str, name: str) -> None:
     """Raise ``BadInput`` for a given name that is no slug; the hint is the slug that would be."""
-    if not SLUG.fullmatch(name):
+    if not GIVEN_SLUG.fullmatch(name):
         raise BadInput(
-            f"{kind} name {name!r} is no slug (a-z 0-9 - _ . up to 120 characters)",
-            hint=f"{slug(name)!r} would be" if slug(name) else "take letters, digits, - _ .",
+            f"{kind} name {name!r} is not a slug (a-z 0-9 - _ . up to 120 characters, first a letter or digit)",
+            hint=f"a slug of it: {slug(name)}" if slug(name) else "use letters, digits, - _ .",
             details={"field": "name", "slug": slug(name)},
         )
 
 
-def made_name(catalog: Catalog, kind: str, source: str, search_text: str, created_at: datetime) -> str:
+def identified(catalog: Catalog, record: Named, taken: Mapping[str, str] = EMPTY, *, is_named: bool = False) -> Named:
     """
-    Return the name made from a text; where it is taken by another text, with a mark of the text.
+    Return a record with its key and, unless it was given one, its name.
 
-    That of an experience begins with its day.
+    The key is made from the text that says what the record is, whatever its name (docs/concepts/ledger.md). A record of
+    an older store that has this text under its name keeps that as its key.
+
+    Args:
+        taken: what the same write gives already: reference by name, reference by key.
+        is_named: the record has the name that it was given.
     """
-    made = slug(source)
-    if kind == "experience":
-        made = f"{created_at:%Y-%m-%d}_{made or mark(search_text)}"
-    if made:
-        number = catalog.lookup(kind, made)
-        if number is None or catalog.stored(number).search_text == search_text:
-            return made
-    return f"{made}-{mark(search_text)}"
+    if not record.identity:
+        return record
+    key, plain = record.text_key, record.name if is_named else record.plain_name
+    holder = holder_of(catalog, record.kind, key) or holder_of(catalog, record.kind, plain)
+    if holder is not None and (holder.key == key or holder.identity_text == record.identity_text):
+        return record.model_copy(update={"key": holder.key, "name": record.name if is_named else holder.name})
+    ref = f"{record.kind}/{key}"
+    is_free = plain and holder is None and taken.get(f"{record.kind}/{plain}", ref) == ref
+    long = f"{plain}-{mark(record.identity_text)}" if plain else key
+    return record.model_copy(update={"key": key, "name": plain if is_named or is_free else long})
+
+
+def holder_of(catalog: Catalog, scope: str, name: str) -> Record | None:
+    """Return the record that has a key, a name or an alias; None where none has."""
+    number = catalog.lookup(scope, name) if name else None
+    return catalog.stored(number) if number is not None else None
 
 
 def full_ref(record: Record, ref: str) -> str:
@@ -128,8 +145,18 @@ def refuse_taken(catalog: Catalog, scope: str, name: str, *, but: int | None = N
     """Raise ``Conflict`` where a name is taken, as key, name or alias."""
     number = catalog.lookup(scope, name)
     if number is not None and number != but:
-        ref = catalog.refs([number])[number]
-        raise Conflict(f"the name {scope}/{name} is taken by {ref}", hint="take another name", details={"ref": ref})
+        raise taken(catalog, number, name)
+
+
+def taken(catalog: Catalog, number: int, name: str) -> Conflict:
+    """Return the error for a name that another record has, with what that record says."""
+    ref, record = catalog.refs([number])[number], catalog.stored(number)
+    text = collapsed(getattr(record, record.named_from)) if record.named_from else ""
+    shown = f": {text[:SHOWN]!r}" if text else ""
+    hint = "give another name"
+    if isinstance(record, Memory):
+        hint += f", change that record with graphmem edit {ref}, or put this text in its place with --replace"
+    return Conflict(f"the name {record.scope}/{name} is taken by {ref}{shown}", hint=hint, details={"ref": ref})
 
 
 def refuse_archived(catalog: Catalog, number: int) -> None:
@@ -156,6 +183,7 @@ def changed(record: Kept, changes: Mapping[str, Any], now: datetime) -> Kept:
         changes: values by their names in a row; None takes a value away.
         now: the time of the change; a field's time always grows, also when the clock went back.
     """
+    refuse_blank(type(record), changes)
     candidate = rebuilt(record, changes)
     names = {alias: name for name, alias, _ in row_fields(type(record))}
     extra, old_extra = candidate.__pydantic_extra__ or {}, record.__pydantic_extra__ or {}
@@ -185,7 +213,11 @@ def rebuilt(record: Kept, changes: Mapping[str, Any]) -> Kept:
 
 
 def united(record: Record, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changes that adding a key again makes: given fields replace, absent ones stay, sets are united."""
+    """
+    Return the changes that adding a key again makes.
+
+    Given fields replace, absent ones stay, sets are united, a cost or a saving only grows.
+    """
     names = {alias: name for name, alias, _ in row_fields(type(record))}
     changes: dict[str, Any] = {}
     for alias, value in given.items():
@@ -193,9 +225,19 @@ def united(record: Record, given: Mapping[str, Any]) -> dict[str, Any]:
             continue
         is_set = alias in UNITED and alias in names
         changes[alias] = sorted({*getattr(record, names[alias]), *value}) if is_set else value
+    changes |= larger_amounts(record, given)
     if isinstance(record, Entity) or "type" not in given:
         return changes
     return {**changes, "type": given["type"]}
+
+
+def larger_amounts(record: Record, given: Mapping[str, Any]) -> dict[str, float]:
+    """Return the cost or the saving of a record that is added again: the larger one."""
+    return {
+        name: max(given[name], getattr(record, name) or 0)
+        for name in AMOUNTS
+        if given.get(name) is not None and hasattr(record, name)
+    }
 
 
 def end_of(ref: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
+from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.entry import Entry
 from graphmem.constants import INJECTED, LESSON_SIMILARITY
 from graphmem.errors import BadInput, Usage
@@ -22,7 +23,7 @@ from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen,
 from graphmem.rules.standing import Standing, is_eligible
 from graphmem.store import Store
 from graphmem.usecase.facts import put_fact
-from graphmem.usecase.intake import build, made_name
+from graphmem.usecase.intake import build, identified
 
 HEADING = "## Known Issues (from past runs)"
 TIMES = ("at", "ts", "timestamp", "time")  # where an event says when it was
@@ -69,7 +70,7 @@ def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, s
             if not matches and told.makes_lesson:
                 fresh.append(candidate(store, told, events.at))
             passed_over += not alive and (bool(matches) or not told.makes_lesson)
-        made = named_apart(first_of_each(fresh))
+        made = named_apart(catalog, first_of_each(fresh))
         for lesson in made:
             seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
         puts = [entry(lesson, store.ledger.symmetric) for lesson in made if not catalog.has(row_id(lesson.key_ref))]
@@ -204,22 +205,18 @@ def candidate(store: Store, found: Finding, at: datetime) -> Lesson:
     """Return the lesson that a finding makes: made when its run was, so that every clone makes the same."""
     fields = {"type": "anti_pattern", "description": found.text, "severity": found.severity, "domain": found.domain,
               "source": found.source or None, "tags": list(found.tags), "created_at": at}  # fmt: skip
-    name = made_name(
-        store.catalog, "lesson", found.text, "\n".join([found.text, *filter(None, [" ".join(found.tags)])]), at
-    )
-    made = build("lesson", {**fields, "name": name}, at)
+    made = build("lesson", {**fields, "name": "unnamed"}, at)
     assert isinstance(made, Lesson)
     return made
 
 
-def named_apart(made: list[Lesson]) -> list[Lesson]:
-    """Return new lessons with names of their own: two texts may begin alike."""
-    taken: set[str] = set()
+def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
+    """Return new lessons with their keys and names: two texts may begin alike."""
+    taken: dict[str, str] = {}
     found = []
     for lesson in made:
-        name = lesson.name if lesson.name not in taken else f"{lesson.name}-{mark(lesson.search_text)}"
-        taken.add(name)
-        found.append(lesson if name == lesson.name else lesson.replaced({"name": name, "key": name}))
+        found.append(identified(catalog, lesson, taken))
+        taken[found[-1].ref] = found[-1].key_ref
     return found
 
 

@@ -96,7 +96,7 @@ def unlink(store: Store, source: str, kind: str, target: str) -> Linked:
         a, b, source, target = ends(store, source, target)
         number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
         names = catalog.refs([a, b])
-        found = catalog.relation_rows(number)
+        found = catalog.relation_rows(number) or catalog.refused_rows(kind, a, b)
         if not found:
             raise NotFound(
                 f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(store, source, kind, target, made)

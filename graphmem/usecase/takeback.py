@@ -22,7 +22,8 @@ from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
 from graphmem.search.vectors import forget as forget_vectors
 from graphmem.store import Store
-from graphmem.usecase.capture import TEXTS, put
+from graphmem.usecase.capture import put
+from graphmem.usecase.duplicates import aside_fields
 from graphmem.usecase.intake import changed, full_ref, refuse_archived
 
 SHOWN = 5  # rows of a write that are named
@@ -95,7 +96,7 @@ class Doomed:
     @cached_property
     def texts(self) -> frozenset[str]:
         """What stands in their texts."""
-        found = (getattr(record, name, None) for record in self.records.values() for name in TEXTS)
+        found = (getattr(record, name, None) for record in self.records.values() for name in aside_fields(type(record)))
         return frozenset(text for text in found if text)
 
     def is_named(self, ref: str | None) -> bool:

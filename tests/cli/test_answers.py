@@ -63,16 +63,18 @@ def known(graphmem: Graphmem) -> Graphmem:
 
 
 def test_add_says_what_it_did(graphmem: Graphmem) -> None:
-    assert graphmem("add", "failure", "--trigger", "It hangs") == Done(0, "created failure/it-hangs\n", "")
+    assert graphmem("add", "failure", "--trigger", "It hangs, line 3") == Done(
+        0, "created failure/it-hangs-line-3\n", ""
+    )
     assert (
-        graphmem("add", "failure", "--trigger", "It  hangs", "--name", "again").out
-        == "merged into failure/it-hangs (the same error signature)\n"
+        graphmem("add", "failure", "--trigger", "It hangs, line 7", "--name", "again").out
+        == "merged into failure/it-hangs-line-3 (the same error signature)\n    trigger set aside: It hangs, line 7\n"
     )
     assert (
         graphmem("add", "failure", "--trigger", "Out of memory", "--dry-run").out
         == "would be created failure/out-of-memory\n"
     )
-    assert graphmem("list").out == "failure/it-hangs  It hangs\n"
+    assert graphmem("list").out == "failure/it-hangs-line-3  It hangs, line 3\n"
 
 
 def test_get_shows_fields_with_a_value_and_edges(known: Graphmem) -> None:

@@ -29,6 +29,10 @@ def failure(created: float = 0, edited: Any = None, **fields: Any) -> dict[str, 
     return {**row, "edited": {name: time(at) for name, at in edited.items()}} if edited else row
 
 
+def aside(field: str, text: str, at: float | None = None) -> dict[str, str]:
+    return {"field": field, "text": text} | ({} if at is None else {"at": time(at)})
+
+
 def test_every_field_of_every_kind_has_its_rule() -> None:
     for kind, model in MODELS.items():
         assert set(row_names(model)) == set(TABLE[kind]["fields"])
@@ -44,12 +48,12 @@ def test_every_field_of_every_kind_has_its_rule() -> None:
         ),
         pytest.param(
             failure(fix="a"), failure(fix="b", edited={"fix": 5}), failure(fix="c", edited={"fix": 6}),
-            failure(fix="c", edited={"fix": 6}, alternates=[{"field": "fix", "text": "b"}]),
+            failure(fix="c", edited={"fix": 6}, alternates=[aside("fix", "b")]),
             id="both changed one text: the later, and the other is kept aside",
         ),
         pytest.param(
             failure(fix="a"), failure(fix="b", edited={"fix": 5}), failure(fix="c", edited={"fix": 5}),
-            failure(fix="c", edited={"fix": 5}, alternates=[{"field": "fix", "text": "b"}]),
+            failure(fix="c", edited={"fix": 5}, alternates=[aside("fix", "b")]),
             id="at the same time: the greater",
         ),
         pytest.param(
@@ -80,7 +84,7 @@ def test_every_field_of_every_kind_has_its_rule() -> None:
         pytest.param(
             None, failure(1, fix="ours"), failure(2, fix="theirs"),
             failure(1, fix="theirs", edited={"fix": 2, "name": 2, "trigger": 2},
-                    alternates=[{"field": "fix", "text": "ours"}]),
+                    alternates=[aside("fix", "ours")]),
             id="added on both sides: the later text, and the other is kept aside",
         ),
         pytest.param(
@@ -100,7 +104,7 @@ def test_every_field_of_every_kind_has_its_rule() -> None:
         ),
         pytest.param(
             failure(new={"x": 1}), failure(new={"x": 2}, edited={"new": 5}), failure(new={"x": 3}, edited={"new": 6}),
-            failure(new={"x": 3}, edited={"new": 6}, alternates=[{"field": "new", "text": '{"x":2}'}]),
+            failure(new={"x": 3}, edited={"new": 6}, alternates=[aside("new", '{"x":2}')]),
             id="a field that this version does not know: like a text",
         ),
         pytest.param(
@@ -112,8 +116,15 @@ def test_every_field_of_every_kind_has_its_rule() -> None:
         pytest.param(
             failure(1), failure(1, fix="a", edited={"fix": 5}),
             {**failure(1, fix="b"), "edited": {"fix": "2026-11-01T10:00:06+01:00"}},
-            failure(1, fix="b", edited={"fix": 6}, alternates=[{"field": "fix", "text": "a"}]),
+            failure(1, fix="b", edited={"fix": 6}, alternates=[aside("fix", "a")]),
             id="times are compared as instants",
+        ),
+        pytest.param(
+            failure(alternates=[aside("fix", "a"), aside("fix", "b")]),
+            failure(alternates=[aside("fix", "a"), aside("fix", "c", 5)]),
+            failure(alternates=[aside("fix", "a"), aside("fix", "b"), aside("fix", "d", 6)]),
+            failure(alternates=[aside("fix", "a"), aside("fix", "c"), aside("fix", "d")]),
+            id="alternates: what either added, less what either removed, without times",
         ),
     ],
 )  # fmt: skip
@@ -149,10 +160,30 @@ def changed(row: dict[str, Any], field: str, value: Any, now: float) -> dict[str
     return {name: found for name, found in after.items() if found is not None}
 
 
-def live(state: State, rng: random.Random, steps: int, since: int) -> State:
+def put_aside(row: dict[str, Any], texts: set[tuple[str, str]]) -> dict[str, Any]:
+    """Return a row with more alternates, as ``add`` leaves it."""
+    known = {(other["field"], other["text"]) for other in row.get("alternates", ())}
+    kept = known | {(field, text) for field, text in texts if row.get(field) != text}
+    return {**row, "alternates": [aside(*pair) for pair in sorted(kept)]} if kept else row
+
+
+def live(state: State, rng: random.Random, steps: int, since: int) -> State:  # noqa: PLR0912 - one case a kind of work
     """Return a state after some random work."""
     rows = dict(state)
-    work = ["edit"] * 4 + ["unset", "cost", "new", "new", "archive", "restore", "tag", "delete", "rename"]
+    work = ["edit"] * 4 + [
+        "aside",
+        "aside",
+        "replace",
+        "unset",
+        "cost",
+        "new",
+        "new",
+        "archive",
+        "restore",
+        "tag",
+        "delete",
+        "rename",
+    ]
     for _ in range(steps):
         now = since + rng.randrange(20)
         key = rng.choice(sorted(rows)) if rows else None
@@ -164,7 +195,15 @@ def live(state: State, rng: random.Random, steps: int, since: int) -> State:
             case _ if key is None:
                 continue
             case "edit":
-                rows[key] = changed(rows[key], rng.choice(TEXTS), rng.choice("abc"), now)
+                row, field, text = rows[key], rng.choice(TEXTS), rng.choice("abc")
+                is_known = any(other["field"] == field and other["text"] == text for other in row.get("alternates", ()))
+                after = changed(row, field, text, now)
+                rows[key] = put_aside(after, {(field, row[field])} if is_known and field in row else set())
+            case "aside":
+                rows[key] = put_aside(rows[key], {("fix", rng.choice("abc"))})
+            case "replace":
+                old = {("fix", rows[key]["fix"])} if "fix" in rows[key] else set()
+                rows[key] = put_aside(changed(rows[key], "fix", rng.choice("abc"), now), old)
             case "unset":
                 rows[key] = changed(rows[key], "fix", None, now)
             case "cost":

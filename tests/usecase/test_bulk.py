@@ -161,7 +161,7 @@ def test_ends_are_stored_by_key_also_where_they_are_given_by_name(memory: Memory
     memory.failures.add("boom", name="a")
     memory.rename("a", "b")
     memory.add_rows([failure("c"), edge("failure/b", "causes", "failure/c")])
-    assert orjson.loads(data(tmp_path, "relations/causes").read_bytes())["from"] == "failure/a"
+    assert orjson.loads(data(tmp_path, "relations/causes").read_bytes())["from"] == "failure/boom-81f523"
 
 
 def test_a_cycle_among_tasks_is_refused_with_its_path(memory: Memory, tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_for_a_bare_objective_the_cosine_alone_counts(memory_with_model: Memory)
 
 def test_two_campaigns_without_tasks_are_equally_large(memory: Memory) -> None:
     finished(memory, "old", "Add a login page", [], 0)
-    memory.campaigns.create("Add a login page", name="new")
+    memory.campaigns.create("Add the login page", name="new")
     (found,) = memory.similar("campaign/new").results
     assert [found.parts.objective, found.parts.files, found.parts.size] == pytest.approx([1.0, 0.0, 1.0])
     assert found.similarity == pytest.approx(0.7)

@@ -185,9 +185,8 @@ def test_of_two_texts_of_one_place_the_one_that_is_there_counts(memory: Memory) 
 
 
 def test_a_merged_duplicate_brings_its_cites(memory: Memory) -> None:
-    trigger = "ValueError: login loops in line 4"
-    memory.failures.add(trigger, name="a", cites=["src/auth.py:login"])
-    answer = memory.failures.add(trigger, name="b", cites=["conf.yml"])
+    memory.failures.add("ValueError: login loops in line 4", name="a", cites=["src/auth.py:login"])
+    answer = memory.failures.add("ValueError: login loops in line 7", name="b", cites=["conf.yml"])
     assert answer.action == "merged"
     assert [one.path for one in memory.get("a").cites] == ["conf.yml", "src/auth.py"]
 
@@ -276,7 +275,7 @@ def test_of_a_record_with_very_many_cites_the_first_are_compared(memory: Memory)
 def test_one_answer_looks_through_four_mebibytes(memory: Memory) -> None:
     (root_of(memory) / "big.py").write_text("x = 1\n" * 150_000 + AUTH)  # 0.86 MiB
     for name in "abcdef":
-        memory.failures.add("It went wrong", name=name, dedup=False, cites=["big.py:login"])
+        memory.failures.add(f"It went wrong in {name}", name=name, dedup=False, cites=["big.py:login"])
     found = [hit.cites[0].state for hit in memory.query("went wrong").results]
     assert found == ["fresh"] * 4 + ["unknown"] * 2
     assert {memory.get(name).cites[0].state for name in "abcdef"} == {"fresh"}
@@ -287,7 +286,8 @@ def test_one_answer_looks_through_four_mebibytes(memory: Memory) -> None:
 def test_one_answer_asks_git_twenty_questions(memory: Memory) -> None:
     for number in range(25):
         (root_of(memory) / f"a{number}.py").write_text(f"def f{number}(): pass\n")
-        memory.failures.add("It went wrong", name=f"n{number}", dedup=False, cites=[f"a{number}.py:f{number}"])
+        cites = [f"a{number}.py:f{number}"]
+        memory.failures.add(f"It went wrong in {number}", name=f"n{number}", dedup=False, cites=cites)
         (root_of(memory) / f"a{number}.py").write_text("")
         (root_of(memory) / f"b{number}.py").write_text(f"def f{number}(): pass\n")
     found = [hit.cites[0].state for hit in memory.query("went wrong", limit=25).results]
@@ -315,7 +315,9 @@ def test_the_past_is_not_compared(memory: Memory, project: Repository) -> None:
 
 def test_a_stale_record_gives_way_inside_its_band_and_is_never_hidden(memory: Memory) -> None:
     for name in ("old", "new", "other"):
-        memory.failures.add("The login page loops for ever", name=name, dedup=False, cites=["src/auth.py:login"])
+        memory.failures.add(
+            f"The {name} login page loops for ever", name=name, dedup=False, cites=["src/auth.py:login"]
+        )
     memory.edit("old", {"cost": 3})
     assert memory.query("login page loops").results[0].ref == "failure/old"
     edited(memory, "src/auth.py", "return user", "return None")

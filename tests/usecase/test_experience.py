@@ -33,7 +33,7 @@ def add(memory: Memory, description: str, **fields: Any) -> Experience:
 
 def test_an_experience_is_named_by_its_day_and_a_second_one_by_its_content(memory: Memory) -> None:
     assert add(memory, "Login loops").ref == "experience/2026-11-01_login-loops"
-    other = memory.experiences.add("bug", "Login loops", approach="another", outcome="failure", lessons=["look twice"])
+    other = memory.experiences.add("bug", "Login loops!", approach="another", outcome="failure", lessons=["look twice"])
     assert other.ref.startswith("experience/2026-11-01_login-loops-")
     assert len(other.ref) == len("experience/2026-11-01_login-loops-") + 6
 

@@ -239,7 +239,7 @@ def test_what_is_near_in_meaning_is_measured_by_its_words_too(
             text = f"clients, slow clients: printer {number} in the hall is out of blue paper, the kitchen of coffee"
             memory.failures.add(text, name=f"printer-{number}", dedup=False)
         memory.failures.add("Response times are terrible, clients wait for ages", name="times")
-        hits = {hit.ref: hit for hit in memory.query("the server answers clients far too slowly", limit=2).results}
+        hits = {hit.ref: hit for hit in memory.query("the server answers clients far too slowly", limit=3).results}
         assert hits["failure/times"].factors.lexical > 0
 
 

@@ -17,7 +17,7 @@ RESTART, COMPOSE = "restart the laptop", "docker compose up -d redis"
 def twice(memory: Memory) -> Memory:
     """A failure that was added twice, with two fixes."""
     memory.failures.add(ERROR, name="redis", fix=RESTART)
-    assert memory.failures.add(f"{ERROR} ", fix=COMPOSE).action == "merged"
+    assert memory.failures.add(f"{ERROR} ", fix=COMPOSE).set_aside
     return memory
 
 
@@ -44,10 +44,20 @@ def test_every_answer_that_shows_a_failure_shows_its_other_fixes(
 def test_what_helped_is_first_then_the_newest(twice: Memory) -> None:
     assert [fix.is_current for fix in twice.solutions("redis").fixes] == [True, False]
     twice.feedback("redis", helped=False)
-    assert [fix.text for fix in twice.solutions("redis").fixes] == [COMPOSE, RESTART]
-    twice.feedback("redis", helped=True)
-    twice.feedback("redis", helped=True)
     assert [fix.text for fix in twice.solutions("redis").fixes] == [RESTART, COMPOSE]
+    twice.feedback("redis", helped=True)
+    twice.feedback("redis", helped=True)
+    assert [fix.text for fix in twice.solutions("redis").fixes] == [COMPOSE, RESTART]
+
+
+def test_a_fix_that_a_merge_set_aside_is_first_where_it_is_newer(memory: Memory) -> None:
+    aside = [
+        {"field": "fix", "text": COMPOSE, "at": "2026-12-01T00:00:00.000Z"},
+        {"field": "fix", "text": "wait", "at": "2026-10-01T00:00:00.000Z"},
+        {"field": "fix", "text": "pray"},
+    ]
+    write(data(memory.store.layout.root, "failure"), failure("redis", ERROR, fix=RESTART, alternates=aside))
+    assert [fix.text for fix in memory.get("redis").fixes] == [COMPOSE, RESTART, "wait", "pray"]
 
 
 def test_a_failure_whose_fix_was_taken_away_still_has_the_others() -> None:

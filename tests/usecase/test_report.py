@@ -79,7 +79,8 @@ def test_a_report_stays_with_its_memory_under_another_name(reported: Memory) -> 
 
 
 def test_the_same_fact_that_comes_twice_counts_once(reported: Memory, tmp_path: Path) -> None:
-    row = line(kind="feedback", ref="failure/boom", helped=True, at="2026-11-02T00:00:00.000Z", id="x")
+    key = reported.get("boom").record.key_ref
+    row = line(kind="feedback", ref=key, helped=True, at="2026-11-02T00:00:00.000Z", id="x")
     row = orjson.dumps({k: v for k, v in orjson.loads(row).items() if k != "created_at"}, option=orjson.OPT_SORT_KEYS)
     write(data(tmp_path, "feedback"), row + b"\n")
     assert counts(reported) == (1, 0)

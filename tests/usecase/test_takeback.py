@@ -27,7 +27,7 @@ def test_supersede_archives_the_old_record_and_names_its_successor(memory: Memor
     answer = memory.supersede("old", "newer", "better")
     assert (answer.action, answer.ref) == ("archived", "failure/old")
     record = memory.get("old").record
-    assert (record.is_archived, record.superseded_by, record.archive_reason) == (True, "failure/new", "better")
+    assert (record.is_archived, record.superseded_by, record.archive_reason) == (True, "failure/newer", "better")
     assert [found.ref for found in memory.list("failure").results] == ["failure/newer"]
     assert memory.supersede("old", "newer").action == "unchanged"
     assert memory.restore("old").record.superseded_by is None
@@ -410,4 +410,4 @@ def test_purge_of_a_task_takes_its_reports_and_its_name_in_decisions(memory: Mem
     memory.purge(["task/c/001-secret"], yes=True)
     assert all(b"secret" not in path.read_bytes() for path in (tmp_path / ".graphmem/data").rglob("*.ndjson"))
     assert len((tmp_path / ".graphmem/data/feedback.ndjson").read_bytes().splitlines()) == 1
-    assert memory.get("decision/do-it").record.key == "do-it"
+    assert memory.get("decision/do-it").record.name == "do-it"

@@ -1,0 +1,96 @@
+"""
+What makes two similar texts two memories.
+
+The pairs in ``pairs/`` were written by hand by an author who had not seen the rules.
+"""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from graphmem.rules.dedup import are_variants, differing, same_memory
+
+PAIRS = Path(__file__).parent / "pairs"
+
+# What a text is, what is another memory for all that, and which words say so; some of them.
+OTHERS = [
+    ("Deploy fails when the feature flag is on", "Deploy fails when the feature flag is off", {"off"}),
+    ("Copy from S3 to disk is slow", "Copy from disk to S3 is slow", set()),
+    ("Tests pass locally but fail in CI", "Tests fail locally but pass in CI", set()),
+    ("LookupError: rel thing", "LookupError: rel thing two", {"two"}),
+    ("The page is blank", "The page is blank on Windows", {"windows"}),
+    ("The cart is empty", "The cart is empty for guests", {"guests"}),
+    ("The menu flickers", "The menu flickers (Safari)", {"safari"}),
+    ("Cannot convert int to str", "Cannot convert str to int", set()),
+    ("A waits for B", "B waits for A", set()),
+    ("copy x to y fails", "copy y to x fails", set()),
+    ("The parent blocks the child", "The child blocks the parent", {"the order of words"}),
+    ("Users cannot log in", "Users cannot log out", {"out"}),
+    ("The size is below the min", "The size is below the max", {"max", "min"}),
+    ("Sets it on INSERT but not on UPDATE", "Sets it on UPDATE but not on INSERT", set()),
+    ("The endpoint /user returns 404", "The endpoint /users returns 404", {"/user", "/users"}),
+    ("The import ../config fails", "The import ./config fails", set()),
+    ("It fails when the cache is warm", "It does not fail when the cache is warm", {"not"}),
+    ("It fails before the restart", "It fails after the restart", {"after", "before"}),
+    ("The job runs with the lock", "The job runs without the lock", {"without"}),
+]  # fmt: skip
+SAME = [
+    ("When the build starts, the cache is cold", "The cache is cold when the build starts"),
+    ("The job fails: no space", "The job breaks: no space"),
+    ("The build fails because the disk is full", "The build does not work, since the disk is full"),
+    ("It cannot be started", "It can't be started"),
+    ("On macOS runners, xcodebuild hangs", "xcodebuild hangs on macOS runners"),
+    ("There is an error: no route", "We get an error; no route"),
+    ("TypeError: expecting bytes, got str at app.py:12", "typeerror:  expecting bytes got str at app.py:340"),
+    ("It seems that the queue is stuck", "The queue is stuck"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "words"), OTHERS)
+def test_a_direction_a_role_or_one_more_word_makes_another_memory(left: str, right: str, words: set[str]) -> None:
+    assert not same_memory(left, right)
+    assert not same_memory(right, left)
+    assert words <= differing(left, right)
+    assert differing(left, right) == differing(right, left)
+
+
+@pytest.mark.parametrize(("left", "right"), SAME)
+def test_the_same_said_in_another_way_is_one_memory(left: str, right: str) -> None:
+    assert same_memory(left, right)
+    assert same_memory(right, left)
+
+
+def pairs(name: str) -> list[tuple[str, str]]:
+    rows = [orjson.loads(line) for line in (PAIRS / f"{name}.ndjson").read_bytes().splitlines()]
+    return [(row["left"], row["right"]) for row in rows]
+
+
+def test_at_most_one_in_a_hundred_opposites_is_taken_for_the_same() -> None:
+    """By the rule alone; a merge needs a likeness of 0.85 as well."""
+    found = pairs("opposites")
+    merged = [pair for pair in found if same_memory(*pair)]
+    assert len(found) == 200
+    assert len(merged) <= 2, merged
+
+
+def test_most_of_what_was_only_worded_differently_is_still_the_same() -> None:
+    """Not all: a synonym that is not listed, or a passive, is a doubt, and a doubt is no merge."""
+    found = pairs("rewordings")
+    assert len(found) == 100
+    assert sum(same_memory(*pair) for pair in found) >= 60
+
+
+def test_every_text_is_the_same_as_itself_and_as_itself_in_upper_and_lower_case_white_space() -> None:
+    for left, right in (*pairs("opposites"), *pairs("rewordings")):
+        for text in (left, right):
+            assert same_memory(text, "  ".join(text.split()) + "\n")
+
+
+def test_variants_are_about_one_thing() -> None:
+    mypy = 'sqlite_utils/utils.py:56: error: Incompatible return value type (got "None", expected "str")'
+    near = 'sqlite3.OperationalError: near "{}": syntax error'
+    assert not are_variants(mypy, near.format(5))
+    assert are_variants(near.format(2), near.format(5))
+    assert are_variants("The report takes more than ten minutes", "The report takes more than fifteen minutes")
+    assert not are_variants("The mail server refuses connections", "The printer is out of paper")
