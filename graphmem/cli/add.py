@@ -10,9 +10,11 @@ from graphmem.cli.inputs import lines_of
 from graphmem.cli.paths import from_here
 from graphmem.cli.session import complete_entity_type, session_of
 from graphmem.errors import Usage
+from graphmem.model import Lesson
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
 from graphmem.model.lesson import LessonType, Severity
+from graphmem.rules.standing import is_frequent
 
 app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False
@@ -191,6 +193,8 @@ def lesson(
         description, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
     session.answer(answer, text.changed(answer, is_dry=dry_run))
+    if isinstance(answer.record, Lesson) and not is_frequent(answer.record):
+        session.say("graphmem inject has it once two runs saw it; a preference at once (--type preference)")
 
 
 @app.command(

@@ -20,7 +20,7 @@ from graphmem.model.result import Injected, Learned, Listed, Moved, SeenLesson
 from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
-from graphmem.rules.standing import Standing, is_eligible
+from graphmem.rules.standing import Standing, injected, is_eligible
 from graphmem.store import Store
 from graphmem.usecase.facts import put_fact
 from graphmem.usecase.intake import build, identified
@@ -221,15 +221,14 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
 
 
 def inject(store: Store, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:
-    """Return the lessons that belong into a prompt, the most frequent first, then those seen last; at most ten."""
+    """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
     with store.reading() as catalog:
         numbers = [number for number, *_ in catalog.live_rows("lesson")]
         lessons = [record for record in catalog.records(numbers).values() if isinstance(record, Lesson)]
         last = dict(catalog.connection.execute("SELECT run, at FROM run").fetchall())
         eligible = [lesson for lesson in lessons if is_eligible(lesson, domain, archetype)]
-        eligible.sort(key=lambda lesson: lesson.ref)
-        eligible.sort(key=lambda lesson: (lesson.frequency, last.get(lesson.last_seen_run, "")), reverse=True)
-        chosen = eligible[: max(0, min(limit, INJECTED))]
+        places = max(0, min(limit, INJECTED))
+        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run, ""), places)
     lines = [HEADING, *map(injected_line, chosen)] if chosen else []
     return Injected(text="\n".join(lines), lessons=[Listed(ref=lesson.ref, record=lesson) for lesson in chosen])
 

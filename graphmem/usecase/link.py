@@ -27,10 +27,22 @@ Direction = Literal["out", "in", "both"]
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
+# What makes the edges that are fields of records.
+MADE_BY = {
+    "part_of": "a task is part of its campaign: graphmem campaign add-tasks",
+    "depends_on": "tasks say what they depend on: graphmem campaign add-tasks",
+    "used": "a report says what was used: graphmem feedback REF --helped --task T",
+    "derived_from": "an insight says so: graphmem add insight --from EXPERIENCE",
+    "seen_in": "a run says what it saw: graphmem learn",
+    "about": "an event says what it is about: graphmem add --ndjson",
+    "supersedes": "graphmem supersede OLD NEW",
+}
+
+
 def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
     """Return a relation type that can be linked by hand, or say which was meant."""
     if kind in OWNED_RELATIONS:
-        raise Refused(f"{kind!r} edges are fields of a task", hint="change them with: graphmem campaign add-tasks")
+        raise Refused(f"{kind!r} edges are not linked by hand: fields of records make them", hint=MADE_BY[kind])
     if kind not in vocabulary.linkable:
         hint = did_you_mean(kind, vocabulary.linkable) or f"known: {', '.join(sorted(vocabulary.linkable))}"
         raise Refused(f"relation type {kind!r} is not declared", hint=hint, details={"type": kind})
