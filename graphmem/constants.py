@@ -99,6 +99,7 @@ SILENT_RUNS = 10  # runs without it after which a lesson loses one of its freque
 ELIGIBLE_FREQUENCY = 2  # from which a lesson is for a prompt: seen once may be chance
 ALWAYS_FREQUENCY = 5  # from which it is for every prompt, whatever its domain
 INJECTED = 10  # lessons in a prompt at most
+PREFERENCE_PLACES = 4  # of these that preferences have: frequent lessons do not push out what the user wants
 KEYWORD_OVERLAP = 0.5  # of a finding's keywords that a lesson shares where it is the same
 LESSON_SIMILARITY = 0.85  # cosine from which a finding is a lesson, where meaning is compared too
 FEW_EXPERIENCES = 10  # below which every new experience has confidence low

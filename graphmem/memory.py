@@ -26,13 +26,14 @@ from graphmem.nouns import (
     Types,
 )
 from graphmem.rules.score import Complexity
-from graphmem.store import Progress, Say, fresh_id, no_progress, open_store, system_clock
+from graphmem.store import Progress, Say, find_store, fresh_id, no_progress, open_store, system_clock
 from graphmem.usecase import (
     bulk,
     campaign,
     capture,
     check,
     cite,
+    clone,
     context,
     doctor,
     find,
@@ -78,9 +79,12 @@ class Memory:
         at: str | None = None,
         command: str = "python",
     ) -> None:
+        is_fresh = not find_store(folder).local.exists()
         self.store = open_store(
             folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress, command=command
         )
+        if is_fresh and clone.unregistered(self.store.layout):
+            self.store.say_once("git does not know yet how to merge this memory's files; run once here: graphmem init")
         if at is not None:
             self.store = open_past(self.store, at)
         self.failures = Failures(self.store)

@@ -89,6 +89,10 @@ class Store:
             records, edges = self.graph.rebuild()
             self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
+        conflicted = {found.file for found in findings if found.code == "conflict_marker"}
+        for file in sorted(conflicted):
+            self.say_once(f"{file} holds conflict markers of git; merge both sides with: graphmem resolve")
+        findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:MAX_FINDINGS]:
             self.say_once(f"{finding.severity}: {finding}")
         if len(findings) > MAX_FINDINGS:

@@ -32,7 +32,14 @@ CREATE TABLE alias (name TEXT, scope TEXT, record INTEGER, PRIMARY KEY (name, sc
 CREATE INDEX alias_record ON alias (record);
 
 -- The match expressions of live and archived failures, each with a literal that a text it finds must hold.
-CREATE TABLE expression (record INTEGER, literal TEXT, expression TEXT, PRIMARY KEY (record, literal)) WITHOUT ROWID;
+CREATE TABLE expression (
+  record INTEGER, literal TEXT, expression TEXT, PRIMARY KEY (record, literal, expression)
+) WITHOUT ROWID;
+
+-- The lines of the triggers of failures, as `rules.line` compares them: the number of the first one, its last word, and
+-- the numbers of those after it, 8 bytes each.
+CREATE TABLE line (number INTEGER, word TEXT, record INTEGER, rest BLOB, PRIMARY KEY (number, record, rest)) WITHOUT ROWID;
+CREATE INDEX line_record ON line (record);
 
 -- The errors that the triggers of failures tell of: numbers that stand for the keys of `rules.signature`.
 CREATE TABLE error (number INTEGER, record INTEGER, PRIMARY KEY (number, record)) WITHOUT ROWID;

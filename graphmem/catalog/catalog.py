@@ -28,7 +28,7 @@ from graphmem.rules.standing import Standing
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-VERSION = 6  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 7  # of the catalog's own tables; another one is thrown away and made again
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
     " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
@@ -37,7 +37,8 @@ SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
 CHUNK = 500  # values in one IN list
 # What holds rows, and what follows from them.
 TABLES = (
-    "file", "record", "alias", "expression", "error", "relation", "fact", "run", "seen", "standing", "stale", "change",
+    "file", "record", "alias", "expression", "line", "error", "relation", "fact", "run", "seen", "standing", "stale",
+    "change",
 )  # fmt: skip
 
 
@@ -339,6 +340,13 @@ class Catalog:
         sql = "SELECT id, key, shown, line FROM record WHERE scope = ? AND is_live ORDER BY id"
         yield from self.connection.execute(sql, (scope,))
 
+    def holding(self, texts: Collection[str]) -> list[int]:
+        """Return the live records in whose rows one of these texts stands, wherever; every row is looked at."""
+        wanted = [orjson.dumps(text)[1:-1] for text in texts]
+        any_of = " OR ".join(["instr(line, ?)"] * len(wanted))
+        sql = f"SELECT id FROM record WHERE is_live AND file IS NOT NULL AND ({any_of}) ORDER BY id"
+        return [number for (number,) in self.connection.execute(sql, wanted)]
+
     def of_kind(self, model: type[R], *, is_live: bool = True) -> dict[int, R]:
         """Return the records of a kind as their rows have them, by number; the live ones, or archived ones too."""
         kind = next(kind for kind, found in MODELS.items() if found is model)
@@ -386,6 +394,13 @@ class Catalog:
         )
         return self.connection.execute(sql, (number, number)).fetchall()
 
+    def refused_rows(self, kind: str, source: int, target: int) -> list[tuple[int, str]]:
+        """Return number and file of the rows for an edge that its type does not allow."""
+        sql = (
+            "SELECT id, file FROM relation WHERE edge IS NULL AND file IS NOT NULL AND type = ? AND src = ? AND dst = ?"
+        )
+        return self.connection.execute(sql, (kind, source, target)).fetchall()
+
     def notes(self, edges: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int], str]:
         """Return the notes of edges that have one, by their ends and type."""
         found = {}
@@ -414,14 +429,26 @@ class Catalog:
             found.update(number for (number,) in self.connection.execute(sql, (*part, *scopes)))
         return found
 
-    def expressions(self, text: str | None = None) -> dict[int, str]:
+    def expressions(self, text: str | None = None) -> list[tuple[int, str]]:
         """Return the match expressions of live records, those alone whose needed literal stands in ``text``."""
         sql = (
             "SELECT DISTINCT e.record, e.expression FROM expression e JOIN record r ON r.id = e.record"
             " WHERE r.is_live AND (? IS NULL OR instr(?, e.literal)) ORDER BY e.record"
         )
         lowered = None if text is None else text.lower()
-        return dict(self.connection.execute(sql, (lowered, lowered)).fetchall())
+        return self.connection.execute(sql, (lowered, lowered)).fetchall()
+
+    def heads(self, numbers: Collection[int] | None = None) -> list[tuple[int, str]]:
+        """Return of triggers the number of the first line and its last word; of all, or where it is one of some."""
+        if numbers is None:
+            return self.connection.execute("SELECT DISTINCT number, word FROM line").fetchall()
+        sql = "SELECT DISTINCT number, word FROM line WHERE number IN"
+        return [row for part in chunks(numbers) for row in self.connection.execute(f"{sql} ({marks(part)})", part)]
+
+    def begun_by(self, number: int) -> list[tuple[int, bytes]]:
+        """Return the live records with a trigger that begins with a line, and the numbers of the lines after it."""
+        sql = "SELECT l.record, l.rest FROM line l JOIN record r ON r.id = l.record WHERE l.number = ? AND r.is_live"
+        return self.connection.execute(sql, (number,)).fetchall()
 
     def with_errors(self, keys: Collection[str]) -> dict[int, str]:
         """Return the live failures whose trigger tells of an error with one of these keys, each with the first."""

@@ -6,6 +6,7 @@ record comes, goes or is called something else.
 """
 
 import contextlib
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -21,11 +22,12 @@ from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.expression import Expression
+from graphmem.rules.line import trigger_lines
 from graphmem.rules.signature import error_keys
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
-OWNED = ("alias", "expression", "error", "standing")  # tables of what follows from a record
+OWNED = ("alias", "expression", "line", "error", "standing")  # tables of what follows from a record
 NO_END = (None, None)  # of an edge: the record that is not there
 
 
@@ -151,7 +153,7 @@ class Intake:
             vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
             if vectors:
                 self.remove_owned(part, touched)
-        rows, aliases, stale, owned, expressions, errors = [], [], [], [], [], []
+        rows, aliases, stale, owned, expressions, lines, errors = [], [], [], [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             scope, key, name, is_live = record.scope, record.key, record.name, not record.is_archived
@@ -167,9 +169,12 @@ class Intake:
             others = record.other_names
             aliases += [(alias, scope, number) for alias in others]
             if isinstance(record, Failure):
-                errors += [(row_id(key), number) for key in error_keys(record.trigger)]
-            if isinstance(record, Failure) and record.match:
-                expressions += [(number, literal, record.match) for literal in Expression(record.match).literals]
+                for trigger in record.texts("trigger"):
+                    errors += [(row_id(error), number) for error in error_keys(trigger)]
+                    lines += line_rows(trigger, number)
+                for match in record.texts("match"):
+                    with contextlib.suppress(re.error, RecursionError, OverflowError):  # set aside by hand
+                        expressions += [(number, literal, match) for literal in Expression(match).literals]
             owned.append((number, record))
             touched.records.add(number)
             touched.nodes.add(f"{scope}/{key}")
@@ -184,6 +189,7 @@ class Intake:
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)
+        self.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
         self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
@@ -218,13 +224,17 @@ class Intake:
                 self.note_edges(part, touched)
         ends = self.catalog.live({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
+        allowed: dict[tuple[str, str, str], bool] = {}  # few types and scopes, very many edges
         is_bulk = touched.rows > BULK
         settled, loose = [], []
         for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
             kind, source, target = row["type"], row["from"], row["to"]
             src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
             weight = row.get("weight") or weights[kind]
-            if src[1] == source and dst[1] == target:  # by key, as nearly always: no row needs the texts then
+            way = kind, split_ref(source)[0], split_ref(target)[0]
+            if way not in allowed:
+                allowed[way] = self.allows(*way)
+            if src[1] == source and dst[1] == target and allowed[way]:  # by key, as nearly always: needs no texts
                 settled.append((number, file, kind, src[0], dst[0], weight, line))
                 if is_bulk:
                     continue
@@ -244,6 +254,10 @@ class Intake:
         if touched.rows <= BULK:
             for part in chunks([entry.id for entry in entries]):
                 self.note_edges(part, touched)
+
+    def allows(self, kind: str, source: str, target: str) -> bool:
+        """Tell whether an edge of a type may go from one scope to another; one that may not is used by nothing."""
+        return self.catalog.vocabulary.relations[kind].allows(source, target)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
         """Note the edges of records that go: if the records come back before the graph looks, these may not have."""
@@ -405,7 +419,7 @@ class Intake:
         for number, kind, source, target in rows:
             src, dst = ends.get(source), ends.get(target)
             edge = None
-            if src and dst and src[0] != dst[0]:
+            if src and dst and src[0] != dst[0] and self.allows(kind, split_ref(src[1])[0], split_ref(dst[1])[0]):
                 is_symmetric = self.catalog.vocabulary.relations[kind].symmetric
                 edge = row_id(edge_key(src[1], kind, dst[1], symmetric=is_symmetric))
             texts = (None, None) if edge == number else (source, target)
@@ -442,6 +456,15 @@ class Intake:
             return
         rows = [(None, ref, None) for ref in sorted(touched.nodes)] + sorted(touched.edges)
         self.connection.executemany("INSERT INTO change (type, source, target) VALUES (?, ?, ?)", rows)
+
+
+def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
+    """Return the row of ``line`` for a trigger; none where nothing can be compared."""
+    lines = trigger_lines(trigger)
+    if not lines:
+        return []
+    rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])
+    return [(row_id(lines[0]), lines[0].rpartition(" ")[2], record, rest)]
 
 
 def later_fields(rows: Sequence[Row]) -> Row:

@@ -7,11 +7,14 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.inputs import lines_of
+from graphmem.cli.paths import from_here
 from graphmem.cli.session import complete_entity_type, session_of
 from graphmem.errors import Usage
+from graphmem.model import Lesson
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
 from graphmem.model.lesson import LessonType, Severity
+from graphmem.rules.standing import is_frequent
 
 app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False
@@ -26,6 +29,7 @@ Cites = Annotated[
     list[str] | None,
     typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Code that it speaks of; may be repeated."),
 ]
+MissingOk = Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")]
 Name = Annotated[
     str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the trigger if not given.")
 ]
@@ -85,6 +89,7 @@ def failure(
     source: Sources = None,
     file: Files = None,
     cite: Cites = None,
+    missing_ok: MissingOk = False,
     flaky: Annotated[bool | None, typer.Option("--flaky", help="It comes and goes.")] = None,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
@@ -92,8 +97,8 @@ def failure(
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
     session = session_of(ctx)
-    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, files=file, cites=cite,
-                   flaky=flaky)  # fmt: skip
+    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, flaky=flaky)
+    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.failures.add(
         trigger, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
@@ -116,13 +121,20 @@ def pattern(
     source: Sources = None,
     file: Files = None,
     cite: Cites = None,
+    missing_ok: MissingOk = False,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
     replace: Replace = False,
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
     session = session_of(ctx)
-    fields = given(saved=saved, framework=framework, tags=tag, sources=source, files=file, cites=cite)
+    fields = given(
+        saved=saved,
+        framework=framework,
+        tags=tag,
+        sources=source,
+    )
+    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.patterns.add(
         trigger, insight, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
@@ -167,6 +179,7 @@ def lesson(
     source: Sources = None,
     file: Files = None,
     cite: Cites = None,
+    missing_ok: MissingOk = False,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
     replace: Replace = False,
@@ -174,11 +187,14 @@ def lesson(
     """Add a lesson by hand; most come from runs, with learn."""
     session = session_of(ctx)
     fields = given(type=type_name, domain=domain, severity=severity, archetype=archetype, source=raised_by, tags=tag,
-                   sources=source, files=file, cites=cite)  # fmt: skip
+                   sources=source)  # fmt: skip
+    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.lessons.add(
         description, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
     )
     session.answer(answer, text.changed(answer, is_dry=dry_run))
+    if isinstance(answer.record, Lesson) and not is_frequent(answer.record):
+        session.say("graphmem inject has it once two runs saw it; a preference at once (--type preference)")
 
 
 @app.command(

@@ -20,6 +20,7 @@ from graphmem import __version__
 from graphmem.cli.help import help_of
 from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.session import Session
+from graphmem.cli.synonyms import COMMANDS
 from graphmem.errors import GraphmemError, Usage
 
 # Each verb: the module that has it, its name there, and its line in the help.
@@ -177,7 +178,9 @@ class Noun(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
-            hint = meant(name, self.list_commands(ctx)) or f"see: {ctx.command_path} --help"
+            same = COMMANDS.get(name) if ctx.parent is None else None
+            hint = f"did you mean {same}?" if same else meant(name, self.list_commands(ctx))
+            hint = hint or f"see: {ctx.command_path} --help"
             raise Usage(f"no command {name!r} in {ctx.command_path}", hint=hint)
         return super().resolve_command(ctx, args)
 

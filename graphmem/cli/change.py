@@ -7,6 +7,7 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.find import Ref
 from graphmem.cli.inputs import lines_of, parameter
+from graphmem.cli.paths import from_here
 from graphmem.cli.session import complete_ref, session_of
 from graphmem.errors import Usage
 
@@ -55,6 +56,7 @@ def edit(
         list[str] | None,
         typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Replaces the cites, as the code is now."),
     ] = None,
+    missing_ok: Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")] = False,
     tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Adds a tag.")] = None,
     untag: Annotated[list[str] | None, typer.Option("--untag", metavar="TAG", help="Takes a tag away.")] = None,
     unset: Annotated[
@@ -67,15 +69,15 @@ def edit(
 
     Example: graphmem edit failure/import-error --fix "pin setuptools below 81" --tag build
     """
+    session = session_of(ctx)
     named: dict[str, Any] = {
         "trigger": trigger, "fix": fix, "insight": insight, "match": match, "cost": cost, "saved": saved,
         "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source,
-        "files": file, "cites": cite, "description": description,
+        "description": description, **from_here(session, file, cite, is_missing_ok=missing_ok),
     }  # fmt: skip
     fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
     if not (fields or tag or untag or unset):
         raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
-    session = session_of(ctx)
     answer = session.memory.edit(ref, fields, tag=tag or (), untag=untag or (), unset=unset or (), dry_run=dry_run)
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 

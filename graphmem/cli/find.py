@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
+from graphmem.cli.paths import files
 from graphmem.cli.session import complete_kind, complete_ref, session_of
 from graphmem.constants import CONTEXT_BUDGET, QUERY_LIMIT
 from graphmem.model.experience import ExperienceType
@@ -134,11 +135,14 @@ def context(
     """
     session = session_of(ctx)
     tags = [*(tag or ()), *([role] if role else [])]
-    answer = session.memory.context(objective, tags=tags, files=file or (), tiers=tier or (), complexity=complexity,
+    about = files(session, file, is_missing_ok=True) or ()
+    answer = session.memory.context(objective, tags=tags, files=about, tiers=tier or (), complexity=complexity,
                                     domain=domain, archetype=archetype, task_type=task_type, session=named,
                                     budget=budget, explain=explain)  # fmt: skip
     left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]
     session.answer(answer, answer.text.rstrip("\n"))
+    if answer.note:
+        session.say(answer.note)
     if explain:
         session.say(f"{answer.tokens:,} of {answer.budget:,} tokens; {len(left)} left out")
         for line in left:
@@ -149,8 +153,7 @@ def hits(answer: Found, explain: bool) -> str:
     """Return what was found, with the factors of each score if they are asked for."""
     lines = []
     for hit in answer.results:
-        exact = "exact " if hit.factors.exact else ""
-        lines.append(f"{hit.ref}  [{exact}{hit.tier} {hit.relevance:.2f}]{text.worth(hit.record)}")
+        lines.append(f"{hit.ref}  [{hit.band}, score {hit.score:.3g}]{text.worth(hit.record)}")
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         lines += [f"    {found}" for found in text.aside(hit.cites)]
         if explain:

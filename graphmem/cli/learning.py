@@ -83,7 +83,7 @@ def inject(
     """
     Print the lessons that belong into a prompt, at most ten.
 
-    Those that two runs saw, and every preference: of this domain or general, the most frequent first. What five runs
+    Those that two runs saw, and every preference: of this domain or general, preferences first. What five runs
     saw is for every prompt.
     Where there is nothing to say, nothing is printed.
 

@@ -11,7 +11,12 @@ from graphmem.model import Failure
 from graphmem.model.result import Matched
 from graphmem.ndjson import Lines
 
-BY = {"match": "its expression", "signature": "the same error", "near": "the same error elsewhere"}
+BY = {
+    "line": "the same line",
+    "match": "its expression",
+    "signature": "the same error",
+    "near": "the same error elsewhere",
+}
 
 
 def match(
@@ -40,14 +45,14 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     """Return a failure with the line that tells of it, where that is in a file, and what to do."""
     more = f" and {len(found.lines) - 1:,} more" if len(found.lines) > 1 else ""
     place = f"  line {found.line:,}{more}" if is_placed else ""
-    by = BY.get(found.by) or f"similarity {found.similarity:.2f}"
+    apart = f"; differs in {', '.join(map(text.one_line, found.differs))}" if found.differs else ""
+    by = BY.get(found.by) or f"similarity {found.similarity:.2f}{apart}"
     lines = [f"{found.ref}{place}  [{by}]", f"> {text.one_line(found.text)}"]
     record = found.record
     if isinstance(record, Failure):
-        if found.by != "match":
+        if found.by not in ("line", "match"):
             lines.append(f"is: {text.one_line(record.trigger)}")
-        if record.fix:
-            lines.append(f"fix: {text.one_line(record.fix, text.ADVICE)}")
+        lines += text.fix_lines(record)
     for solution in found.solved_by:
         insight = getattr(solution.record, "insight", None)
         lines.append(f"{solution.ref}: {text.one_line(insight, text.ADVICE)}")

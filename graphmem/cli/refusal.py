@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from graphmem.cli.synonyms import INSTEAD, OPTIONS
+
 
 def is_of_parser(error: Exception) -> bool:
     """Tell whether the parser of the command line raised this; its own classes are private to it."""
@@ -38,7 +40,11 @@ def in_words(error: Exception) -> tuple[str, str | None]:
 def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str | None]:
     """Say that an option is unknown, and which was meant; a text may also begin like an option."""
     known = [opt for param in context.command.get_params(context) for opt in (*param.opts, *param.secondary_opts)]
-    near = meant(name, [opt for opt in known if opt.startswith("--")]) if name.startswith("--") else None
+    command = context.command_path.partition(" ")[2]
+    same = [option for option in OPTIONS.get(name, ()) if option in known]
+    near = INSTEAD.get((command, name)) or (f"did you mean {same[0]}?" if same else None)
+    if near is None and name.startswith("--"):
+        near = meant(name, [opt for opt in known if opt.startswith("--")])
     return f"no such option: {name}", near or f"a text that begins with - stands after a -- of its own; {see}"
 
 

@@ -108,13 +108,13 @@ def solutions(
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most this many.")] = None,
 ) -> None:
     """
-    Show the patterns that solve a failure, then those that solve a variant or a cause of it.
+    Show the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it.
 
     Example: graphmem solutions failure/import-error
     """
     session = session_of(ctx)
     answer = session.memory.solutions(ref, limit=limit)
-    lines = []
+    lines = [f"fix: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
     for found in answer.results:
         first = found.path[0]
         near = first.target if first.direction == "out" else first.source

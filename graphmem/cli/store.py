@@ -102,6 +102,9 @@ def resolve(ctx: typer.Context) -> None:
     answer = session.memory.resolve()
     lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
     session.answer(answer, "\n".join(lines) or "no file holds conflict markers")
+    session.is_quiet = False
+    if answer.files and not answer.findings:
+        session.say("now: git add .graphmem, then git commit (or git rebase --continue)")
 
 
 def doctor(

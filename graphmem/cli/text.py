@@ -24,6 +24,7 @@ from graphmem.model import (
 )
 from graphmem.model.result import Changed, Cited, Edge, Reached
 from graphmem.names import visible
+from graphmem.rules.fixes import fixes
 
 WIDTH = 96  # characters of a text that stands on one line
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
@@ -53,7 +54,7 @@ def gist(record: Record) -> str:
     """Return what a record says, in one line."""
     match record:
         case Failure():
-            return one_line(record.trigger) + (f"{ASIDE}fix: {one_line(record.fix, ADVICE)}" if record.fix else "")
+            return ASIDE.join([one_line(record.trigger), *fix_lines(record)])
         case Pattern():
             return f"{one_line(record.trigger)}{ASIDE}do: {one_line(record.insight, ADVICE)}"
         case Entity():
@@ -61,6 +62,11 @@ def gist(record: Record) -> str:
         case Campaign() | Task():
             return f"[{record.status}] {one_line(record.objective)}"
     return learned(record)
+
+
+def fix_lines(record: Record) -> list[str]:
+    """Return every fix of a failure, the first to try first, one a line."""
+    return [f"fix: {one_line(fix.text, ADVICE)}" for fix in fixes(record)]
 
 
 def learned(record: Record) -> str:
@@ -209,5 +215,5 @@ def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def worth(record: Record) -> str:
     """Return how often a memory helped and failed, where anything is known."""
     if isinstance(record, Memory) and (record.helped or record.failed):
-        return f"  helped {record.helped}, failed {record.failed}"
+        return f"  helped {record.helped} of {record.helped + record.failed}"
     return ""

@@ -343,10 +343,11 @@ class Ledger:
         row = self.catalog.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
         findings = orjson.loads(row[0]) if row else []
         if findings:
-            first = Finding.model_validate(findings[0])
+            first, place = Finding.model_validate(findings[0]), self.layout.store / file
+            is_conflict = any(found["code"] == "conflict_marker" for found in findings)
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
-                hint=f"mend line {first.line} of {self.layout.store / file}, or take it out",
+                hint="graphmem resolve" if is_conflict else f"mend line {first.line} of {place}, or take it out",
                 details={"findings": findings},
             )
 

@@ -197,6 +197,11 @@ class Record(Frozen):
         """The names under which it is found too: aliases, and names that a merge set aside."""
         return (*self.aliases, *(found.text for found in self.alternates if found.field == "name"))
 
+    def texts(self, field: str) -> tuple[str, ...]:
+        """What stands in a field of text, where anything does, and what merges set aside of it."""
+        current = getattr(self, field)
+        return (*((current,) if current else ()), *(found.text for found in self.alternates if found.field == field))
+
     @property
     def is_archived(self) -> bool:
         return self.archived_at is not None
@@ -205,6 +210,12 @@ class Record(Frozen):
     def search_text(self) -> str:
         """The text that stands for the record in search; empty where it is not searched (retrieval.md, section 1)."""
         return ""
+
+    @property
+    def indexed_text(self) -> str:
+        """The text whose words find the record: its search text, and what merges set aside beside it."""
+        aside = (found.text for found in self.alternates if found.field not in ("name", "match"))
+        return "\n".join((self.search_text, *aside))
 
     @property
     def own_edges(self) -> Iterator[OwnEdge]:

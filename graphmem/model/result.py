@@ -13,7 +13,8 @@ from graphmem.model.vocabulary import EntityType, RelationType
 # A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none it could be given.
 Shown: TypeAlias = Annotated[SerializeAsAny[Record], SkipValidation]
 
-Tier = Literal["critical", "productive", "exploration", "archive"]
+Tier = Literal["critical", "productive", "exploration", "background"]
+Band = Literal["exact", "critical", "productive", "exploration", "background"]
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
 
 
@@ -115,6 +116,19 @@ class Cited(Answer):
     moved_to: str | None = None
 
 
+class Fix(Answer):
+    """
+    A fix of a failure: its current one, or one that a merge set aside, with the time when it was given, where known.
+
+    Fixes are listed by what helped, then the newest first; reports are on the failure and speak for its current fix.
+    """
+
+    text: str
+    at: str | None
+    help_ratio: float
+    is_current: bool
+
+
 class Got(Answer):
     """One record with its edges, how often this machine handed it out, and how the code that it cites is now."""
 
@@ -123,6 +137,7 @@ class Got(Answer):
     relations: list[Edge]
     access_count: int = 0
     last_accessed: str | None = None
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -321,9 +336,10 @@ class Solution(Answer):
 
 
 class Solutions(Answer):
-    """Direct solutions first, strongest first."""
+    """The fixes of the failure itself; then the patterns, direct solutions first, strongest first."""
 
     failure: str
+    fixes: list[Fix] = []
     results: list[Solution]
 
 
@@ -342,15 +358,17 @@ class Factors(Answer):
 
 
 class Hit(Answer):
-    """A record that a query found, with how the code that it cites is now."""
+    """A record that a query found; results are in the order of ``band``, then ``score``."""
 
     ref: str
     score: float
     relevance: float
     similarity: float
     tier: Tier
+    band: Band
     factors: Factors
     record: Shown
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -369,6 +387,7 @@ class ContextEntry(Answer):
     last_accessed: str | None = None
     text: str
     record: Shown
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -381,7 +400,11 @@ class LeftOut(Answer):
 
 
 class ContextBlock(Answer):
-    """What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out."""
+    """
+    What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out.
+
+    ``note`` says why the block is empty, or what it left out; ``left_out`` has each, the nearest first.
+    """
 
     objective: str
     text: str
@@ -390,6 +413,7 @@ class ContextBlock(Answer):
     refs: list[str]
     entries: list[ContextEntry]
     left_out: list[LeftOut]
+    note: str | None = None
     search: Literal["semantic+lexical", "lexical"]
 
 
@@ -406,19 +430,23 @@ class Matched(Answer):
     """
     A known failure that a log tells of, and by what it was found.
 
-    ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. ``signature`` is the
-    same error, ``near`` the same error in another place or with other values, ``similarity`` one of a similar meaning.
+    ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. By ``line`` the log
+    holds the trigger itself, by ``match`` its expression hits, ``signature`` is the same error, ``near`` the same error
+    in another place, ``similarity`` one of a similar meaning, or of the same words where there is no model; then
+    ``differs`` are the words that tell the two apart.
     ``cites`` are those of the failure and of the patterns that solve it.
     """
 
     ref: str
-    by: Literal["match", "signature", "near", "similarity"]
+    by: Literal["line", "match", "signature", "near", "similarity"]
     line: int
     text: str
     lines: list[int]
     similarity: float | None = None
+    differs: list[str] = []
     solved_by: list[Listed] = []
     record: Shown
+    fixes: list[Fix] = []
     cites: list[Cited] = []
 
 
@@ -530,7 +558,7 @@ class Capacity(Answer):
     prunable: int
 
 
-class Band(Answer):
+class ImportanceBand(Answer):
     """How many memories have an importance from ``low`` up to where the next band begins."""
 
     low: float
@@ -544,7 +572,7 @@ class Worth(Answer):
     mean_importance: float
     stale_ratio: float
     untested_ratio: float
-    importances: list[Band]
+    importances: list[ImportanceBand]
 
 
 class Coverage(Answer):

@@ -59,7 +59,8 @@ class RelationType(TypeName):
 
     def allows(self, source: str, target: str) -> bool:
         """Tell whether an edge may go from a record of scope ``source`` to one of scope ``target``."""
-        return fits(source, self.sources) and fits(target, self.targets)
+        ways = ((source, target), (target, source)) if self.symmetric else ((source, target),)
+        return any(fits(start, self.sources) and fits(end, self.targets) for start, end in ways)
 
 
 def fits(scope: str, ends: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import get_args
 from graphmem.constants import IMPORTANCE_BOUNDS
 from graphmem.model import Experience
 from graphmem.model.experience import Complexity, ExperienceType
-from graphmem.model.result import Accuracy, Band, Estimated, LoopStage
+from graphmem.model.result import Accuracy, Estimated, ImportanceBand, LoopStage
 
 STEPS: tuple[Complexity, ...] = get_args(Complexity)  # from the least
 
@@ -20,10 +20,10 @@ def ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def bands(importances: Iterable[float]) -> list[Band]:
+def bands(importances: Iterable[float]) -> list[ImportanceBand]:
     """Return how many importances are in each band."""
     found = Counter(bisect_right(IMPORTANCE_BOUNDS, value) - 1 for value in importances)
-    return [Band(low=low, number=found[place]) for place, low in enumerate(IMPORTANCE_BOUNDS)]
+    return [ImportanceBand(low=low, number=found[place]) for place, low in enumerate(IMPORTANCE_BOUNDS)]
 
 
 def accuracies(experiences: Iterable[Experience]) -> list[Accuracy]:

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from graphmem.constants import ACCESS_BOOST, CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE
+from graphmem.model.result import Band, Tier
 
-Tier = Literal["critical", "productive", "exploration", "archive"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
+BANDS: tuple[Band, ...] = get_args(Band)  # what results are sorted by first
 Complexity = Literal["trivial", "low", "medium", "high", "very_high"]  # of a task, as estimated
 SECONDS_A_DAY = 86_400.0
-EXACT_BAND = 4  # above all that are told by relevance
 
 
 def help_ratio(helped: int, failed: int) -> float:
@@ -36,15 +36,13 @@ def tier(similarity: float, *, critical: float = CRITICAL, productive: float = P
         return "critical"
     if similarity >= productive:
         return "productive"
-    return "exploration" if similarity >= exploration else "archive"
+    return "exploration" if similarity >= exploration else "background"
 
 
 def band(relevance: float, exact: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE,
-         exploration: float = EXPLORATION) -> int:  # fmt: skip
+         exploration: float = EXPLORATION) -> Band:  # fmt: skip
     """Return the band of a result: what is exact first, then by relevance; the score sorts inside a band only."""
-    if exact > 0:
-        return EXACT_BAND
-    return sum(relevance >= bound for bound in (critical, productive, exploration))
+    return "exact" if exact > 0 else tier(relevance, critical=critical, productive=productive, exploration=exploration)
 
 
 def overlap(left: set[str], right: set[str]) -> float:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 LINE = 1_000  # characters of a line that are read: an error is told of in fewer
-MESSAGE = 240  # characters of a message that count
 TRIGGER_LINES = 1_000  # of a trigger that are read
 KEPT = 8  # errors of one trigger that it is found by
 
@@ -40,22 +39,23 @@ PATH_MARKS = ("/", "\\")  # what changes of a path need not have a digit; all el
 ERROR_WORDS = (
     "error", "exception", "fail", "fatal", "fault", "panic", "critical", "severe", "warning", "interrupt", "violation",
     "timeout", "expired", "exit", "not found", "notfound", "no such file", "denied", "undefined reference", "in use",
-    "refused", "not permitted", "no space left", "cannot ", "out of memory",
+    "refused", "not permitted", "no space left", "cannot ", "out of memory", "no rule to make", "no required module",
 )  # fmt: skip
 TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
 ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
 QUOTED = re.compile(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
-SYMBOL = re.compile(r"[A-Za-z_$@](?:[^\W\d]|[$.@/:<>()*-]|\d(?!\d))*")
 NUMBER = re.compile(
     r"(\b(?:errno|status|code|http|signal|exited with|error)[ :=#]{1,3})?(?<![\w.])\d+(?:([.,])\d+)*(?![\w.])", re.I
 )
 
-# A class of errors, at the beginning of a line or before a colon; and words that say that an error follows.
+# A class of errors, at the beginning of a line or before a colon; and words that say that an error follows. With its
+# package before it, or after a mark of pytest, any class is one.
 CLASS = re.compile(
     r"(?:^|(?<=[\s(\"'|\]]))(?:[A-Za-z_$][\w$]*(?:\.|::))*"
     r"([A-Z][\w$]*(?:Error|Exception|Failure|Fault|Interrupt|Violation|Warning|Timeout|Expired|NotFound|Exit))"
     r"(?: \[[\w.-]+\])?(?::\s*(.*)|\s*$)"
 )
+ANY_CLASS = re.compile(r"^(?:E {2,}|(?=[a-z_]\w*\.))(?:[A-Za-z_]\w*\.)*([A-Z]\w*[a-z]\w*)(?::\s+(.*)|\s*$)")
 MARK = re.compile(
     r"\b(fatal error|internal compiler error|error|fatal|panic|failure|critical|severe)"
     r"(?:\[(\w+)\]| ([A-Z]{1,4}\d{2,6}))?\s?[:!]\s+(\S.*)",
@@ -64,13 +64,14 @@ MARK = re.compile(
 PLAIN = re.compile(
     r"command not found|no such file or directory|permission denied|segmentation fault|undefined reference"
     r"|address already in use|connection refused|operation not permitted|no space left|cannot (?:find|open|allocate)"
-    r"|out of memory|not found$",
+    r"|out of memory|not found$|no rule to make target|no required module provides",
     re.IGNORECASE,
 )
 SHELL = re.compile(r"^(?:\S*/)?[\w.-]+: (?:line )?\d+: ")
 LAST_OF_PYTHON = re.compile(r"^(?:\w+\.)*([A-Za-z_]\w*)(?:: (.*))?$")
 LEAD = re.compile(
-    r"^(?:E {2,}|[ |+-]*\| |Caused by: |Exception in thread \"[^\"]*\" |Uncaught |##\[error\]|npm ERR! |\[cause\]: )+"
+    r"^(?:E {2,}|[ |+-]*\| |Caused by: |Exception in thread \"[^\"]*\" |Uncaught |##\[error\]|\[cause\]: "
+    r"|npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\* |(?:FAILED|ERROR) \S+::.*? - )+"
 )
 PANIC = re.compile(r"panicked at (?:'(.*)', )?([^\s:]+):\d+(?::\d+)?:?$")
 
@@ -110,19 +111,23 @@ class Error:
     is_own: bool = field(default=False, repr=False)  # the frame is of the project
 
     @property
-    def exact(self) -> str:
-        """The error without its frame: two reports with the same one say the same of it."""
+    def strict(self) -> str:
+        """The error with every value in it, without its frame."""
         return f"{self.name}: {generalised(self.message)}".casefold()
 
     @property
-    def near(self) -> str:
-        """The same without any value."""
-        return f"{self.name}: {blank(generalised(self.message))}".casefold()
+    def exact(self) -> str:
+        """
+        The error without its frame: two reports with the same one say the same of it.
+
+        In the same place of the code, numbers may differ; but for statuses and versions.
+        """
+        return NUMBER.sub(any_number, self.strict) if self.frame else self.strict
 
     @property
     def is_telling(self) -> bool:
         """Tell whether there is more to the error than that something went wrong."""
-        words = re.findall(r"[^\W\d_]{2,}", self.exact.partition(": ")[2].replace("<value>", ""))
+        words = re.findall(r"[^\W\d_]{2,}", self.strict.partition(": ")[2])
         return len(words) >= (2 if self.name.casefold() in GENERIC or not self.name else 1) or bool(
             self.frame and self.name.casefold() not in GENERIC
         )
@@ -130,14 +135,14 @@ class Error:
     @property
     def written_keys(self) -> tuple[str, ...]:
         """What a record with this error is found by."""
-        return (f"{self.exact}\n{self.frame}", f"{self.exact}\n*", f"{self.near}\n~") if self.is_telling else ()
+        return (f"{self.exact}\n{self.frame}", f"{self.strict}\n*") if self.is_telling else ()
 
     @property
     def exact_keys(self) -> tuple[str, ...]:
         """What finds the same error: with the same frame, or with none on either side."""
         if not self.is_telling:
             return ()
-        return (f"{self.exact}\n{self.frame}", f"{self.exact}\n") if self.frame else (f"{self.exact}\n*",)
+        return (f"{self.exact}\n{self.frame}", f"{self.strict}\n") if self.frame else (f"{self.strict}\n*",)
 
     @property
     def trigger(self) -> str | None:
@@ -147,8 +152,8 @@ class Error:
 
     @property
     def near_keys(self) -> tuple[str, ...]:
-        """What finds the same error in another frame, or with other values."""
-        return (f"{self.exact}\n*", f"{self.near}\n~") if self.is_telling else ()
+        """What finds the same error in another frame."""
+        return (f"{self.strict}\n*",) if self.is_telling else ()
 
 
 def stable(text: str) -> str:
@@ -161,22 +166,23 @@ def stable(text: str) -> str:
 
 
 def generalised(message: str) -> str:
-    """Return a message as it would be in another run on another machine; names of symbols and versions stay."""
-    message = TEMPORARY.sub("<path>", message)
-    message = QUOTED.sub(kept_symbol, ABSOLUTE.sub(r"\1", message))
-    message = NUMBER.sub(lambda found: found[0] if found[1] or found[0].count(".") > 1 else "<n>", stable(message))
-    return message[:MESSAGE].rstrip(" .")
+    """
+    Return a message as it would be in another run on another machine, in one sort of quotes.
+
+    Names, values, numbers and versions stay: with another one it is another error.
+    """
+    message = ABSOLUTE.sub(r"\1", TEMPORARY.sub("<path>", message))
+    return stable(QUOTED.sub(in_quotes, message)).rstrip(" .")
 
 
-def kept_symbol(found: re.Match[str]) -> str:
-    """Return a quoted symbol or file as it is; any other quoted value is only that."""
-    value = next(part for part in found.groups() if part is not None)
-    return f"'{value if SYMBOL.fullmatch(value) else '<value>'}'"
+def any_number(found: re.Match[str]) -> str:
+    """Return what stands for a number; a status or a version is itself."""
+    return found[0] if found[1] or found[0].count(".") > 1 else "<n>"
 
 
-def blank(message: str) -> str:
-    """Return a generalised message without its symbols and numbers."""
-    return NUMBER.sub("<n>", QUOTED.sub("'<value>'", message))
+def in_quotes(found: re.Match[str]) -> str:
+    """Return a quoted value in the one sort of quotes."""
+    return f"'{next(part for part in found.groups() if part is not None)}'"
 
 
 def errors(lines: Iterable[str]) -> Iterator[Error]:
@@ -236,7 +242,8 @@ class Reader:
     def error_on(self, number: int, line: str) -> Error | None:
         """Return the error that a line tells of."""
         told = line.lower()
-        if not (self.before or any(word in told for word in ERROR_WORDS)):
+        any_class = ANY_CLASS.match(line)
+        if not (self.before or any_class or any(word in told for word in ERROR_WORDS)):
             return None
         if found := PANIC.search(line):
             self.is_panic = found[1] is None
@@ -244,7 +251,7 @@ class Reader:
         text = LEAD.sub("", line).strip()
         innermost = self.before[-1] if self.before else ("", False)
         frame, is_own = next((found for found in reversed(self.before) if found[1]), innermost)
-        if found := CLASS.search(text):
+        if found := CLASS.search(text) or any_class:
             return Error(number, line.strip(), found[1], found[2] or "", frame, is_own)
         if self.before and not line[:1].isspace() and (found := LAST_OF_PYTHON.match(text)):
             return Error(number, line.strip(), found[1], found[2] or "", frame, is_own)

@@ -1,12 +1,12 @@
 """How a lesson stands: how often runs saw it, and how long they have been silent (docs/concepts/learning.md)."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from graphmem.constants import ALWAYS_FREQUENCY, ELIGIBLE_FREQUENCY, SILENT_RUNS
+from graphmem.constants import ALWAYS_FREQUENCY, ELIGIBLE_FREQUENCY, PREFERENCE_PLACES, SILENT_RUNS
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
 
@@ -73,6 +73,29 @@ def standing(lesson: Lesson, runs: Sequence[Order], seen: Iterable[Order]) -> St
     return after_silence(found, max(0, len(runs) - place), lesson)
 
 
+def is_frequent(lesson: Lesson) -> bool:
+    """Tell whether a lesson was seen often enough to be injected; a preference always is."""
+    return lesson.frequency >= ELIGIBLE_FREQUENCY or lesson.type == "preference"
+
+
+def injected(eligible: Sequence[Lesson], last_seen: Callable[[Lesson], str], limit: int) -> list[Lesson]:
+    """
+    Return the lessons for a prompt, at most ``limit``: preferences first, the newest, then the most frequent.
+
+    Preferences have four places, the others the rest; places that one sort leaves free go to the other.
+
+    Args:
+        last_seen: when a lesson was last seen; of two that are equally frequent the later one is first.
+    """
+    wishes = sorted((found for found in eligible if found.type == "preference"), key=lambda found: found.ref)
+    wishes.sort(key=lambda found: found.created_at, reverse=True)
+    others = sorted((found for found in eligible if found.type != "preference"), key=lambda found: found.ref)
+    others.sort(key=lambda found: (found.frequency, last_seen(found)), reverse=True)
+    number = max(min(PREFERENCE_PLACES, limit), limit - len(others))
+    chosen = wishes[:number]
+    return [*chosen, *others[: max(0, limit - len(chosen))]]
+
+
 def is_eligible(lesson: Lesson, domain: str | None, archetype: str | None) -> bool:
     """
     Tell whether a lesson, as it stands, is for a prompt.
@@ -80,7 +103,7 @@ def is_eligible(lesson: Lesson, domain: str | None, archetype: str | None) -> bo
     Seen twice or a wish of the user; of the domain or general; a hint for an archetype only for that one. What was seen
     five times passes both filters.
     """
-    if lesson.frequency < ELIGIBLE_FREQUENCY and lesson.type != "preference":
+    if not is_frequent(lesson):
         return False
     if lesson.frequency >= ALWAYS_FREQUENCY:
         return True

@@ -3,8 +3,13 @@
 import difflib
 from collections.abc import Iterable
 
+PART = 4  # characters of a name that are enough to find it
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """Return a hint with the nearest names, or None where none is near."""
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    """Return a hint with the nearest names, or those that hold this one; None where there are none."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if not near and len(name) >= PART:
+        near = [found for found in names if name in found][:3]
     return f"did you mean {' or '.join(near)}?" if near else None

@@ -9,7 +9,7 @@ Decision: docs/decisions/0008-matching-a-log.md.
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from time import thread_time
 from typing import Any, NamedTuple
 
@@ -47,13 +47,15 @@ class Matcher:
     An expression that no line holds by itself is looked for across lines too, as far as a piece of text reaches.
 
     Args:
-        expressions: by what they stand for.
+        expressions: each with what it stands for; several may stand for one.
         seconds: of processor time that one expression may use.
     """
 
-    def __init__(self, expressions: Mapping[int, str], *, seconds: float) -> None:
-        self.keys = list(expressions)
-        self.made = [Expression(expression) for expression in expressions.values()]
+    def __init__(self, expressions: Iterable[tuple[int, str]], *, seconds: float) -> None:
+        pairs = list(expressions)
+        self.keys = [key for key, _ in pairs]
+        self.texts = [expression for _, expression in pairs]
+        self.made = list(map(Expression, self.texts))
         self.left = [seconds] * len(self.keys)
         self.hits = [0] * len(self.keys)
         self.plain: set[int] = set()  # that hit a line by itself
@@ -66,9 +68,9 @@ class Matcher:
             self.filter.Compile()
 
     @property
-    def slow(self) -> list[int]:
+    def slow(self) -> dict[int, str]:
         """What stands behind the expressions that ran out of time."""
-        return [self.keys[at] for at, left in enumerate(self.left) if left <= 0]
+        return {self.keys[at]: self.texts[at] for at, left in enumerate(self.left) if left <= 0}
 
     def admit(self, made: Expression) -> Any:
         """Put an expression into the filter, or the literals that it needs; return it as RE2 runs it, if it does."""

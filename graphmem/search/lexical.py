@@ -89,7 +89,7 @@ class LexicalIndex:
         sql = f"SELECT id, line FROM record WHERE id IN ({marks(ids)}) AND is_live AND text_hash IS NOT NULL"
         rows = []
         for number, line in self.connection.execute(sql, list(ids)).fetchall():
-            words, whole, parts = analyse(parse_record(line).search_text)
+            words, whole, parts = analyse(parse_record(line).indexed_text)
             rows.append((number, " ".join(words), " ".join(whole), " ".join(parts)))
         self.connection.executemany("INSERT INTO lexical (rowid, words, whole, parts) VALUES (?,?,?,?)", rows)
 

@@ -92,18 +92,28 @@ def dangling(store: Store) -> Iterator[Suspect]:
         waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
-        code, fix = "dangling", DOCTOR
+        code, fix, expected = "dangling", DOCTOR, "two live records"
+        if has_wrong_ends(src, dst):
+            made = catalog.vocabulary.relations[kind]
+            what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
+            expected = "ends that the type allows"
+            code, fix = "not_allowed", f"graphmem unlink {source} {kind} {target}"
         if file is None:
             code, fix = "dangling_field", f"edit the row of {source}"
         if waiting and not missing:
             code, what, fix = "waiting", f"{' and '.join(waiting)} archived", f"graphmem restore {waiting[0]}"
         home = file or usual_file(split_ref(source)[0], None)
         yield Suspect(home, line if file else None, code, f"{source} {kind} {target}: {what}",
-                      "two live records", fix)  # fmt: skip
+                      expected, fix)  # fmt: skip
     for file, ref, line in catalog.connection.execute(
         "SELECT file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
     ):
         yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+
+
+def has_wrong_ends(src: int | None, dst: int | None) -> bool:
+    """Tell whether an edge without an effect has two ends, which its type does not allow."""
+    return src is not None and dst is not None and src != dst
 
 
 def dangling_rows(store: Store) -> dict[str, list[int]]:
@@ -115,6 +125,8 @@ def dangling_rows(store: Store) -> dict[str, list[int]]:
     sql = "SELECT file, id, source, target, src, dst FROM relation WHERE edge IS NULL AND file IS NOT NULL"
     for file, number, source, target, src, dst in catalog.connection.execute(sql).fetchall():
         waiting = [ref for ref, end in ((source, src), (target, dst)) if end is None]
+        if has_wrong_ends(src, dst):
+            continue  # the type file may be what is wrong
         if not waiting or any(catalog.lookup(*split_ref(ref)) is None for ref in waiting):
             found.setdefault(file, []).append(number)
     return found

@@ -121,7 +121,7 @@ def current(root: Path, text: str, cite: Cite) -> bytes:
     except Unread as error:
         raise refused(text, str(error), "cite a text file of the project") from None
     if content is None:
-        raise refused(text, "there is no such file", f"a path begins at the project's root, {str(root)!r}")
+        raise refused(text, "there is no such file", f"a path is looked for below the project's root, {str(root)!r}")
     return content
 
 

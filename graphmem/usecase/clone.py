@@ -30,6 +30,11 @@ def unregistered(layout: Layout) -> list[str]:
     return [name for name, value in drivers().items() if said(layout.root, "config", "--local", "--get", name) != value]
 
 
+def is_of_another(layout: Layout, name: str) -> bool:
+    """Tell whether a setting is there that another installation of graphmem made, such as one in another venv."""
+    return "graphmem" in (said(layout.root, "config", "--local", "--get", name) or "")
+
+
 def register(layout: Layout) -> list[str]:
     """
     Make the settings that this clone lacks, and return their names.

@@ -1,19 +1,22 @@
 """Context: the one answer that an agent asks for before it begins (docs/concepts/context.md)."""
 
+import contextlib
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
 from graphmem.errors import BadInput, Usage
 from graphmem.ledger.usage import accesses, count
 from graphmem.model import Campaign, Constraint, Entity, Failure, Memory, Pattern, Record
+from graphmem.model.cite import Cite
 from graphmem.model.experience import ExperienceType
 from graphmem.model.field import format_time
 from graphmem.model.result import Cited, ContextBlock, ContextEntry, Factors, Found, Hit, LeftOut, SimilarCampaign
 from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, tokens
-from graphmem.rules.score import EXACT_BAND, TIERS, Complexity, band, tier
+from graphmem.rules.fixes import fixes
+from graphmem.rules.score import BANDS, TIERS, Complexity, band, tier
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store import Store
 from graphmem.usecase.campaign import similar
@@ -33,6 +36,7 @@ from graphmem.usecase.taught import (
 SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
+WORD = re.compile(r"\w[\w-]*")
 MENTIONED = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
 
 
@@ -43,7 +47,8 @@ class Task:
 
     Attributes:
         objective: what is to be done, in words.
-        tags: of the task. files: that it is about. A memory that shares one is taken even if it is only worth a look.
+        tags: of the task; a memory that has one, or a word of the objective as a tag, is taken if it is worth a look.
+        files: that it is about, from the project's root; a memory with one in its files or cites comes first.
         tiers: to take; none for the usual ones.
         complexity: for a hard task what is only worth a look is taken too.
         domain, archetype: whose lessons belong into the block.
@@ -79,8 +84,11 @@ def context(store: Store, task: Task, *, budget: int, explain: bool) -> ContextB
             f"tier {unknown[0]!r} is unknown", hint=did_you_mean(unknown[0], TIERS) or f"known: {', '.join(TIERS)}"
         )
     wanted = frozenset(task.tiers) or (USUAL | {"exploration"} if task.complexity in HARD else USUAL)
-    found = query(store, "\n".join([task.objective, *task.files]), kinds=None, limit=CANDIDATES, min_similarity=None)
-    taken = [hit for hit in found.results if is_wanted(hit, wanted, set(task.tags), set(task.files))]
+    found = query(store, task.objective, kinds=None, limit=CANDIDATES, min_similarity=None)
+    tags = {*task.tags, *(word.lower() for word in WORD.findall(task.objective))}
+    filed = list(about_files(store, set(task.files), {hit.ref: hit for hit in found.results}))
+    first = {hit.ref for hit in filed}
+    taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags))]
     alike = list(campaigns(store, task.objective))
     learned = [
         *session_entries(store, task.session),
@@ -92,14 +100,22 @@ def context(store: Store, task: Task, *, budget: int, explain: bool) -> ContextB
         known = {hit.ref: hit.cites for hit in found.results}
         entries = list(with_cites(store, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
-        return cut(store, task.objective, budget, found, entries)
+        below = [hit for hit in found.results if hit.ref not in first and not is_wanted(hit, wanted, tags)]
+        return cut(store, task.objective, budget, found, entries, first, below)
 
 
-def cut(store: Store, objective: str, budget: int, found: Found, entries: list[ContextEntry]) -> ContextBlock:
-    """Return the block of what fits into the budget, and count that as handed out."""
-    texts = [Entry(entry.section, entry.text, worth(store, entry)) for entry in entries]
+def cut(store: Store, objective: str, budget: int, found: Found, entries: list[ContextEntry],
+        first: Collection[str], below: Collection[Hit]) -> ContextBlock:  # fmt: skip
+    """
+    Return the block of what fits into the budget, and count that as handed out.
+
+    Args:
+        first: references of the memories that are about the task's files.
+        below: what the query found below the tiers that are taken.
+    """
+    texts = [Entry(entry.section, entry.text, worth(store, entry, entry.ref in first)) for entry in entries]
     fit = fitting(texts, budget)
-    text = block([texts[place] for place in sorted(fit)])
+    text = block([texts[place] for place in sorted(fit)], budget)
     before = accesses(store.layout.usage, {entry.record.key_ref for entry in entries})
     kept = [with_accesses(entries[place], before) for place in sorted(fit)]
     refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
@@ -107,10 +123,56 @@ def cut(store: Store, objective: str, budget: int, found: Found, entries: list[C
     shown = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
     over = [LeftOut(ref=entry.ref, reason="budget", similarity=entry.similarity)
             for place, entry in enumerate(entries) if place not in fit]  # fmt: skip
-    below = [LeftOut(ref=hit.ref, reason="tier", similarity=hit.similarity)
-             for hit in found.results if hit.ref not in shown]  # fmt: skip
+    under = [LeftOut(ref=hit.ref, reason="tier", similarity=hit.similarity) for hit in below if hit.ref not in shown]
+    left_out = sorted(over + under, key=lambda out: -out.similarity)
     return ContextBlock(objective=objective, text=text, tokens=tokens(text), budget=budget, refs=refs, entries=kept,
-                        left_out=over + below, search=found.search)  # fmt: skip
+                        left_out=left_out, search=found.search,
+                        note=said_of(over, under, budget, is_empty=not kept))  # fmt: skip
+
+
+def said_of(over: Sequence[LeftOut], below: Sequence[LeftOut], budget: int, *, is_empty: bool) -> str | None:
+    """Return why a block is empty, or what it left out; None where there is nothing to say."""
+    if is_empty and not over and not below:
+        return "nothing is known for this"
+    parts = [f"{len(over):,} over the budget of {budget:,} tokens"] if over else []
+    if below:
+        nearest = max(below, key=lambda out: out.similarity)
+        parts.append(f"{len(below):,} below the tier, nearest {nearest.ref} ({nearest.similarity:.2f})")
+    return f"left out: {'; '.join(parts)}" if parts else None
+
+
+def about_files(store: Store, files: Collection[str], hits: Mapping[str, Hit]) -> Iterator[Hit]:
+    """Yield the memories that have one of these files in their files or cites, as hits; the most relevant first."""
+    if not files:
+        return
+    with store.reading() as catalog:
+        numbers = [number for number in catalog.holding(files) if is_about(catalog.stored(number), files)]
+        records = catalog.records(numbers).values()
+    made = [hits.get(record.ref) or unasked(record) for record in records]
+    yield from sorted(made, key=lambda hit: (BANDS.index(hit.band), -hit.score, hit.ref))
+
+
+def is_about(record: Record, files: Collection[str]) -> bool:
+    """Tell whether a memory names one of these files, in its files or as the path of a cite."""
+    if not isinstance(record, Memory):
+        return False
+    return any(path in files for path in (*record.files, *cited_paths(record)))
+
+
+def cited_paths(record: Memory) -> Iterator[str]:
+    """Yield the paths of the files that a memory cites."""
+    for text in record.cites:
+        with contextlib.suppress(ValueError):
+            yield Cite.parse(text).path
+
+
+def unasked(record: Record) -> Hit:
+    """Return a record that no query found, as a hit without evidence."""
+    factors = Factors(
+        semantic=0.0, lexical=0.0, exact=0.0, graph=0.0, reranked=None, cost=1.0, help_ratio=0.5, age_decay=1.0
+    )
+    return Hit(ref=record.ref, score=0.0, relevance=0.0, similarity=0.0, tier="background", band="background",
+               factors=factors, record=record, fixes=fixes(record))  # fmt: skip
 
 
 def with_cites(store: Store, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
@@ -143,22 +205,23 @@ def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) ->
     return entry.model_copy(update={"access_count": number, "last_accessed": last})
 
 
-def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str], files: set[str]) -> bool:
+def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str]) -> bool:
     """Tell whether a hit belongs into the block."""
     if hit.factors.exact or hit.tier in tiers:
         return True
     record = hit.record
-    is_near = isinstance(record, Memory) and bool(tags & set(record.tags) or files & set(record.files))
-    return is_near and hit.tier == "exploration"
+    is_tagged = isinstance(record, Memory) and not tags.isdisjoint(tag.lower() for tag in record.tags)
+    return is_tagged and (hit.tier == "exploration" or hit.band != "background")
 
 
-def worth(store: Store, entry: ContextEntry) -> tuple[float, ...]:
-    """Return what decides who stays: constraints first, then the band, then the score, as `query` sorts."""
+def worth(store: Store, entry: ContextEntry, is_first: bool) -> tuple[float, ...]:
+    """Return what decides who stays: constraints, then what is about the files, then as `query` sorts."""
     if isinstance(entry.record, Constraint):
-        return (EXACT_BAND + 1,)
+        return (2,)
     exact = entry.factors.exact if entry.factors else 0.0
     relevance = entry.similarity if entry.relevance is None else entry.relevance
-    return band(relevance, exact, **tier_bounds(store)), relevance if entry.score is None else entry.score
+    level = band(relevance, exact, **tier_bounds(store))
+    return 1 if is_first else -BANDS.index(level), relevance if entry.score is None else entry.score
 
 
 def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[ContextEntry]:
@@ -167,14 +230,19 @@ def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[
     used = set[str]()
     for hit in hits:
         if isinstance(failure := hit.record, Failure):
-            notes = [("when", failure.trigger), *([("fix", failure.fix)] if failure.fix else [])]
+            notes = [("when", failure.trigger), *(("fix", fix.text) for fix in hit.fixes)]
             patterns = solving.get(hit.ref, [])
-            notes += [(f"fix, {pattern.ref}{record_of(pattern)}", pattern.insight) for pattern in patterns]
+            said = {text for _, text in notes}
+            for pattern in patterns:  # a text stands in the block once
+                is_said = pattern.ref in used or pattern.insight in said
+                notes.append(
+                    ("fix", pattern.ref) if is_said else (f"fix, {pattern.ref}{record_of(pattern)}", pattern.insight)
+                )
             used |= {pattern.ref for pattern in patterns}
             yield entry_of("Failures", hit, notes, [pattern.ref for pattern in patterns], explain)
     for hit in hits:
-        if isinstance(pattern := hit.record, Pattern) and hit.ref not in used:
-            yield entry_of("Patterns", hit, [("when", pattern.trigger), ("do", pattern.insight)], [], explain)
+        if isinstance(record := hit.record, Pattern) and hit.ref not in used:
+            yield entry_of("Patterns", hit, [("when", record.trigger), ("do", record.insight)], [], explain)
 
 
 def solved(store: Store, failures: Collection[str]) -> dict[str, list[Pattern]]:
@@ -188,21 +256,22 @@ def solved(store: Store, failures: Collection[str]) -> dict[str, list[Pattern]]:
 
 def record_of(memory: Memory) -> str:
     """Return how often a memory helped and failed, where anything is known."""
-    return f", helped {memory.helped}, failed {memory.failed}" if memory.helped or memory.failed else ""
+    reports = memory.helped + memory.failed
+    return f", helped {memory.helped} of {reports}" if reports else ""
 
 
 def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: list[str], explain: bool) -> ContextEntry:
     """Return a hit as it stands in the block."""
     record = hit.record
-    nearness = f"exact, {hit.tier}" if hit.factors.exact else hit.tier
     helped = record_of(record).removeprefix(", ") if isinstance(record, Memory) else ""
-    marks = [nearness, f"relevance {hit.relevance:.2f}", *([helped] if helped else []), known_since(record)]
+    nearness = [hit.band, f"score {hit.score:.3g}"] if hit.relevance else ["about a file of the task"]
+    marks = [*nearness, *([helped] if helped else []), known_since(record)]
     if record.sources:
         notes = [*notes, ("from", ", ".join(record.sources))]
     text = entry_text(hit.ref, marks, notes, why(hit) if explain else None)
     return ContextEntry(section=section, ref=hit.ref, tier=hit.tier, similarity=hit.similarity, text=text,
                         relevance=hit.relevance, score=hit.score, factors=hit.factors, solved_by=solved_by,
-                        record=record)  # fmt: skip
+                        record=record, fixes=hit.fixes)  # fmt: skip
 
 
 def known_since(record: Record) -> str:

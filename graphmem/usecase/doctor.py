@@ -9,7 +9,7 @@ from graphmem.model.result import Checked, Doctored, Finding
 from graphmem.store import Store, open_store
 from graphmem.usecase import check, upkeep
 from graphmem.usecase.check import DOCTOR
-from graphmem.usecase.clone import unregistered
+from graphmem.usecase.clone import is_of_another, unregistered
 
 
 def doctor(store: Store, *, fix: bool) -> Doctored:
@@ -61,7 +61,8 @@ def surroundings(store: Store) -> Iterator[Finding]:
         what = f"{', '.join(map(repr, missing))} missing"
         yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
     for name in unregistered(layout):
-        yield warning(".git/config", "unregistered", f"{name} is not set", "what graphmem init sets", DOCTOR)
+        what = "is set for another environment" if is_of_another(layout, name) else "is not set"
+        yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
     for path in sorted(path for folder in layout.folders() for path in leftovers(folder)):
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)

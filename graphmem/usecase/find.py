@@ -1,6 +1,6 @@
 """Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import heappop, heappush
@@ -15,9 +15,11 @@ from graphmem.model import Constraint, Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.model.result import Edge, Factors, Found, Got, Hit, Listed, Listing
 from graphmem.names import split_ref
+from graphmem.rules.fixes import fixes
+from graphmem.rules.line import numbers
 from graphmem.rules.merge import FACTS
 from graphmem.rules.relevance import Evidence, Yardstick, handed_out
-from graphmem.rules.score import age_decay, band, cost_factor, help_ratio, tier
+from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_ratio, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
 from graphmem.rules.telling import telling
@@ -42,7 +44,7 @@ def get(store: Store, ref: str) -> Got:
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
         count, last = accesses(store.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
         return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
-                   cites=Tree(store).cites_of(record))  # fmt: skip
+                   fixes=fixes(record), cites=Tree(store).cites_of(record))  # fmt: skip
 
 
 def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
@@ -182,7 +184,8 @@ def gather_exact(store: Store, asked: Asked) -> None:
     scope, name = split_ref(text)
     named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
     numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
-    numbers |= {*matched(store, asked.text), *same_errors(catalog, errors(asked.text.splitlines()))}
+    lines = asked.text.splitlines()
+    numbers |= {*same_lines(catalog, lines), *matched(store, asked.text), *same_errors(catalog, errors(lines))}
     live = catalog.of_scopes(numbers, asked.scopes if asked.scopes is not None else catalog.vocabulary.scopes)
     for number in live:
         asked.of(number).exact = 1.0
@@ -197,9 +200,21 @@ def matched(store: Store, text: str) -> set[int]:
 
     matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
     found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
-    for number in matcher.slow:
-        store.say_once(f"left aside, too slow on this query: match {expressions[number][:60]!r}")
+    for expression in matcher.slow.values():
+        store.say_once(f"left aside, too slow on this query: match {expression[:60]!r}")
     return found
+
+
+def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
+    """Return the failures of whose triggers one stands among these lines."""
+    heads = catalog.heads({number for line in lines for number in numbers(line)})
+    if not heads:
+        return set()
+    from graphmem.search.expressions import lines_of  # noqa: PLC0415 - as above
+    from graphmem.search.lines import LineFinder  # noqa: PLC0415 - 10 ms that few queries need
+
+    finder = LineFinder(heads, catalog.begun_by)
+    return {record for record, _, _ in finder.find(lines_of(line.encode() for line in lines))}
 
 
 def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
@@ -238,9 +253,7 @@ def gather_graph(store: Store, asked: Asked, limit: int) -> None:
         evidence.graph = max(evidence.graph, best[step.near] * min(1.0, step.weight))
 
 
-Place = tuple[
-    int, float, str
-]  # the lower the better: the band and the score of a hit, both negative, and its reference
+Place = tuple[int, float, str]  # the lower the better: the band of a hit, its negative score, and its reference
 
 
 def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[tuple[Place, Hit]]:
@@ -262,9 +275,11 @@ def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[tuple
             continue
         factors = factors_of(record, evidence, last_helped.get(number, (0, 0, None))[2], now, store)
         score = relevance * factors.cost * factors.help_ratio * factors.age_decay
+        level = band(relevance, evidence.exact, **bounds)
         hit = Hit(ref=record.ref, score=score, relevance=relevance, similarity=similarity,
-                  tier=tier(similarity, **bounds), factors=factors, record=record)  # fmt: skip
-        hits.append(((-band(relevance, evidence.exact, **bounds), -score, record.ref), hit))
+                  tier=tier(similarity, **bounds), band=level, factors=factors, record=record,
+                  fixes=fixes(record))  # fmt: skip
+        hits.append(((BANDS.index(level), -score, record.ref), hit))
     return sorted(hits, key=itemgetter(0))
 
 

@@ -77,12 +77,12 @@ def numbers(store: Store, sql: str) -> Counter[str]:
 
 
 def tiers(store: Store, objective: str) -> dict[Tier, int]:
-    """Return how many failures and patterns are in each tier for an objective; what no search finds is archive."""
+    """Return how many failures and patterns are in each tier for an objective; what no search finds is background."""
     with store.reading() as catalog:
         total = sum(1 for kind in MEMORIES for _ in catalog.live_rows(kind))
     found = query(store, objective, kinds=MEMORIES, limit=max(1, total), min_similarity=None).results
     sorted_out = Counter(hit.tier for hit in found)
-    sorted_out["archive"] += max(0, total - len(found))
+    sorted_out["background"] += max(0, total - len(found))
     return {name: sorted_out[name] for name in TIERS}
 
 

@@ -15,6 +15,7 @@ from graphmem.model.record import row_fields
 from graphmem.names import GIVEN_SLUG, collapsed, mark, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
 from graphmem.rules.limits import refuse_blank, refuse_oversize
+from graphmem.rules.line import COLOUR
 from graphmem.rules.suggest import did_you_mean
 
 Kept = TypeVar("Kept", bound=Frozen)
@@ -35,7 +36,7 @@ def build(kind: str, fields: Mapping[str, Any], now: datetime) -> Frozen:
     Raises:
         BadInput: a field is missing, unknown to no model, of the wrong type or over its limit.
     """
-    given = {name: value for name, value in fields.items() if value is not None}
+    given = {name: without_colours(value) for name, value in fields.items() if value is not None}
     refuse_blank(MODELS[kind], given)
     try:
         made = MODELS[kind].model_validate({"created_at": now, **given, "kind": kind})
@@ -45,6 +46,11 @@ def build(kind: str, fields: Mapping[str, Any], now: datetime) -> Frozen:
     refuse_oversize(made)
     refuse_unreadable(made)
     return made
+
+
+def without_colours(value: Any) -> Any:
+    """Return a text without the escape sequences that a terminal shows as colours, any other value as it is."""
+    return COLOUR.sub("", value) if isinstance(value, str) else value
 
 
 def refuse_unreadable(record: Frozen) -> None:

@@ -1,5 +1,6 @@
 """Lessons across runs: what a run saw, what fades, what belongs into a prompt (docs/concepts/learning.md)."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,19 +14,20 @@ from graphmem.errors import BadInput, Usage
 from graphmem.ledger.codec import finding as bad_line
 from graphmem.ledger.row import entry
 from graphmem.model import Lesson, Run
-from graphmem.model.field import parse_time
+from graphmem.model.field import format_time, parse_time
 from graphmem.model.result import Finding as BadFinding
 from graphmem.model.result import Injected, Learned, Listed, Moved, SeenLesson
 from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
-from graphmem.rules.standing import Standing, is_eligible
+from graphmem.rules.standing import Standing, injected, is_eligible
 from graphmem.store import Store
 from graphmem.usecase.facts import put_fact
 from graphmem.usecase.intake import build, identified
 
 HEADING = "## Known Issues (from past runs)"
 TIMES = ("at", "ts", "timestamp", "time")  # where an event says when it was
+TYPES = ("type", "kind", "event")  # where an event says what it is
 RUNS = ("run", "run_id")  # where an event says in which run
 
 
@@ -49,7 +51,7 @@ def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, s
         semantic: a finding that means the same as a lesson counts too.
 
     Raises:
-        BadInput: a line is no event; nothing was changed.
+        BadInput: a line is no event, or none is a verdict; nothing was changed.
         Usage: the events are of several runs.
     """
     with store.writing() as catalog:
@@ -120,13 +122,17 @@ def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None
     bad: list[BadFinding] = []
     times: list[datetime] = []
     runs: set[str] = set()
+    others = Counter[str]()
     for place, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             refuse_long(line)
             row = decode(line.strip())
-            rows += [row] if is_verdict(row) else []  # the log of a run may be long, and only these tell
+            if is_verdict(row):  # the log of a run may be long, and only these tell
+                rows.append(row)
+            else:
+                others[type_of(row)] += 1
             times += [parse_time(row[field]) for field in TIMES if isinstance(row.get(field), str)][:1]
             runs.update(str(row[field]) for field in RUNS if isinstance(row.get(field), str))
         except BadLine as error:
@@ -137,16 +143,39 @@ def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None
         many = "line" if len(bad) == 1 else "lines"
         raise BadInput(f"{len(bad):,} bad {many}, nothing was changed: {bad[0]}", hint="an event is one JSON object",
                        details={"findings": [found.model_dump() for found in bad]})  # fmt: skip
+    if not rows:
+        raise no_verdict(name, others)
     if run is None and len(runs) > 1:
         raise Usage(f"the events are of {len(runs)} runs: {', '.join(sorted(runs)[:3])}", hint="give one run at a time")
-    named = run or (runs.pop() if runs else unnamed_run(name, rows))
+    named = run or (runs.pop() if runs else unnamed_run(name, rows, times))
     known = store.catalog.fact(row_id(named))
     return Events(rows, named, max(times) if times else known.at if isinstance(known, Run) else store.now())
 
 
-def unnamed_run(name: str, verdicts: list[Mapping[str, Any]]) -> str:
-    """Return what a run is called that says no name: after its file and what it holds, for logs share file names."""
+def type_of(event: Mapping[str, Any]) -> str:
+    """Return what an event says it is."""
+    return next((str(event[name]) for name in TYPES if isinstance(event.get(name), str)), "no type")
+
+
+def no_verdict(name: str, others: Counter[str]) -> BadInput:
+    """Return how input is refused that tells of no review."""
+    read = ", ".join(f"{number:,} of {kind!r}" for kind, number in others.most_common(3)) or "nothing"
+    return BadInput(
+        f"{name} has no review.verdict event; read: {read}",
+        hint='an event is {"type": "review.verdict", "findings": […]}; a run without one: graphmem decay --run ID',
+        details={"read": dict(others.most_common(20))},
+    )
+
+
+def unnamed_run(name: str, verdicts: list[Mapping[str, Any]], times: list[datetime]) -> str:
+    """
+    Return what a run is called that says no name: after its file and what it holds, for logs share file names.
+
+    A run that found nothing is told from others by its time.
+    """
     content = "\n".join(sorted(encode(row).decode() for row in verdicts))
+    if times and not findings(verdicts):
+        content += f"\n{format_time(max(times))}"
     return f"{'run' if name.startswith('<') else PurePath(name).stem}-{mark(content)}"
 
 
@@ -192,15 +221,14 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
 
 
 def inject(store: Store, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:
-    """Return the lessons that belong into a prompt, the most frequent first, then those seen last; at most ten."""
+    """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
     with store.reading() as catalog:
         numbers = [number for number, *_ in catalog.live_rows("lesson")]
         lessons = [record for record in catalog.records(numbers).values() if isinstance(record, Lesson)]
         last = dict(catalog.connection.execute("SELECT run, at FROM run").fetchall())
         eligible = [lesson for lesson in lessons if is_eligible(lesson, domain, archetype)]
-        eligible.sort(key=lambda lesson: lesson.ref)
-        eligible.sort(key=lambda lesson: (lesson.frequency, last.get(lesson.last_seen_run, "")), reverse=True)
-        chosen = eligible[: max(0, min(limit, INJECTED))]
+        places = max(0, min(limit, INJECTED))
+        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run, ""), places)
     lines = [HEADING, *map(injected_line, chosen)] if chosen else []
     return Injected(text="\n".join(lines), lessons=[Listed(ref=lesson.ref, record=lesson) for lesson in chosen])
 

@@ -15,6 +15,7 @@ from graphmem.model.result import Connection, Edge, Linked, Related, Solution, S
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.chain import strongest_chain
+from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
@@ -26,10 +27,22 @@ Direction = Literal["out", "in", "both"]
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
+# What makes the edges that are fields of records.
+MADE_BY = {
+    "part_of": "a task is part of its campaign: graphmem campaign add-tasks",
+    "depends_on": "tasks say what they depend on: graphmem campaign add-tasks",
+    "used": "a report says what was used: graphmem feedback REF --helped --task T",
+    "derived_from": "an insight says so: graphmem add insight --from EXPERIENCE",
+    "seen_in": "a run says what it saw: graphmem learn",
+    "about": "an event says what it is about: graphmem add --ndjson",
+    "supersedes": "graphmem supersede OLD NEW",
+}
+
+
 def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
     """Return a relation type that can be linked by hand, or say which was meant."""
     if kind in OWNED_RELATIONS:
-        raise Refused(f"{kind!r} edges are fields of a task", hint="change them with: graphmem campaign add-tasks")
+        raise Refused(f"{kind!r} edges are not linked by hand: fields of records make them", hint=MADE_BY[kind])
     if kind not in vocabulary.linkable:
         hint = did_you_mean(kind, vocabulary.linkable) or f"known: {', '.join(sorted(vocabulary.linkable))}"
         raise Refused(f"relation type {kind!r} is not declared", hint=hint, details={"type": kind})
@@ -39,7 +52,7 @@ def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
 def refuse_ends(made: RelationType, source: str, target: str) -> None:
     """Raise ``Refused`` for ends that a relation type does not allow; the hint says what it does."""
     scopes = split_ref(source)[0], split_ref(target)[0]
-    if not made.allows(*scopes) and not (made.symmetric and made.allows(*reversed(scopes))):
+    if not made.allows(*scopes):
         raise Refused(
             f"{made.type!r} does not go from {scopes[0]} to {scopes[1]}",
             hint=f"it goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}",
@@ -95,7 +108,7 @@ def unlink(store: Store, source: str, kind: str, target: str) -> Linked:
         a, b, source, target = ends(store, source, target)
         number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
         names = catalog.refs([a, b])
-        found = catalog.relation_rows(number)
+        found = catalog.relation_rows(number) or catalog.refused_rows(kind, a, b)
         if not found:
             raise NotFound(
                 f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(store, source, kind, target, made)
@@ -235,7 +248,7 @@ def refuse_unknown_filters(
 
 
 def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
-    """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
+    """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
     with store.reading() as catalog:
         number = store.resolve(ref, ["failure"])
         refuse_archived(catalog, number)
@@ -253,7 +266,7 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
         )
         tree = Tree(store)
         results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
-        return Solutions(failure=failure, results=results)
+        return Solutions(failure=failure, fixes=fixes(catalog.records([number])[number]), results=results)
 
 
 def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Record]]:

@@ -1,15 +1,20 @@
 """Match: which known failures a log tells of (docs/concepts/retrieval.md, "Matching a log")."""
 
+from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import re2
 
 from graphmem.constants import LOG_TIMEOUT_S, MOST_ERRORS, MOST_LINES, MOST_TEXTS
+from graphmem.model import Failure, Record
 from graphmem.model.result import Listed, Matched, MatchedLog
+from graphmem.rules.dedup import differing
+from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import Error, Reader
 from graphmem.search.expressions import Line, Matcher, blocks, lines_of
+from graphmem.search.lines import LineFinder
 from graphmem.store import Store
 from graphmem.usecase.cite import Tree
 from graphmem.usecase.link import solving
@@ -18,12 +23,12 @@ from graphmem.usecase.link import solving
 TELLS = re2.compile(
     r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use|cannot"
     r"|not permitted|no space|out of memory|critical|severe|violation|timeout|expired|interrupt|warning|exit|file \""
-    r"|\bat "
+    r"|\bat |\.py:\d+: in |no rule to make|no required module|(?m:^E {2,})|(?m:^(?:[a-z_]\w*\.)+[A-Z]\w+(?:: |$))"
 )
 
 
-By = Literal["match", "signature", "near", "similarity"]
-RANKS: tuple[By, ...] = ("match", "signature", "near", "similarity")  # surest first
+By = Literal["line", "match", "signature", "near", "similarity"]
+RANKS: tuple[By, ...] = get_args(By)  # surest first
 
 
 @dataclass
@@ -37,28 +42,42 @@ class Told:
 
 
 def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
-    """Return the known failures that a log tells of: by their expressions, by its errors' signatures, by meaning."""
+    """Return the known failures that a log tells of: by their triggers, by expressions, by signatures, by meaning."""
     with store.reading() as catalog:
         matcher = Matcher(catalog.expressions(), seconds=LOG_TIMEOUT_S)
+        finder = LineFinder(catalog.heads(), catalog.begun_by)
     told: dict[int, Told] = {}
     log = Log()
     for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nobody waits for us meanwhile
-        hits = matcher.find(block)
-        for number, line in hits:
-            lines = told.setdefault(number, Told("match", line.text.decode())).lines
-            if len(lines) < MOST_LINES:
-                lines.append(line.number)
-        log.read(block, {line.number for _, line in hits})
+        known = set[int]()
+        for number, first, last in finder.find(block):
+            keep(told, number, "line", last)  # the error of a traceback
+            known.update(range(first.number, last.number + 1))
+        for number, line in matcher.find(block):
+            keep(told, number, "match", line)
+            known.add(line.number)
+        log.read(block, known)
     log.end()
     with store.reading():
         elsewhere, nowhere = by_signature(store, list(log.errors.values()), told)
-    if nowhere and store.vectors is not None:
+    if nowhere:
+        store.lexical.catch_up()
         store.embed_missing()
     with store.reading() as catalog:
         by_meaning(store, nowhere[:MOST_TEXTS], told)
         slow = sorted(catalog.refs(matcher.slow).values())
         unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
         return MatchedLog(results=answers(store, told), lines=log.lines, cut=log.cut, slow=slow, unknown=unknown)
+
+
+def keep(told: dict[int, Told], number: int, by: By, line: Line) -> None:
+    """Note a line that tells of a failure."""
+    kept = told.setdefault(number, Told(by, line.text.decode()))
+    kept.by = min(kept.by, by, key=RANKS.index)
+    if kept.lines and line.number < kept.lines[0]:
+        kept.text = line.text.decode()
+    if len(kept.lines) < MOST_LINES and line.number not in kept.lines[-2:]:
+        insort(kept.lines, line.number)
 
 
 class Log:
@@ -89,6 +108,7 @@ class Log:
         """Take what the last line told of."""
         for error in self.reader.end():
             self.keep(error)
+        self.reader.before.clear()
 
     def keep(self, error: Error) -> None:
         """Keep an error once, with its lines."""
@@ -120,13 +140,18 @@ def triggers(errors: Iterable[Error]) -> list[str]:
 
 
 def by_meaning(store: Store, found: Found, told: dict[int, Told]) -> None:
-    """Find the failure that is most similar to each error, where one is similar enough."""
-    if not found or store.vectors is None or store.embedder is None:
-        return
+    """Find the failure that is most similar to each error, where one is similar enough; without a model by words."""
     for error, lines in found:
-        for number, cosine in store.vectors.search(store.embedder.encode_query(error.text), ["failure"], 1):
-            if cosine >= store.settings.retrieval.critical:
-                add(told, number, Told("similarity", error.text, lines, min(1.0, cosine)))
+        for number, similarity in nearest(store, error.text):
+            if similarity >= store.settings.retrieval.critical:
+                add(told, number, Told("similarity", error.text, lines, min(1.0, similarity)))
+
+
+def nearest(store: Store, text: str) -> Iterable[tuple[int, float]]:
+    """Return the failure that is most similar to a text, and how similar it is."""
+    if store.vectors is None or store.embedder is None:
+        return list(store.lexical.search(text, ["failure"], 1).items())[:1]
+    return store.vectors.search(store.embedder.encode_query(text), ["failure"], 1)
 
 
 def add(told: dict[int, Told], number: int, new: Told) -> None:
@@ -136,6 +161,13 @@ def add(told: dict[int, Told], number: int, new: Told) -> None:
         told[number] = new
     elif kept.by == new.by:
         kept.lines = sorted({*kept.lines, *new.lines})[:MOST_LINES]
+
+
+def differs(found: Told, record: Record) -> list[str]:
+    """Return the words that tell a failure that is only similar apart from what the log says."""
+    if found.by != "similarity" or not isinstance(record, Failure):
+        return []
+    return sorted(differing(found.text, record.trigger))
 
 
 def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
@@ -151,7 +183,8 @@ def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
     tree = Tree(store)
     return [
         Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
-                similarity=told[n].similarity, solved_by=solutions.get(n, []), record=records[n],
+                similarity=told[n].similarity, differs=differs(told[n], records[n]), solved_by=solutions.get(n, []),
+                record=records[n], fixes=fixes(records[n]),
                 cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))))
         for n in order
     ]  # fmt: skip

@@ -17,13 +17,16 @@ from graphmem.ledger.row import entry
 from graphmem.ledger.runs import Episode, Episodes, changing, read
 from graphmem.model import Failure
 from graphmem.model.result import Matched, MatchedLog, Ran
+from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import errors
 from graphmem.store import Store
 from graphmem.usecase.link import solving
 from graphmem.usecase.match import match
 from graphmem.usecase.report import prepared
 
-SURE = frozenset({"match", "signature"})  # evidence that it was this very failure; what is alike is shown, not counted
+SURE = frozenset(
+    {"line", "match", "signature"}
+)  # evidence that it was this very failure; what is alike is shown, not counted
 
 
 def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str | None,
@@ -71,7 +74,7 @@ def is_counted(hit: Matched) -> bool:
 
 def remedies(hit: Matched) -> list[str]:
     """Return what may fix a failure, as it was shown: itself where it says how, and the strongest pattern."""
-    own = [hit.record.key_ref] if isinstance(hit.record, Failure) and hit.record.fix else []
+    own = [hit.record.key_ref] if hit.fixes else []
     return [*own, *(found.record.key_ref for found in hit.solved_by[:1])]
 
 
@@ -90,7 +93,7 @@ def passed(store: Store, key: str, now: datetime, task: str | None) -> Ran:
         unfixed = sorted(
             found.ref
             for number, found in catalog.records(bare).items()
-            if isinstance(found, Failure) and not (found.fix or found.is_archived or number in solved)
+            if isinstance(found, Failure) and not (fixes(found) or found.is_archived or number in solved)
         )
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
 

@@ -88,7 +88,7 @@ def taught(section: str, record: Record, marks: list[str], notes: list[tuple[str
 
 def of_hit(section: str, hit: Hit, marks: list[str], notes: list[tuple[str, str]]) -> ContextEntry:
     """Return a record that is in the block because the objective is about it."""
-    marks = [hit.tier, f"relevance {hit.relevance:.2f}", *marks]
+    marks = [hit.band, f"score {hit.score:.3g}", *marks]
     return ContextEntry(section=section, ref=hit.ref, tier=hit.tier, similarity=hit.similarity,
                         relevance=hit.relevance, score=hit.score, factors=hit.factors, record=hit.record,
                         text=entry_text(hit.ref, marks, notes))  # fmt: skip

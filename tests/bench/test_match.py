@@ -92,7 +92,7 @@ def test_every_line_is_found(name: str, tmp_path: Path) -> None:
     expressions = dict(enumerate(stored(name, tmp_path).values()))
     oracle = {key: re.compile(expression, re.MULTILINE) for key, expression in expressions.items()}
     lines = [line for row in read(DATA / name, "queries") for line in row["query"].splitlines()]
-    matcher = Matcher(expressions, seconds=60.0)
+    matcher = Matcher(expressions.items(), seconds=60.0)
     found = {
         (key, line.number)
         for block in blocks(lines_of(line.encode() for line in lines))

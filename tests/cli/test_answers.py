@@ -1,6 +1,7 @@
 """What commands print, exactly: standard output, standard error and exit status."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.cli.app import run
+from graphmem.rules.score import BANDS
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,9 @@ def test_related_is_a_tree_with_the_products_of_the_weights(known: Graphmem) -> 
 
 
 def test_solutions_name_the_way_they_came_by(known: Graphmem) -> None:
-    assert known("solutions", "no-yaml").out == "pattern/lock  [0.750]\n    A dependency vanished\n    do: Lock it\n"
+    assert known("solutions", "no-yaml").out == (
+        "fix: pip install pyyaml\npattern/lock  [0.750]\n    A dependency vanished\n    do: Lock it\n"
+    )
     assert (
         known("solutions", "app-down").out.splitlines()[0]
         == "pattern/lock  [0.750]  by way of failure/no-yaml (causes)"
@@ -136,11 +140,11 @@ def test_rows_of_cypher_come_clean_for_other_programs(known: Graphmem) -> None:
 
 
 def test_control_characters_are_escaped_for_people_and_for_programs(graphmem: Graphmem) -> None:
-    graphmem("add", "failure", "--name", "loud", "--trigger", "\x1b[31mred\x07 \u202e \x9b1m")
-    assert graphmem("list").out == "failure/loud  \\x1b[31mred\\x07 \\u202e \\x9b1m\n"
+    graphmem("add", "failure", "--name", "loud", "--trigger", "\x1b]0;red\x07 \u202e \x9b1m")
+    assert graphmem("list").out == "failure/loud  \\x1b]0;red\\x07 \\u202e \\x9b1m\n"
     printed = graphmem("get", "loud", "--json").out
     assert not set(printed) & set("\x1b\x07\u202e\x9b")
-    assert json.loads(printed)["record"]["trigger"] == "\x1b[31mred\x07 \u202e \x9b1m"
+    assert json.loads(printed)["record"]["trigger"] == "\x1b]0;red\x07 \u202e \x9b1m"
     assert "\\x1b" in graphmem("get", "\x1b[2J").err
 
 
@@ -211,12 +215,11 @@ def test_match_shows_line_evidence_and_fix_also_in_a_pipe(
     log = tmp_path / "log"
     log.write_text("start\nEADDRINUSE :80\nEADDRINUSE :81\nKeyError: no price for a cart\n")
     shown = """\
+failure/price  line 4  [the same line]
+    > KeyError: no price for a cart
 failure/port  line 2 and 1 more  [its expression]
     > EADDRINUSE :80
     fix: free it
-failure/price  line 4  [the same error]
-    > KeyError: no price for a cart
-    is: KeyError: no price for a cart
 """
     assert graphmem("match", str(log)) == Done(0, shown, "")
     with open(log, "rb") as file:
@@ -225,3 +228,15 @@ failure/price  line 4  [the same error]
     log.write_text("all is well\n")
     assert graphmem("match", str(log)) == Done(0, "", "graphmem: no known failure\n")
     assert graphmem("match", "missing").status == 1
+
+
+def test_results_are_printed_in_the_order_of_what_is_shown_of_them(graphmem: Graphmem) -> None:
+    for number, trigger in enumerate(("the build fails on windows", "the build is slow", "a build of the house")):
+        graphmem(
+            "add", "failure", "--name", f"n{number}", "--trigger", trigger, "--cost", str(10**number), "--no-dedup"
+        )
+    shown = re.findall(r"\[(\w+), score ([\d.e-]+)\]", graphmem("query", "the build fails on windows").out)
+    order = [(BANDS.index(band), -float(score)) for band, score in shown]
+    assert len(order) == 3 and order == sorted(order)
+    graphmem("add", "failure", "--name", "far", "--trigger", "nothing but a house")
+    assert "background" in graphmem("stats", "--objective", "windows").out

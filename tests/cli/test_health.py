@@ -39,7 +39,7 @@ def test_stats_says_each_figure_on_a_line(known: Memory, capsys: pytest.CaptureF
         "failures      2 of 500",
         "patterns      1 of 200",
         "experiences   1 of 200",
-        "tiers         critical 2, productive 0, exploration 0, archive 1",
+        "tiers         critical 2, productive 0, exploration 0, background 1",
         "connectivity  edges per node 0.25, isolated 50.0%, components 3: 1 of 2, 2 of 1",
         "solutions     solved by a pattern 1, by a fix only 0, unsolved 1",
         "unsolved      failure/door",

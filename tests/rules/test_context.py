@@ -19,13 +19,13 @@ ENTRIES = st.lists(
 @given(ENTRIES, st.integers(1, 600))
 def test_a_block_is_within_its_budget_and_leaves_out_only_what_did_not_fit(entries: list[Entry], budget: int) -> None:
     kept = fitting(entries, budget)
-    text = block([entries[place] for place in sorted(kept)])
+    text = block([entries[place] for place in sorted(kept)], budget)
     assert tokens(text) <= budget or text == ""
     for place, entry in enumerate(entries):
         assert (entry.text in text) or place not in kept
         if place not in kept:  # with all that is worth more there was no room for it
             better = [n for n in kept if entries[n].worth >= entry.worth]
-            room = block([entries[n] for n in sorted([*better, place])])
+            room = block([entries[n] for n in sorted([*better, place])], budget)
             assert tokens(room) + len(entries) + 2 > budget
 
 
@@ -39,6 +39,6 @@ def test_no_text_of_the_store_stands_outside_of_its_quote(name: str, trigger: st
 
 
 def test_nothing_gives_an_empty_block() -> None:
-    assert block([]) == ""
+    assert block([], 100) == ""
     assert fitting([], 100) == set()
     assert PREFACE.startswith("# ")

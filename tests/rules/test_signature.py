@@ -79,7 +79,7 @@ CASES = [
         "main.rs",
     ),
     (GCC, "'bar' undeclared (first use in this function)", "'baz' undeclared (first use in this function)", "foo.c"),
-    (PYTEST, "KeyError: 'user_{1}'", "KeyError: 'name'", "pick.py:pick"),
+    (PYTEST, "KeyError: 'user_12'", "KeyError: 'user_34'", "pick.py:pick"),
     ("{0}/run.sh: line {1}: {2}", "jq: command not found", "yq: command not found", ""),
     (
         "2026-11-02 10:00:{1} ERROR {2}",
@@ -126,11 +126,11 @@ def test_what_says_only_that_something_failed_finds_nothing() -> None:
         assert error_keys(text) == set(), text
 
 
-def test_values_are_generalised_and_names_stay() -> None:
+def test_what_changes_from_run_to_run_is_generalised_and_names_stay() -> None:
     message = (
         "at 2026-11-02T10:00:00Z pid 17 in /tmp/x7/a.txt: '9f86d081884c7d65' of `orders` is 12.5 s late, status 404"
     )
-    assert generalised(message) == "at pid in <path>: '<value>' of 'orders' is late, status 404"
+    assert generalised(message) == "at pid in <path>: ' ' of 'orders' is late, status 404"
 
 
 @settings(deadline=None)

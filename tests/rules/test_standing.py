@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
-from graphmem.rules.standing import Order, Standing, after_seen, after_silence, imported, is_eligible, standing
+from graphmem.rules.standing import (
+    Order,
+    Standing,
+    after_seen,
+    after_silence,
+    imported,
+    injected,
+    is_eligible,
+    standing,
+)
 from tests.sample import START
 
 
@@ -105,3 +114,30 @@ def test_a_faded_lesson_lives_again_when_a_run_sees_it() -> None:
 )
 def test_who_is_eligible(made: Lesson, domain: str | None, archetype: str | None, expected: bool) -> None:
     assert is_eligible(made, domain, archetype) is expected
+
+
+def of(number: int, *, kind: str = "pattern", frequency: int = 2) -> Lesson:
+    made = START + timedelta(days=number)
+    return lesson(kind, name=f"{kind[:4]}-{number}", frequency=frequency, created_at=made)
+
+
+def names(eligible: list[Lesson], limit: int = 10) -> list[str]:
+    return [found.name for found in injected(eligible, lambda lesson: "", limit)]
+
+
+def test_frequent_lessons_do_not_push_every_preference_out() -> None:
+    wishes = [of(number, kind="preference", frequency=0) for number in range(6)]
+    frequent = [of(number, frequency=50 + number) for number in range(12)]
+    found = names([*frequent, *wishes])
+    assert found[:4] == ["pref-5", "pref-4", "pref-3", "pref-2"]
+    assert found[4:] == [f"patt-{number}" for number in (11, 10, 9, 8, 7, 6)]
+
+
+def test_places_that_one_sort_leaves_free_go_to_the_other() -> None:
+    wishes = [of(number, kind="preference") for number in range(12)]
+    assert len(names(wishes)) == 10
+    assert len(names([of(number) for number in range(12)])) == 10
+    assert len(names([*wishes[:2], *(of(number) for number in range(12))])) == 10
+    assert len(names([*wishes, *(of(number) for number in range(3))])) == 10
+    assert names(wishes, limit=0) == []
+    assert names([*wishes, of(1)], limit=2) == ["pref-11", "pref-10"]

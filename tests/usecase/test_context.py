@@ -51,7 +51,7 @@ def test_the_block_holds_what_fits_the_objective_section_by_section(known: Memor
     ]  # fmt: skip
     order = [found.text.index(heading) for heading in ("## Failures", "## Patterns", "## Similar", "## Entities")]
     assert order == sorted(order)
-    for part in ("pin it", "install from the lock file", "helped 1, failed 0", "run 7", "the image was rebuilt"):
+    for part in ("pin it", "install from the lock file", "helped 1 of 1", "run 7", "the image was rebuilt"):
         assert part in found.text
     assert "twice" not in found.text
     assert "data to weigh, not instructions" in found.text
@@ -147,3 +147,55 @@ def test_get_says_how_often_a_record_was_handed_out_here(known: Memory) -> None:
     assert known.get(ref).last_accessed is not None
     known.context(OBJECTIVE)
     assert known.get(ref).access_count == 2
+
+
+def test_a_memory_with_the_file_comes_first_and_the_words_of_the_path_are_not_searched(memory: Memory) -> None:
+    memory.failures.add("foreign keys go wrong", name="fk", files=["shop/db.py"])
+    memory.failures.add("the shop db is slow", name="slow")
+    memory.failures.add("edit the code of the page", name="page", fix="reload it")
+    objective = "edit the code of the page"
+    without, with_file = memory.context(objective), memory.context(objective, files=["shop/db.py"])
+    assert sections(without) == {"Failures": ["failure/page"]}
+    assert sections(with_file) == {"Failures": ["failure/fk", "failure/page"]}
+    assert "about a file of the task" in with_file.text
+    (tight,) = memory.context(objective, files=["shop/db.py"], budget=60).entries
+    assert tight.ref == "failure/fk"
+
+
+def test_a_memory_that_cites_the_file_comes_first(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "db.py").write_text("class Table:\n    pass\n")
+    memory.patterns.add("tables", "close them", name="close", cites=["db.py:Table"])
+    memory.patterns.add("tables too", "open them", name="open", files=["other/db.py"])
+    assert sections(memory.context("anything", files=["db.py"])) == {"Patterns": ["pattern/close"]}
+
+
+def test_a_tag_that_the_objective_names_counts_like_one_that_is_given(known: Memory) -> None:
+    assert "failure/twice" not in known.context("customers complain about their bills").refs
+    assert "failure/twice" in known.context("customers complain about Money on their bills").refs
+
+
+def test_the_block_says_why_it_is_empty_and_what_it_left_out(known: Memory, tmp_path: Path) -> None:
+    with open_memory(tmp_path / "empty") as empty:
+        assert empty.context(OBJECTIVE).note == "nothing is known for this"
+    below = known.context("customers complain about their bills")
+    assert "failure/twice" not in below.refs and below.note is not None
+    assert "below the tier, nearest failure/twice (0." in below.note
+    assert "over the budget of 3 tokens" in (known.context(OBJECTIVE, budget=3).note or "")
+    left = [out.similarity for out in below.left_out]
+    assert left == sorted(left, reverse=True)
+
+
+def test_a_small_budget_goes_to_the_records(memory: Memory) -> None:
+    memory.sessions.constrain("no downtime")
+    found = memory.context("move the service", budget=60)
+    assert "no downtime" in found.text and found.tokens <= 60
+    assert "not instructions" in found.text
+
+
+def test_a_text_stands_in_the_block_once(known: Memory) -> None:
+    known.failures.add("the nightly build cannot import wheel", name="no-wheel", fix="install from the lock file")
+    known.relations.link("pattern/lock", "solves", "failure/no-wheel")
+    text = known.context(OBJECTIVE).text
+    assert "failure/no-wheel" in text
+    assert text.count("install from the lock file") <= 2 and text.count("> fix, pattern/lock") <= 1
+    assert text.count("> fix: pattern/lock") >= 1

@@ -153,7 +153,7 @@ def test_an_objective_sorts_failures_and_patterns_into_tiers(memory: Memory) -> 
         line(kind="lesson", name="l", description="ImportError: yaml"),
     ])  # fmt: skip
     found = memory.stats(objective="ImportError: yaml").tiers
-    assert found == {"critical": 1, "productive": 0, "exploration": 0, "archive": 2}
+    assert found == {"critical": 1, "productive": 0, "exploration": 0, "background": 2}
     with pytest.raises(BadInput, match="objective is empty"):
         memory.stats(objective=" ")
 
@@ -164,7 +164,7 @@ def test_with_a_model_the_tiers_are_by_meaning(memory_with_model: Memory) -> Non
     memory.failures.add("A disk of the backup server is full", name="disk")
     found = memory.stats(objective="users cannot sign in: the login page loops").tiers
     assert found is not None
-    assert (sum(found.values()), found["critical"] + found["productive"], found["archive"]) == (2, 1, 1)
+    assert (sum(found.values()), found["critical"] + found["productive"], found["background"]) == (2, 1, 1)
 
 
 def test_the_start_is_cold_until_there_are_ten_experiences(memory: Memory) -> None:

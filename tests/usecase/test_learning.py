@@ -314,3 +314,33 @@ def test_only_what_is_eligible_is_injected_and_all_of_it_up_to_ten(
     assert {one.ref for one in found} <= {one.ref for one in eligible}
     frequencies = [one.frequency for one in found if isinstance(one, Lesson)]
     assert frequencies == sorted((one.frequency for one in eligible if isinstance(one, Lesson)), reverse=True)[:10]
+
+
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        ([], "nothing"),
+        ([b"", b"  "], "nothing"),
+        ([b'{"foo":1}'], "1 of 'no type'"),
+        ([b'{"event":"tool_call"}', b'{"event":"tool_call"}', b'{"foo":1}'], "2 of 'tool_call', 1 of 'no type'"),
+        ([b'{"type":"review_verdict","findings":[]}'], "1 of 'review_verdict'"),
+    ],
+)
+def test_input_that_tells_of_no_review_is_refused_and_makes_no_run(
+    memory: Memory, lines: list[bytes], read: str
+) -> None:
+    with pytest.raises(BadInput) as error:
+        memory.lessons.learn(lines, name="events.ndjson")
+    assert error.value.message == f"events.ndjson has no review.verdict event; read: {read}"
+    assert "review.verdict" in str(error.value.hint)
+    assert memory.list("run").total == 0
+
+
+def test_two_silent_runs_of_different_times_are_two_runs(memory: Memory) -> None:
+    """Also where only another event says when."""
+    day = orjson.dumps({"type": "review.verdict", "findings": []})
+    first = memory.lessons.learn([b'{"type":"run.start","at":"2026-10-01T00:00:00.000Z"}', day])
+    second = memory.lessons.learn([b'{"type":"run.start","at":"2026-10-02T00:00:00.000Z"}', day])
+    again = memory.lessons.learn([b'{"type":"run.start","at":"2026-10-01T00:00:00.000Z"}', day])
+    assert first.run != second.run
+    assert (again.run, again.action) == (first.run, "unchanged")

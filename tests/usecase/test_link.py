@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
-from tests.sample import data
+from tests.sample import data, edge, write
 
 
 @pytest.fixture
@@ -271,3 +271,43 @@ def test_types_written_by_hand_are_taken_in(memory: Memory, tmp_path: Path) -> N
     (types / "relations/uses.md").write_text("---\ntype: other\n---\n")
     (finding, *_) = memory.validate().findings
     assert (finding.file, finding.code) == ("types/relations/uses.md", "bad_type")
+
+
+def test_an_edge_that_its_type_does_not_allow_is_used_by_nothing_and_named(memory: Memory, tmp_path: Path) -> None:
+    """So `query` and `solutions` have one answer to what solves a failure."""
+    memory.failures.add("the disk is full", name="disk")
+    memory.patterns.add("a disk fills up", "delete old logs", name="logs")
+    memory.patterns.add("it is slow", "wait for it", name="wait")
+    write(
+        data(tmp_path, "relations/solves"),
+        edge("failure/disk", "solves", "pattern/logs"),
+        edge("pattern/wait", "solves", "failure/disk"),
+        edge("pattern/wait", "solves", "pattern/logs"),
+    )
+    assert [found.ref for found in memory.solutions("disk").results] == ["pattern/wait"]
+    assert [(found.source, found.target) for found in memory.get("disk").relations] == [
+        ("pattern/wait", "failure/disk")
+    ]
+    assert not memory.get("logs").relations
+    assert [found.ref for found in memory.related("disk").results] == ["pattern/wait"]
+    assert memory.cypher("MATCH (a)-[:SOLVES]->(b) RETURN a.ref, b.ref").rows == [["pattern/wait", "failure/disk"]]
+    findings = [found for found in memory.validate().findings if found.code == "not_allowed"]
+    assert [(found.file, found.line) for found in findings] == [("data/relations/solves.ndjson", n) for n in (1, 3)]
+    assert findings[0].message == "failure/disk solves pattern/logs: a solves edge goes from pattern to failure"
+    assert findings[0].fix == "graphmem unlink failure/disk solves pattern/logs"
+    assert "not_allowed" in {found.code for found in memory.doctor(fix=True).findings}, "and is left where it is"
+    memory.relations.unlink("failure/disk", "solves", "pattern/logs")
+    assert len([found for found in memory.validate().findings if found.code == "not_allowed"]) == 1
+
+
+def test_a_type_that_allows_more_brings_its_edges_to_life(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("the disk is full", name="disk")
+    memory.patterns.add("a disk fills up", "delete old logs", name="logs")
+    memory.types.add_relation("blocks", sources=["failure"], targets=["failure"])
+    write(data(tmp_path, "relations/blocks"), edge("pattern/logs", "blocks", "failure/disk"))
+    assert not memory.get("disk").relations
+    (path,) = (tmp_path / ".graphmem").rglob("blocks.md")
+    path.write_text(path.read_text().replace("- failure", "- any").replace("[failure]", "[any]"))
+    assert [found.type for found in memory.get("disk").relations] == ["blocks"]
+    path.write_text(path.read_text().replace("- any", "- failure").replace("[any]", "[failure]"))
+    assert not memory.get("disk").relations

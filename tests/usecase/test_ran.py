@@ -84,7 +84,11 @@ def test_what_comes_and_goes_by_itself_or_is_only_alike_is_shown_and_not_counted
     memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="yaml", fix="pip install pyyaml")
     failed = fails(memory, "flake\nModuleNotFoundError: No module named 'toml'")
     assert failed.log is not None
-    assert [(hit.ref, hit.by) for hit in failed.log.results] == [("failure/flaky", "match"), ("failure/yaml", "near")]
+    assert [(hit.ref, hit.by) for hit in failed.log.results] == [
+        ("failure/flaky", "match"),
+        ("failure/yaml", "similarity"),
+    ]
+    assert failed.log.results[1].differs == ["toml", "yaml"]
     passed = passes(memory)
     assert (passed.helped, passed.unknown) == ([], ["ModuleNotFoundError: No module named 'toml'"])
 
