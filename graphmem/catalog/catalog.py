@@ -325,6 +325,12 @@ class Catalog:
         found = {number: parse_record(line) for number, line in self.connection.execute(sql, (kind,))}
         return {number: record for number, record in found.items() if isinstance(record, model)}
 
+    def live_counts(self) -> tuple[int, int]:
+        """Return how many live records and live edges there are."""
+        (records,) = self.connection.execute("SELECT count(*) FROM record WHERE is_live").fetchone()
+        (edges,) = self.connection.execute("SELECT count(*) FROM relation WHERE is_live").fetchone()
+        return records, edges
+
     def live_edges(self) -> Iterator[tuple[str, int, int, float, bytes]]:
         """Yield the live edges: type, numbers of the ends, effective weight, row."""
         sql = "SELECT type, src, dst, weight, coalesce(merged, line) FROM relation WHERE is_live ORDER BY id"

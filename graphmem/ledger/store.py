@@ -17,6 +17,7 @@ from pathlib import Path
 
 import orjson
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
@@ -72,7 +73,7 @@ class Ledger:
 
     def sync(self) -> Sync:
         """Take in what changed on disk since it was last read, if anything did."""
-        if not self.layout.journal.exists() and not self.changed_files():
+        if not beneath.is_file(self.layout.journal) and not self.changed_files():
             return Sync()
         is_first = self.catalog.is_new
         try:
@@ -149,7 +150,7 @@ class Ledger:
         }
         changed = []
         for file in self.present_files():
-            found = os.stat(self.layout.store / file)
+            found = os.lstat(self.layout.store / file)
             size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
             is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (size, mtime, inode)
             if not is_same or (mtime > read - RACY_NS and self.differs(file)):
@@ -158,7 +159,7 @@ class Ledger:
 
     def differs(self, file: str) -> bool:
         """Tell by its hash whether a file that was read just after it changed has changed again."""
-        with open(self.layout.store / file, "rb") as found:
+        with beneath.opened(self.layout.store / file) as found:
             digest = hashlib.file_digest(found, "sha256").digest()
         row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
         if row[0] != digest:
@@ -173,7 +174,7 @@ class Ledger:
         path = self.layout.store / file
         read_ns = time.time_ns()
         try:
-            handle = open(path, "rb")  # noqa: SIM115 - closed below; a file that is gone is no error
+            handle = beneath.opened(path)
         except FileNotFoundError:
             self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
             return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
@@ -271,9 +272,10 @@ class Ledger:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the store alone, with everything on disk taken in, while the block decides and commits."""
+        beneath.refuse_links(self.layout.store)
         with locked(self.lock, timeout_s=self.lock_timeout_s):
             self.sync_locked()
-            if self.layout.journal.exists():
+            if beneath.is_file(self.layout.journal):
                 raise Unavailable(
                     "a write that was interrupted cannot be finished",
                     hint=f"see whether {self.layout.store} is writable",
@@ -328,7 +330,7 @@ class Ledger:
         """Take in what this process has just written, without reading it again."""
         with transaction(self.catalog.connection):
             for file, data in written.items():
-                found = os.stat(self.layout.store / file)
+                found = os.lstat(self.layout.store / file)
                 self.catalog.connection.execute(
                     "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?)",
                     (
@@ -353,7 +355,7 @@ class Ledger:
     def contents(self, batch: Batch) -> bytes:
         """Return the new bytes of a file: untouched lines as they are, the others in their places."""
         path = self.layout.store / batch.file
-        data = path.read_bytes() if path.exists() else b""
+        data = beneath.read(path) if beneath.is_file(path) else b""
         lines = data.removeprefix(BOM).split(b"\n")
         if lines[-1] == b"":
             lines.pop()
@@ -387,7 +389,7 @@ class Ledger:
         """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
         fresh = vocabulary_json(self.catalog.vocabulary)
         path = self.layout.vocabulary
-        return {} if path.exists() and path.read_bytes() == fresh else {path: fresh}
+        return {} if beneath.is_file(path) and beneath.read(path) == fresh else {path: fresh}
 
 
 def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:

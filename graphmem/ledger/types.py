@@ -1,5 +1,6 @@
 """The project's vocabulary: Markdown files with front matter, read, checked and written."""
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
+from graphmem import beneath
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import Layout
 from graphmem.model.result import Finding
@@ -29,8 +31,7 @@ MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": Rel
 
 def type_files(layout: Layout) -> list[Path]:
     """Return the files of the vocabulary, in name order."""
-    found = (path for path in layout.types.glob("*/*.md") if path.parent.name in MODELS)
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+    return [path for group in MODELS for path in beneath.files(layout.types / group) if path.suffix == ".md"]
 
 
 def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
@@ -42,9 +43,8 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
     for path in type_files(layout):
         group, file = path.parent.name, path.relative_to(layout.store).as_posix()
         try:
-            if (size := path.stat().st_size) > TYPE_BYTES:
-                raise ValueError(f"the file is {size:,} bytes; at most {TYPE_BYTES:,} are read")
-            made = parse(path.read_text(encoding="utf-8-sig"), MODELS[group])
+            data = read_bounded(path)
+            made = parse(data.decode("utf-8-sig"), MODELS[group])
             if made.type != path.stem:
                 raise ValueError(f"type {made.type!r} does not stand in a file of its name, {made.type}.md")
             claim(labels, made)
@@ -56,6 +56,15 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
             findings.append(fault(file, error))
     vocabulary = Vocabulary(entities=entities, project_relations=relations)
     return vocabulary, findings + unknown_ends(vocabulary)
+
+
+def read_bounded(path: Path) -> bytes:
+    """Return the content of a type's file, or raise ``ValueError`` where it is too large to be one."""
+    with beneath.opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > TYPE_BYTES:
+            raise ValueError(f"the file is {size:,} bytes; at most {TYPE_BYTES:,} are read")
+        return file.read()
 
 
 def taken_labels() -> dict[str, str]:

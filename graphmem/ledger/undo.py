@@ -17,6 +17,7 @@ from zlib import crc32
 
 import orjson
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.intake import Batch
 from graphmem.errors import Refused
@@ -77,19 +78,18 @@ def note(layout: Layout, catalog: Catalog, command: str, batches: Mapping[str, B
     path = layout.undo / f"{number:010d}.json"
     fresh = layout.undo / f".{path.name}.{os.getpid()}.tmp"
     try:
-        layout.undo.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(orjson.dumps({"at": at, "command": command, "files": files}))
-        os.replace(fresh, path)
+        with beneath.folder(layout.undo, make=True):
+            beneath.write(fresh, orjson.dumps({"at": at, "command": command, "files": files}))
+        beneath.replace(fresh, path)
         for old in known[MOST_WRITES - 1 :]:
-            old.unlink(missing_ok=True)
+            beneath.remove(old)
     except OSError as error:
         raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
 
 
 def noted(layout: Layout) -> list[Path]:
     """Return the files of the writes that were noted, the last write first."""
-    found = layout.undo.iterdir() if layout.undo.is_dir() else ()
-    return sorted((path for path in found if NAME.fullmatch(path.name) and not path.is_symlink()), reverse=True)
+    return sorted((path for path in beneath.files(layout.undo) if NAME.fullmatch(path.name)), reverse=True)
 
 
 def read_write(path: Path) -> Write:
@@ -100,7 +100,7 @@ def read_write(path: Path) -> Write:
         Refused: the file is no such note.
     """
     try:
-        found = orjson.loads(path.read_bytes())
+        found = orjson.loads(beneath.read(path))
         files = {str(file): read_rows(rows) for file, rows in found["files"].items()}
         return Write(str(found["at"]), str(found["command"]), files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

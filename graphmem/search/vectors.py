@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from graphmem import beneath
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.catalog.entry import hash_of
 from graphmem.constants import SKETCH_ROWS
@@ -89,7 +90,8 @@ class VectorStore:
 
     def size(self) -> int:
         """Return the bytes of the file; 0 where there is none."""
-        return self.path.stat().st_size if self.path.exists() else 0
+        found = beneath.stat_of(self.path)
+        return found.st_size if found else 0
 
     def rows(self) -> "Matrix":
         """Return the whole rows of the file, mapped, not read."""
@@ -121,8 +123,7 @@ class VectorStore:
     def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
         """Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off."""
         with transaction(self.connection):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "ab") as file:
+            with beneath.folder(self.path.parent, make=True), beneath.opened(self.path, "ab") as file:
                 place = file.tell() // self.row_bytes
                 file.truncate(place * self.row_bytes)
                 file.write(vectors.astype("<f4", copy=False).tobytes())
@@ -222,13 +223,13 @@ class VectorStore:
 
     def erase(self, places: Collection[int]) -> None:
         """Overwrite vectors in the file with zeros; short vectors are made anew of what is left."""
-        with open(self.path, "r+b") as file:
+        with beneath.opened(self.path, "r+b") as file:
             for place in places:
                 file.seek(place * self.row_bytes)
                 file.write(bytes(self.row_bytes))
             file.flush()
             os.fsync(file.fileno())
-        self.sketch.path.unlink(missing_ok=True)
+        beneath.remove(self.sketch.path)
 
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one."""
@@ -256,7 +257,7 @@ def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[byt
                 connection.executemany(sql, [(model, digest) for digest in digests])
                 continue
             for suffix in ("f32", "sketch"):
-                (folder / f"{model}.{suffix}").unlink(missing_ok=True)
+                beneath.remove(folder / f"{model}.{suffix}")
             connection.execute("DELETE FROM vector WHERE model = ?", (model,))
             # Its records have to find their places anew, should the model come back.
             connection.execute("DELETE FROM meta WHERE name = 'vector_model' AND value = ?", (model,))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from graphmem import beneath
 from graphmem.catalog.entry import Entry
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.errors import BadInput, GraphmemError, Refused
@@ -294,8 +295,8 @@ def keep_rejects(intake: Intake) -> None:
     """Write the lines that were left aside where they can be looked at, and say so."""
     if intake.rejects:
         state = intake.store.layout.state
-        state.mkdir(exist_ok=True)
-        (state / "rejects.ndjson").write_bytes(b"\n".join([*intake.rejects, b""]))
+        with beneath.folder(state, make=True):
+            beneath.write(state / "rejects.ndjson", b"\n".join([*intake.rejects, b""]))
         intake.store.say_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.store.say_once(str(finding))

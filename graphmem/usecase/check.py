@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from graphmem import beneath
 from graphmem.constants import CLOCK_SKEW_S
 from graphmem.errors import Unavailable
 from graphmem.graph import reads
@@ -46,10 +47,22 @@ def validate(store: Store) -> Checked:
             if graph is None:
                 continue  # another process has gone on since; the two are to be of one moment
             rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
-            findings = store.ledger.findings() + placed(store, rows)
+            findings = linked(store) + store.ledger.findings() + placed(store, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
             return checked(findings + (index or index_differences(store)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
+
+
+def linked(store: Store) -> list[Finding]:
+    """Say where the store has symbolic links: what they hide is not read, and the store is not written."""
+    return [
+        Finding(
+            file=path.relative_to(store.layout.store).as_posix(), line=None, column=None, code="link", severity="error",
+            message="a symbolic link, which is not followed; nothing is written while it is there",
+            expected="a file or a folder", fix=None,
+        )
+        for path in beneath.links(store.layout.store)
+    ]  # fmt: skip
 
 
 def checked(findings: list[Finding]) -> Checked:
@@ -65,7 +78,7 @@ def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
         if found.line is not None:
             wanted.setdefault(found.file, {})[found.line] = None
     for file, lines in wanted.items():
-        with open(store.layout.store / file, "rb") as handle:
+        with beneath.opened(store.layout.store / file) as handle:
             for place, line in enumerate(Lines(handle), 1):
                 if line in lines and lines[line] is None:
                     lines[line] = place

@@ -3,10 +3,11 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.model.result import Checked, Doctored, Finding
-from graphmem.store import Store, open_store
+from graphmem.store import CATALOG, Store, open_store, remove_catalog
 from graphmem.usecase import check, upkeep
 from graphmem.usecase.check import DOCTOR
 from graphmem.usecase.clone import unregistered
@@ -14,6 +15,8 @@ from graphmem.usecase.clone import unregistered
 
 def doctor(store: Store, *, fix: bool) -> Doctored:
     """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
+    if fix:
+        beneath.refuse_links(store.layout.store)
     found = examine(store).findings
     if fix:
         codes = {finding.code for finding in found}
@@ -54,7 +57,7 @@ def surroundings(store: Store) -> Iterator[Finding]:
     """Yield what is missing or left over around the files, and the state of the model."""
     layout = store.layout
     for folder in upkeep.folders(layout):
-        if not folder.is_dir():
+        if not beneath.is_folder(folder):
             name = folder.relative_to(layout.store).as_posix()
             yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
     for path, missing in upkeep.missing_entries(layout).items():
@@ -84,8 +87,7 @@ def warning(file: str, code: str, message: str, expected: str, fix: str) -> Find
 def make_anew(store: Store) -> None:
     """Make the catalog anew from the files; the open store gets the new one."""
     store.close()
-    for path in store.local.glob("catalog.sqlite*"):
-        path.unlink()
+    remove_catalog(store.local / CATALOG)
     fresh = open_store(store.layout.root, now=store.now, new_id=store.new_id, say=store.say, progress=store.progress,
                        command=store.ledger.command)  # fmt: skip
     vars(store).update(vars(fresh))

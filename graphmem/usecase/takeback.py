@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
 from graphmem.catalog.intake import Batch
@@ -127,7 +128,7 @@ def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool) -> 
             removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
             store.ledger.commit(puts, removes, is_noted=False)
             for path in notes.noted(store.layout):
-                path.unlink(missing_ok=True)
+                beneath.remove(path)
             store.lexical.catch_up()
             if digests:
                 forget_vectors(catalog.connection, store.local / "vectors", digests, store.vectors)
@@ -281,7 +282,7 @@ def undo(store: Store, number: int) -> Writes:
             )
         store.ledger.write(dict(batches(store, current)), is_noted=False)
         for path in passed:
-            path.unlink(missing_ok=True)
+            beneath.remove(path)
         return Writes(writes=taken)
 
 
