@@ -38,6 +38,7 @@ from graphmem.usecase import (
     find,
     history,
     link,
+    purge,
     report,
     resolve,
     takeback,
@@ -163,7 +164,7 @@ class Memory:
             archived: every archived record as well.
             yes: do it; no ``undo`` brings anything back.
         """
-        return takeback.purge(self.store, refs, archived=archived, yes=yes)
+        return purge.purge(self.store, refs, archived=archived, yes=yes)
 
     def undo(self, number: int = 1) -> result.Writes:
         """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""

@@ -94,6 +94,9 @@ class Store:
         findings = self.ledger.findings()
         for finding in findings[:MAX_FINDINGS]:
             self.say_once(f"{finding.severity}: {finding}")
+        for file, number in self.ledger.purged_rows().items():
+            self.say_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+                          " the next write to the file removes them")  # fmt: skip
         if len(findings) > MAX_FINDINGS:
             self.say_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
@@ -126,6 +129,9 @@ class Store:
         self.sync()
         with self.ledger.writing():
             yield self.catalog
+        for text in self.ledger.notices:
+            self.say_once(text)
+        self.ledger.notices.clear()
 
     # --- models -------------------------------------------------------------------------------------------------
 

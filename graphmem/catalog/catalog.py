@@ -7,6 +7,7 @@ Decision: docs/decisions/0001-one-catalog-many-followers.md.
 
 import contextlib
 import sqlite3
+import time
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, starmap
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graphmem.catalog.entry import repeat_keys
+from graphmem.errors import Unavailable
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Frozen, Memory, Record, Relation
 from graphmem.model.record import Row
@@ -22,17 +24,19 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.merge import FACTS
 from graphmem.rules.paths import Edge, Step
+from graphmem.rules.purged import Purges
 from graphmem.rules.standing import Standing
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-VERSION = 6  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 7  # of the catalog's own tables; another one is thrown away and made again
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
     " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
     " SELECT scope FROM found WHERE scope IS NOT NULL"
 )
+CHECKPOINT_S = 10.0  # seconds to wait for readers of an older state, until the log of the catalog can be cut
 CHUNK = 500  # values in one IN list
 # What holds rows, and what follows from them.
 TABLES = (
@@ -119,6 +123,22 @@ class Catalog:
         for table in ("lexical_terms", "lexical"):
             self.connection.execute(f"DROP TABLE IF EXISTS {table}")
         self.next_epoch()
+
+    def compact(self) -> None:
+        """Rewrite the file, so that it holds nothing of rows that are gone; the graph has to be made again then."""
+        with transaction(self.connection):
+            self.next_epoch()
+        if self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
+            self.connection.execute("INSERT INTO lexical (lexical) VALUES ('rebuild')")
+        self.connection.execute("VACUUM")
+        end = time.monotonic() + CHECKPOINT_S
+        while self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() > end:
+                raise Unavailable(
+                    "another process reads the catalog all the time: its log still holds what was removed",
+                    hint="end that process, then: graphmem rebuild",
+                )
+            time.sleep(0.02)
 
     def next_epoch(self) -> None:
         """Note that the graph has to be made anew: what it lacks is no longer listed row by row."""
@@ -354,6 +374,11 @@ class Catalog:
         """Return a report, a run or an event by its number."""
         row = self.connection.execute("SELECT line FROM fact WHERE id = ?", (number,)).fetchone()
         return parse_row(row[0]) if row else None
+
+    def purges(self) -> Purges:
+        """Return which rows were purged."""
+        sql = "SELECT line FROM fact WHERE node IS NULL AND ref IS NULL"
+        return Purges(orjson.loads(line) for (line,) in self.connection.execute(sql))
 
     def relation(self, number: int) -> Relation | None:
         """Return the row that speaks for an edge, given the edge's number."""

@@ -161,8 +161,14 @@ class Graph:
         self.keep(self.found(epoch, seq))
         return counts
 
+    def forget(self) -> None:
+        """Remove the graph; the next command that needs it makes it from the catalog."""
+        with locked(self.lock, timeout_s=self.lock_timeout_s):
+            self.remove()
+            remove(self.path.with_name(f"{self.path.name}.new"))
+
     def remove(self) -> None:
-        """Remove the graph: whoever asks it next makes it from the catalog."""
+        """Do the work of ``forget`` under the lock."""
         beneath.remove(self.note)
         remove(self.path)
 

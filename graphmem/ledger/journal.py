@@ -8,25 +8,31 @@ there when somebody else takes the lock was left by a dead process.
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import orjson
 
 from graphmem import beneath
-from graphmem.errors import Refused
+from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.layout import Layout
 
+Ready = Callable[[Mapping[Path, Path]], None]
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
-def replace_files(contents: Mapping[Path, bytes], layout: Layout | None = None) -> None:
+def replace_files(
+    contents: Mapping[Path, bytes], layout: Layout | None = None, ready: Ready = lambda fresh: None
+) -> None:
     """
     Put new contents in the place of files, all or none.
 
     Args:
         contents: by the path of the file, made where it is missing, folders too.
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
+        ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
+            the file; what it raises leaves the files as they are.
 
     Raises:
         Refused: the disk is full, or something cannot be written; the files are as before.
@@ -37,6 +43,7 @@ def replace_files(contents: Mapping[Path, bytes], layout: Layout | None = None) 
         for path, data in contents.items():
             with beneath.folder(path.parent, make=True):
                 beneath.write(fresh[path], data)
+        ready(fresh)
         if layout is not None and journal is not None:
             flush_folders(fresh.values())
             renames = [
@@ -48,11 +55,13 @@ def replace_files(contents: Mapping[Path, bytes], layout: Layout | None = None) 
                 beneath.write(draft, orjson.dumps(renames))
             beneath.replace(fresh.pop(journal), journal)
             flush_folders([journal])
-    except OSError as error:
+    except (OSError, sqlite3.Error, GraphmemError) as error:
         for new in fresh.values():
             with contextlib.suppress(OSError):
                 beneath.remove(new)
-        raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+        if isinstance(error, OSError):
+            raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+        raise
     for path, new in fresh.items():
         beneath.replace(new, path)
     flush_folders(contents)

@@ -50,6 +50,17 @@ def count(path: Path, refs: Collection[str], at: str) -> None:
         connection.executemany(sql, [(ref, at) for ref in refs])
 
 
+def forget(path: Path, refs: Collection[str]) -> None:
+    """Remove the counters of these records, also from what SQLite keeps of rows that are gone."""
+    if not beneath.is_file(path):
+        return
+    with opened(path) as connection:
+        connection.executemany("DELETE FROM access WHERE ref = ?", [(ref,) for ref in refs])
+    with opened(path) as connection:
+        connection.commit()
+        connection.execute("VACUUM")
+
+
 def accesses(path: Path, refs: Collection[str]) -> dict[str, tuple[int, str]]:
     """Return, for records that were handed out, how often that was and when it was last; nothing of what is damaged."""
     if not beneath.is_file(path):

@@ -11,7 +11,7 @@ from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
 from graphmem.ledger.codec import checked, finding
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
-from graphmem.model import MODELS, Fact, Feedback, Insight, Record, Relation, Session, Task
+from graphmem.model import MODELS, Fact, Feedback, Insight, Purge, Record, Relation, Session, Task
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.model.result import BulkAdded
@@ -62,7 +62,7 @@ def bulk_add(
         refuse_cycles(intake)
         add_edges(intake, [given for given in rows if given.is_edge])
         for given in rows:
-            if isinstance(given.record, Feedback | Fact):
+            if isinstance(given.record, Feedback | Fact | Purge):
                 guarded(intake, given, add_fact)
         if intake.findings and not skip_invalid:
             raise bad_input(intake)

@@ -47,7 +47,7 @@ def validate(store: Store) -> Checked:
             if graph is None:
                 continue  # another process has gone on since; the two are to be of one moment
             rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
-            findings = linked(store) + store.ledger.findings() + placed(store, rows)
+            findings = linked(store) + purged(store) + store.ledger.findings() + placed(store, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
             return checked(findings + (index or index_differences(store)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
@@ -62,6 +62,18 @@ def linked(store: Store) -> list[Finding]:
             expected="a file or a folder", fix=None,
         )
         for path in beneath.links(store.layout.store)
+    ]  # fmt: skip
+
+
+def purged(store: Store) -> list[Finding]:
+    """Say which files hold rows that were purged, and that a merge or an old branch brought back."""
+    return [
+        Finding(
+            file=file, line=None, column=None, code="purged_row", severity="warning",
+            message=f"rows that had been purged came back: {number:,}; they are not read",
+            expected="the file without them", fix=DOCTOR,
+        )
+        for file, number in store.ledger.purged_rows().items()
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.intake import Batch
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.model.result import Checked, Doctored, Finding
 from graphmem.store import CATALOG, Store, open_store, remove_catalog
@@ -117,6 +118,12 @@ def remove_dangling(store: Store) -> None:
         store.ledger.commit([], check.dangling_rows(store))
 
 
+def remove_purged(store: Store) -> None:
+    """Take rows that were purged, and that a merge brought back, out of their files."""
+    with store.writing():
+        store.ledger.write({file: Batch(file) for file in store.ledger.purged_rows()}, is_noted=False)
+
+
 def rebuild(store: Store) -> None:
     """Make graph and index anew."""
     upkeep.rebuild(store, embed=False)
@@ -131,6 +138,7 @@ MENDS: Mapping[str, tuple[str, Callable[[Store], None]]] = {
     "unregistered": ("set it in this clone's git configuration", complete),
     "leftover": ("remove the file", remove_leftovers),
     "stale_schema": ("write schema.json as the types say", renew_schema),
+    "purged_row": ("take the rows out of the file", remove_purged),
     "dangling": ("take the row out of its file", remove_dangling),
     "index_differs": ("make graph and index anew from the files", rebuild),
     "graph_differs": ("make graph and index anew from the files", rebuild),

@@ -195,6 +195,7 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
             with transaction(store.catalog.connection):
                 store.catalog.clear()
             store.ledger.sync_locked()
+            store.catalog.compact()
         store.report()
         embedded = 0
         if embed:
