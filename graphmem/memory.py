@@ -155,7 +155,8 @@ class Memory:
         """Archive a record that another one of its kind takes the place of."""
         return takeback.supersede(self.store, old, new, reason)
 
-    def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False) -> result.Purged:
+    def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
+              history_script: Path | None = None) -> result.Purged:  # fmt: skip
         """
         Destroy records with every row that names them; without ``yes`` only say what would go.
 
@@ -163,8 +164,10 @@ class Memory:
             refs: what to destroy; the tasks of a campaign go with it.
             archived: every archived record as well.
             yes: do it; no ``undo`` brings anything back.
+            history_script: a file to write, which removes the rows from git's history; without ``refs`` the rows of
+                all purges so far.
         """
-        return purge.purge(self.store, refs, archived=archived, yes=yes)
+        return purge.purge(self.store, refs, archived=archived, yes=yes, history_script=history_script)
 
     def undo(self, number: int = 1) -> result.Writes:
         """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""

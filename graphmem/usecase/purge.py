@@ -1,5 +1,8 @@
 """Purge: destroy records, every row that names them, and what was derived from them."""
 
+import inspect
+import os
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,10 +11,10 @@ from typing import Any
 
 import orjson
 
-from graphmem import beneath
+from graphmem import beneath, history_filter
 from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
-from graphmem.errors import Usage
+from graphmem.errors import Refused, Usage
 from graphmem.ledger import blackboard, runs, usage
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
@@ -26,6 +29,7 @@ from graphmem.usecase.capture import TEXTS
 from graphmem.usecase.intake import changed, full_ref
 
 TIMES = ("kind", "created_at", "edited", "archived_at", "at", "tags", "sources", "files")  # that tell no record
+SCRIPT_COMMAND = "graphmem purge --history-script FILE"
 SHORTEST = 8  # characters of a text that tells a record
 
 
@@ -86,7 +90,8 @@ class Doomed:
             self.rows.setdefault(file, set()).add(number)
 
 
-def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool) -> Purged:
+def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool,
+          history_script: Path | None = None) -> Purged:  # fmt: skip
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
 
@@ -94,18 +99,38 @@ def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool) -> 
     What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back. The hashes of the keys
     stay, so that no merge brings the rows back.
     """
-    if not refs and not archived:
+    if not refs and not archived and history_script is None:
         raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
+    if history_script is not None and os.path.lexists(history_script):
+        raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
     with store.writing() as catalog:
         doomed = gather(store, refs, archived=archived)
+        script = script_for(store, doomed) if history_script is not None else b""
         digests = orphaned_vectors(catalog, doomed)
         records = sorted(catalog.refs(doomed.records).values())
         changes = sorted(catalog.refs(doomed.changes).values())
         if yes and records:
             destroy(store, doomed, digests)
+        if history_script is not None:
+            beneath.write(history_script.absolute(), script)
+        command = f"python3 {shlex.quote(str(history_script))}" if history_script else SCRIPT_COMMAND
         rows = {file: len(numbers) for file, numbers in sorted(doomed.rows.items())}
         return Purged(done=yes, records=records, rows=rows, changed=changes, vectors=len(digests),
-                      history=["graphmem purge --history-script FILE"] if records else [])  # fmt: skip
+                      history=[command] if records or history_script else [])  # fmt: skip
+
+
+def script_for(store: Store, doomed: Doomed) -> bytes:
+    """Return the program that removes from git's history what was purged so far, and what is about to be."""
+    purges = {salt: dict(hashes) for salt, hashes in store.catalog.purges().by_salt.items()}
+    for made in purge_rows(store, doomed.removed_rows()) if doomed.records else ():
+        purges.setdefault(made.salt, {})[made.hash] = format_time(made.at)
+    if not purges:
+        raise Usage("nothing was purged yet", hint="graphmem purge REF --history-script FILE")
+    symmetric = sorted(store.ledger.symmetric)
+    program = inspect.getsource(history_filter)
+    for start, value in (("PURGES: dict[str, dict[str, str]] = ", purges), ("SYMMETRIC: list[str] = ", symmetric)):
+        program = program.replace(f"{start}{type(value)()!r}", f"{start}{value!r}", 1)
+    return f"#!/usr/bin/env python3\n{program}".encode()
 
 
 def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
