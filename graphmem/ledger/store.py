@@ -31,7 +31,7 @@ from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import Layout, holds, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import line_id, plain_edge, read_entry
-from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
+from graphmem.ledger.types import has_file, read_vocabulary, type_files, vocabulary_json
 from graphmem.lock import locked
 from graphmem.model import MODELS
 from graphmem.model.field import format_time, parse_time
@@ -280,13 +280,16 @@ class Ledger:
         known = self.catalog.vocabulary.entities if kind == "entity" else self.catalog.vocabulary.linkable
         if type_name is None or type_name in known:
             return []
-        noun = "entity" if kind == "entity" else "relation"
+        noun, group = ("entity", "entities") if kind == "entity" else ("relation", "relations")
+        is_there = has_file(self.layout, group, type_name)
+        what = "has a file that cannot be read" if is_there else "is not declared"
+        path = f"types/{group}/{type_name}.md"
         return [
             Finding(
                 file=file, line=1, column=1, code="unknown_type", severity="error",
-                message=f"{noun} type {type_name!r} is not declared; its rows are left aside",
-                expected=f"a file types/{'entities' if noun == 'entity' else 'relations'}/{type_name}.md",
-                fix=f"graphmem type add {noun} {type_name}",
+                message=f"{noun} type {type_name!r} {what}; its rows are left aside",
+                expected=f"{path}, well formed" if is_there else f"a file {path}",
+                fix=None if is_there else f"graphmem type add {noun} {type_name}",
             )
         ]  # fmt: skip
 

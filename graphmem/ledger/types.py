@@ -55,7 +55,7 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
         except (ValueError, OSError) as error:
             findings.append(fault(file, error))
     vocabulary = Vocabulary(entities=entities, project_relations=relations)
-    return vocabulary, findings + unknown_ends(vocabulary)
+    return vocabulary, findings + unknown_ends(layout, vocabulary)
 
 
 def read_bounded(path: Path) -> bytes:
@@ -146,19 +146,24 @@ def fault(file: str, error: Exception) -> Finding:
     )  # fmt: skip
 
 
-def unknown_ends(vocabulary: Vocabulary) -> list[Finding]:
+def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     """Say which relation types name ends that nothing declares."""
     known = {ANY, *vocabulary.scopes}
     return [
         Finding(
             file=f"types/relations/{name}.md", line=1, column=1, code="unknown_type", severity="error",
             message=f"{end!r} is no kind and no entity type", expected=", ".join(sorted(known)),
-            fix=f"graphmem type add entity {end}",
+            fix=None if has_file(layout, "entities", end) else f"graphmem type add entity {end}",
         )
         for name, relation in vocabulary.project_relations.items()
         for end in (*relation.sources, *relation.targets)
         if end not in known
     ]  # fmt: skip
+
+
+def has_file(layout: Layout, group: str, name: str) -> bool:
+    """Tell whether there is a file for a type, readable or not; ``group`` is entities or relations."""
+    return beneath.is_file(layout.types / group / f"{name}.md")
 
 
 def type_file(layout: Layout, made: EntityType | RelationType) -> dict[Path, bytes]:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import orjson
@@ -12,7 +13,8 @@ from graphmem.constants import CLOCK_SKEW_S
 from graphmem.errors import Unavailable
 from graphmem.graph import reads
 from graphmem.graph.graph import MOST_TRIES
-from graphmem.ledger.layout import usual_file
+from graphmem.ledger.layout import holds, usual_file
+from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
 from graphmem.model.result import Checked, Finding
 from graphmem.names import label, relation_label, split_ref
@@ -109,7 +111,7 @@ def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
 
 def dangling(store: Store) -> Iterator[Suspect]:
     """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
-    catalog = store.catalog
+    catalog, unread = store.catalog, unreadable(store)
     sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE edge IS NULL"
     for file, source, kind, target, src, dst, line in catalog.connection.execute(sql).fetchall():
         if file is None and (src is None or kind in FACT_EDGES):
@@ -117,8 +119,13 @@ def dangling(store: Store) -> Iterator[Suspect]:
         waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
+        code: str
+        fix: str | None
         code, fix = "dangling", DOCTOR
-        if file is None:
+        if unread.intersection(split_ref(ref)[0] for ref in missing):
+            code, fix = "unreadable_end", None
+            what = f"{' and '.join(missing)} cannot be read, or {'is' if len(missing) == 1 else 'are'} missing"
+        elif file is None:
             code, fix = "dangling_field", f"edit the row of {source}"
         if waiting and not missing:
             code, what, fix = "waiting", f"{' and '.join(waiting)} archived", f"graphmem restore {waiting[0]}"
@@ -128,19 +135,45 @@ def dangling(store: Store) -> Iterator[Suspect]:
     for file, ref, line in catalog.connection.execute(
         "SELECT file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
     ):
-        yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+        if split_ref(ref)[0] in unread:
+            yield Suspect(file, line, "unreadable_end", f"a report on {ref}: it cannot be read, or is missing",
+                          "a record that is there", None)  # fmt: skip
+        else:
+            yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+
+
+def unreadable(store: Store) -> set[str]:
+    """
+    Return the kinds and entity types of which records may be there that cannot be read: what names one of these waits.
+
+    A file has bad lines, is of a type that no readable file declares or of a kind that this version does not know, or
+    lies behind a link.
+    """
+    layout = store.layout
+    files = {finding.file for finding in store.ledger.findings()}
+    files |= {file for file in layout.data_files() if holds(file)[0] not in MODELS}
+    linked = {path.relative_to(layout.store).as_posix() for path in beneath.links(layout.store)}
+    found = {PurePath(file).stem for file in files | linked if file.startswith("types/entities/")}
+    for file in files | linked:
+        if file.startswith("data/"):
+            kind, type_name = holds(file)
+            found.add(type_name or kind)
+    return found
 
 
 def dangling_rows(store: Store) -> dict[str, list[int]]:
     """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
-    catalog = store.catalog
+    catalog, unread = store.catalog, unreadable(store)
     found: dict[str, list[int]] = {}
-    for file, number in catalog.connection.execute("SELECT file, id FROM fact WHERE ref NOT NULL AND record IS NULL"):
-        found.setdefault(file, []).append(number)
+    sql = "SELECT file, id, ref FROM fact WHERE ref NOT NULL AND record IS NULL"
+    for file, number, ref in catalog.connection.execute(sql):
+        if split_ref(ref)[0] not in unread:
+            found.setdefault(file, []).append(number)
     sql = "SELECT file, id, source, target, src, dst FROM relation WHERE edge IS NULL AND file IS NOT NULL"
     for file, number, source, target, src, dst in catalog.connection.execute(sql).fetchall():
         waiting = [ref for ref, end in ((source, src), (target, dst)) if end is None]
-        if not waiting or any(catalog.lookup(*split_ref(ref)) is None for ref in waiting):
+        missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
+        if unread.isdisjoint(split_ref(ref)[0] for ref in missing) and (missing or not waiting):
             found.setdefault(file, []).append(number)
     return found
 
@@ -172,11 +205,12 @@ def circles(store: Store) -> Iterator[Suspect]:
 
 def lost_successors(store: Store) -> Iterator[Suspect]:
     """Yield the records that are superseded by one that is missing."""
-    catalog = store.catalog
+    catalog, unread = store.catalog, unreadable(store)
     sql = "SELECT file, scope || '/' || shown, line FROM record WHERE instr(line, '\"superseded_by\"')"
     for file, ref, line in catalog.connection.execute(sql).fetchall():
         successor = orjson.loads(line).get("superseded_by")
-        if isinstance(successor, str) and catalog.lookup(*split_ref(successor)) is None:
+        is_named = isinstance(successor, str) and split_ref(successor)[0] not in unread
+        if is_named and catalog.lookup(*split_ref(successor)) is None:
             yield Suspect(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
                           "a record that is there", f"graphmem restore {ref}")  # fmt: skip
 

@@ -19,7 +19,7 @@ from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.ledger.row import canonical_line
-from graphmem.ledger.types import claim, taken_labels, type_file, vocabulary_json
+from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
 from graphmem.model.result import (
     Checked,
     Exported,
@@ -246,6 +246,12 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
             if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
                 return existing
             raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
+        group = "entities" if isinstance(made, EntityType) else "relations"
+        if has_file(store.layout, group, made.type):
+            raise Refused(
+                f"types/{group}/{made.type}.md is there already and cannot be read",
+                hint="correct it, see: graphmem validate; or remove it first",
+            )
         labels = taken_labels()
         for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
             claim(labels, known)
