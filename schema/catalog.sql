@@ -89,4 +89,7 @@ CREATE TABLE stale (id INTEGER PRIMARY KEY);
 CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, source TEXT, target TEXT);
 
 -- Where the vector of a text is in the file of its model. Kept when all else is made anew: to embed takes longest.
-CREATE TABLE IF NOT EXISTS vector (model TEXT, text_hash BLOB, place INTEGER, PRIMARY KEY (model, text_hash)) WITHOUT ROWID;
+-- `crc` is the CRC-32 of its bytes.
+CREATE TABLE IF NOT EXISTS vector (
+  model TEXT, text_hash BLOB, place INTEGER, crc INTEGER, PRIMARY KEY (model, text_hash)
+) WITHOUT ROWID;

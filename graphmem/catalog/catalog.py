@@ -37,6 +37,7 @@ SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     " SELECT scope FROM found WHERE scope IS NOT NULL"
 )
 CHECKPOINT_S = 10.0  # seconds to wait for readers of an older state, until the log of the catalog can be cut
+VECTOR_COLUMNS = ["model", "text_hash", "place", "crc"]
 CHUNK = 500  # values in one IN list
 # What holds rows, and what follows from them.
 TABLES = (
@@ -63,11 +64,20 @@ def connect(path: Path) -> sqlite3.Connection:
                 "SELECT name FROM sqlite_master WHERE type = 'table'"
                 " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'lexical_*' AND name <> 'vector'"
             )
-            for (name,) in connection.execute(names).fetchall():
+            tables = [name for (name,) in connection.execute(names).fetchall()]
+            columns = [row[1] for row in connection.execute("PRAGMA table_info(vector)")]
+            kept: list[tuple[str, object]] = []
+            if columns != VECTOR_COLUMNS:  # of a version that kept other things of them
+                connection.execute("DROP TABLE IF EXISTS vector")
+            elif "meta" in tables:
+                of_files = "SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *' OR name GLOB 'vector_file *'"
+                kept = connection.execute(of_files).fetchall()
+            for name in tables:
                 connection.execute(f'DROP TABLE "{name}"')
             for statement in shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8").split(";\n"):
                 connection.execute(statement)
             connection.execute("INSERT INTO meta VALUES ('identity', hex(randomblob(16)))")
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", kept)
             connection.execute(f"PRAGMA user_version = {VERSION}")
     return connection
 

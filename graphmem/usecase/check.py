@@ -20,6 +20,7 @@ from graphmem.model.result import Checked, Finding
 from graphmem.names import label, relation_label, split_ref
 from graphmem.ndjson import Lines
 from graphmem.rules.plan import cycles
+from graphmem.search.vectors import damaged
 from graphmem.store import Store
 from graphmem.usecase.upkeep import stale_vocabulary
 
@@ -51,6 +52,7 @@ def validate(store: Store) -> Checked:
             rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
             findings = linked(store) + purged(store) + store.ledger.findings() + placed(store, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
+            findings += vectors_damaged(store)
             return checked(findings + (index or index_differences(store)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
@@ -77,6 +79,13 @@ def purged(store: Store) -> list[Finding]:
         )
         for file, number in store.ledger.purged_rows().items()
     ]  # fmt: skip
+
+
+def vectors_damaged(store: Store) -> list[Finding]:
+    """Say when vectors are not as they were written."""
+    found = damaged(store.catalog.connection, store.local / "vectors")
+    what = f"{len(found):,} vectors are not as they were written"
+    return [derived("vectors", "vectors_damaged", what)] if found else []
 
 
 def checked(findings: list[Finding]) -> Checked:

@@ -8,6 +8,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.intake import Batch
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.model.result import Checked, Doctored, Finding
+from graphmem.search.vectors import forget_damaged
 from graphmem.store import CATALOG, Store, open_store, remove_catalog
 from graphmem.usecase import check, upkeep
 from graphmem.usecase.check import DOCTOR
@@ -124,6 +125,11 @@ def remove_purged(store: Store) -> None:
         store.ledger.write({file: Batch(file) for file in store.ledger.purged_rows()}, is_noted=False)
 
 
+def remake_vectors(store: Store) -> None:
+    """Forget the vectors that are damaged."""
+    forget_damaged(store.catalog.connection, store.local / "vectors")
+
+
 def rebuild(store: Store) -> None:
     """Make graph and index anew."""
     upkeep.rebuild(store, embed=False)
@@ -140,6 +146,7 @@ MENDS: Mapping[str, tuple[str, Callable[[Store], None]]] = {
     "stale_schema": ("write schema.json as the types say", renew_schema),
     "purged_row": ("take the rows out of the file", remove_purged),
     "dangling": ("take the row out of its file", remove_dangling),
+    "vectors_damaged": ("forget them; the next search makes them again", remake_vectors),
     "index_differs": ("make graph and index anew from the files", rebuild),
     "graph_differs": ("make graph and index anew from the files", rebuild),
     "graph_damaged": ("make graph and index anew from the files", rebuild),

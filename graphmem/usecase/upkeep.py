@@ -32,6 +32,7 @@ from graphmem.model.result import (
 )
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
+from graphmem.search.vectors import forget_damaged
 from graphmem.store import Store, open_store
 from graphmem.usecase.clone import register
 
@@ -195,6 +196,7 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
             with transaction(store.catalog.connection):
                 store.catalog.clear()
             store.ledger.sync_locked()
+            forget_damaged(store.catalog.connection, store.local / "vectors")
             store.catalog.compact()
         store.report()
         embedded = 0
