@@ -81,9 +81,9 @@ class Store:
 
     # --- state --------------------------------------------------------------------------------------------------
 
-    def sync(self) -> None:
-        """Take in what changed on disk, and say what is wrong with it."""
-        sync = self.ledger.sync()
+    def sync(self, *, is_thorough: bool = False) -> None:
+        """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
+        sync = self.ledger.sync(is_thorough=is_thorough)
         self.report(sync.rows if sync.is_first and self.present is None else 0)
 
     def report(self, rows_read_first: int = 0) -> None:

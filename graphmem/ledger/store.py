@@ -88,24 +88,29 @@ class Ledger:
         findings = self.catalog.meta("vocabulary_findings")
         self.vocabulary_findings = [Finding.model_validate(found) for found in orjson.loads(findings or "[]")]
 
-    def sync(self) -> Sync:
-        """Take in what changed on disk since it was last read, if anything did."""
-        if not beneath.is_file(self.layout.journal) and not self.changed_files():
+    def sync(self, *, is_thorough: bool = False) -> Sync:
+        """
+        Take in what changed on disk since it was last read, if anything did.
+
+        Args:
+            is_thorough: compare the bytes of every file, not only sizes and times.
+        """
+        if not beneath.is_file(self.layout.journal) and not self.changed_files(is_thorough=is_thorough):
             return Sync()
         is_first = self.catalog.is_new
         try:
             with locked(self.lock, timeout_s=self.lock_timeout_s if is_first else READER_PATIENCE_S):
-                return self.sync_locked()
+                return self.sync_locked(is_thorough=is_thorough)
         except Locked:
             if is_first:
                 raise
             return Sync()  # the writer itself takes in what it writes; until then what was read last is whole
 
-    def sync_locked(self) -> Sync:
+    def sync_locked(self, *, is_thorough: bool = False) -> Sync:
         """Do the work of ``sync`` under the lock of the store, once what a dead process began is finished."""
         with contextlib.suppress(OSError):  # a store that can only be read is read as it is
             recover(self.layout)
-        changed = self.changed_files()
+        changed = self.changed_files(is_thorough=is_thorough)
         if not changed:
             return Sync()
         sync = Sync(is_first=self.catalog.is_new)
@@ -168,8 +173,8 @@ class Ledger:
         """Return the data files of the kinds that this version knows; it leaves the others alone."""
         return [file for file in self.layout.data_files() if holds(file)[0] in MODELS]
 
-    def changed_files(self) -> list[str]:
-        """Return the files that may differ from what was last read."""
+    def changed_files(self, *, is_thorough: bool = False) -> list[str]:
+        """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
         kept = {
             path: (size, mtime, inode, read)
             for path, size, mtime, inode, read in self.catalog.connection.execute(
@@ -181,7 +186,7 @@ class Ledger:
             found = os.lstat(self.layout.store / file)
             size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
             is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (size, mtime, inode)
-            if not is_same or (mtime > read - RACY_NS and self.differs(file)):
+            if not is_same or ((is_thorough or mtime > read - RACY_NS) and self.differs(file)):
                 changed.append(file)
         return changed + list(kept)
 

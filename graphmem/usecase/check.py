@@ -43,7 +43,7 @@ class Suspect(NamedTuple):
 def validate(store: Store) -> Checked:
     """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
     for _ in range(MOST_TRIES):
-        store.sync()
+        store.sync(is_thorough=True)
         index = index_damage(store)
         with store.reading() as catalog:
             graph = graph_findings(store, catalog.position)
@@ -52,7 +52,7 @@ def validate(store: Store) -> Checked:
             rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
             findings = linked(store) + purged(store) + store.ledger.findings() + placed(store, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
-            findings += vectors_damaged(store)
+            findings += vectors_damaged(store) + catalog_differences(store)
             return checked(findings + (index or index_differences(store)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
@@ -79,6 +79,20 @@ def purged(store: Store) -> list[Finding]:
         )
         for file, number in store.ledger.purged_rows().items()
     ]  # fmt: skip
+
+
+def catalog_differences(store: Store) -> list[Finding]:
+    """Say where the catalog does not hold the lines of the files, byte for byte."""
+    unwell = {finding.file for finding in store.ledger.findings()}
+    differing = []
+    for file in store.ledger.data_files():
+        if file in unwell or file in store.ledger.purged_rows():
+            continue
+        with beneath.opened(store.layout.store / file) as handle:
+            lines = {line for line in Lines(handle) if line.strip()}
+        if lines != store.catalog.lines(file).keys():
+            differing.append(derived("catalog.sqlite", "catalog_differs", f"{file} has other rows than the catalog"))
+    return differing
 
 
 def vectors_damaged(store: Store) -> list[Finding]:

@@ -147,6 +147,7 @@ MENDS: Mapping[str, tuple[str, Callable[[Store], None]]] = {
     "purged_row": ("take the rows out of the file", remove_purged),
     "dangling": ("take the row out of its file", remove_dangling),
     "vectors_damaged": ("forget them; the next search makes them again", remake_vectors),
+    "catalog_differs": ("make catalog, graph and index again from the files", rebuild),
     "index_differs": ("make graph and index anew from the files", rebuild),
     "graph_differs": ("make graph and index anew from the files", rebuild),
     "graph_damaged": ("make graph and index anew from the files", rebuild),
