@@ -5,6 +5,7 @@ import hashlib
 import os
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, connect
 from graphmem.config import Settings, cache_folder, load_settings, project_folder
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
-from graphmem.errors import NotFound, Refused, Unavailable
+from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.layout import FOLDER, Layout, find
 from graphmem.ledger.store import Ledger
@@ -70,11 +71,14 @@ class Store:
     new_id: Callable[[], str]
     say: Say
     progress: Progress
+    thread: int = field(default_factory=threading.get_ident)
+    is_closed: bool = False
     said: set[str] = field(default_factory=set)
     present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
 
     def close(self) -> None:
         """Let go of the catalog."""
+        self.is_closed = True
         self.catalog.connection.close()
         if self.present is not None:
             self.present.close()
@@ -83,8 +87,17 @@ class Store:
 
     def sync(self, *, is_thorough: bool = False) -> None:
         """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
+        self.refuse_unusable()
         sync = self.ledger.sync(is_thorough=is_thorough)
+        self.ledger.load_vocabulary()
         self.report(sync.rows if sync.is_first and self.present is None else 0)
+
+    def refuse_unusable(self) -> None:
+        """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
+        if self.is_closed:
+            raise Usage("the memory is closed", hint="open another one: Memory(folder)")
+        if threading.get_ident() != self.thread:
+            raise Usage("the memory was opened in another thread", hint="open a Memory in each thread")
 
     def report(self, rows_read_first: int = 0) -> None:
         """Say, once, what was read anew and which lines are bad."""
@@ -111,11 +124,13 @@ class Store:
         """Yield the catalog as the files are now; it stays as it is while the block runs."""
         self.sync()
         with self.catalog.unchanging():
+            self.ledger.load_vocabulary()
             yield self.catalog
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Catalog]:
         """Hold the store alone while the block decides and commits."""
+        self.refuse_unusable()
         if self.present is not None:
             raise Refused("the past is not written", hint="leave out the commit or date, and write the memory of now")
         if self.settings.format > FORMAT:
@@ -174,6 +189,15 @@ class Store:
         if self.vectors is None:
             return 0
         return self.vectors.catch_up(lambda done, total: self.progress("embedding", done, total))
+
+    def embed_ahead(self, texts: Collection[str] = ()) -> None:
+        """Load the model and embed what a command will compare, before it takes the lock; the vectors are kept."""
+        if self.vectors is None:
+            return
+        self.sync()
+        self.embed_missing()
+        if texts:
+            self.vectors.encode_documents(list(dict.fromkeys(texts)))
 
     # --- names --------------------------------------------------------------------------------------------------
 

@@ -74,6 +74,7 @@ class Ledger:
         self.lock_timeout_s = lock_timeout_s
         self.command = command  # what notes of writes are to call whoever writes
         self.vocabulary_findings: list[Finding] = []
+        self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
         self.purges = Purges()
         self.notices: list[str] = []  # of the last writes, for people
         self.load_vocabulary()
@@ -81,11 +82,13 @@ class Ledger:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def load_vocabulary(self) -> None:
-        """Take the vocabulary as the catalog last kept it."""
-        kept = self.catalog.meta("vocabulary")
+        """Take the vocabulary as the catalog keeps it; another process may have read a new type."""
+        kept, findings = self.catalog.meta("vocabulary"), self.catalog.meta("vocabulary_findings")
+        if self.loaded == (kept, findings):
+            return
+        self.loaded = kept, findings
         if kept:
             self.catalog.vocabulary = Vocabulary.model_validate_json(kept)
-        findings = self.catalog.meta("vocabulary_findings")
         self.vocabulary_findings = [Finding.model_validate(found) for found in orjson.loads(findings or "[]")]
 
     def sync(self, *, is_thorough: bool = False) -> Sync:
@@ -327,6 +330,7 @@ class Ledger:
                     hint=f"see whether {self.layout.store} is writable",
                 )
             sweep(self.layout)
+            self.load_vocabulary()
             self.purges = self.catalog.purges()
             yield
 

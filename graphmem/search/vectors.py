@@ -288,16 +288,6 @@ class VectorStore:
             with transaction(self.connection), contextlib.suppress(OSError):  # one process at a time
                 self.sketch.extend(self.rows())
 
-    def erase(self, places: Collection[int]) -> None:
-        """Overwrite vectors in the file with zeros; short vectors are made anew of what is left."""
-        with beneath.opened(self.path, "r+b") as file:
-            for place in places:
-                file.seek(place * self.row_bytes)
-                file.write(bytes(self.row_bytes))
-            file.flush()
-            os.fsync(file.fileno())
-        beneath.remove(self.sketch.path)
-
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one."""
 
@@ -355,23 +345,23 @@ def forget_damaged(connection: sqlite3.Connection, folder: Path) -> int:
     return len(found)
 
 
-def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[bytes], own: VectorStore | None) -> None:
-    """Destroy the vectors of texts: those of our own model one by one, the files of other models as a whole."""
+def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[bytes]) -> None:
+    """Destroy the vectors of texts: those of every model, overwritten with zeros, and what was made of them."""
     places: dict[str, list[int]] = {}
     for part in chunks(digests):
         sql = f"SELECT model, place FROM vector WHERE text_hash IN ({marks(part)})"
         for model, place in connection.execute(sql, part):
             places.setdefault(model, []).append(place)
+    for model, found in places.items():
+        (size,) = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_bytes {model}",)).fetchone()
+        path = file_of(folder, model, generation_of(connection, model))
+        with contextlib.suppress(FileNotFoundError), beneath.opened(path, "r+b") as file:
+            for place in found:
+                file.seek(place * size)
+                file.write(bytes(size))
+            file.flush()
+            os.fsync(file.fileno())
+        forget_files(folder, model, but=(path.name,))
+        beneath.remove(folder / f"{model}.sketch")
     with transaction(connection):
-        for model, found in places.items():
-            if own is not None and model == own.encoder.fingerprint:
-                own.erase(found)
-                forget_files(folder, model, but=(own.path.name,))
-                sql = "DELETE FROM vector WHERE model = ? AND text_hash = ?"
-                connection.executemany(sql, [(model, digest) for digest in digests])
-                continue
-            forget_files(folder, model)
-            beneath.remove(folder / f"{model}.sketch")
-            connection.execute("DELETE FROM vector WHERE model = ?", (model,))
-            # Its records have to find their places anew, should the model come back.
-            connection.execute("DELETE FROM meta WHERE name = 'vector_model' AND value = ?", (model,))
+        connection.executemany("DELETE FROM vector WHERE text_hash = ?", [(digest,) for digest in digests])

@@ -1,6 +1,7 @@
 """Bulk: rows of any kind in any order, all or none."""
 
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.model.result import BulkAdded
 from graphmem.names import mark, row_id
-from graphmem.ndjson import BadLine, decode, refuse_long
+from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
@@ -24,7 +25,7 @@ from graphmem.usecase.facts import put_fact, task_key
 from graphmem.usecase.incoming import Given, Intake, add_record, guarded, key_of
 from graphmem.usecase.intake import changed, keyed, made_name
 from graphmem.usecase.link import known_relation, refuse_ends
-from graphmem.usecase.repeats import add_without_repeats
+from graphmem.usecase.repeats import add_without_repeats, embed_input
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress
@@ -43,9 +44,12 @@ def bulk_add(
         skip_invalid: take the good lines and keep the bad ones in ``state/rejects.ndjson``.
         verbose: answer with what became of each record.
     """
+    given_lines = read_input(lines, sys.maxsize if skip_invalid else MOST_BAD_ROWS)
+    if dedup:
+        embed_input(store, given_lines)
     with store.writing(), uncollected():
         intake = Intake(store, name, store.ledger.symmetric, is_verbose=verbose, may_skip=skip_invalid)
-        rows = read_lines(intake, lines)
+        rows = read_lines(intake, given_lines)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
         intake.there = frozenset(store.catalog.files_of(numbers, "record"))

@@ -1,12 +1,14 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
-from graphmem.errors import Refused
+from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
-from graphmem.model import Entity, Experience, Fact, Insight, Memory, Pattern, Record, Relation, Task
+from graphmem.model import MODELS, Entity, Experience, Fact, Insight, Memory, Pattern, Record, Relation, Task
 from graphmem.model.result import Action, Changed, Variant
 from graphmem.names import row_id
 from graphmem.rules.dedup import differing, same_memory
@@ -25,6 +27,7 @@ from graphmem.usecase.intake import (
     united,
 )
 
+NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 TEXTS = ("trigger", "fix", "insight", "description")  # what a merge sets aside where two records differ
 MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
 MOST_DIFFERENCES = 6  # named of what makes a new record another
@@ -57,12 +60,14 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         replace: a merge keeps the newer texts and sets the older ones aside.
     """
     given = {name: value for name, value in fields.items() if value is not None}
+    given |= with_hashes(store, given)
+    if dedup:
+        embed_new(store, kind, given)
     with store.writing() as catalog:
         if kind == "entity":
             known_type(catalog, str(given.get("type")))
         elif "name" in given:
             refuse_no_slug(kind, str(given["name"]))
-        given |= with_hashes(store, given)
         made = build(kind, {"name": "unnamed", **given}, store.now())
         assert isinstance(made, Record)
         if "name" not in given:
@@ -80,6 +85,15 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         if likeness.same is not None and isinstance(made, Memory):
             return merge(store, likeness, made, is_named="name" in given, replace=replace, dry_run=dry_run)
         return create(store, made, likeness, dry_run=dry_run)
+
+
+def embed_new(store: Store, kind: str, given: Mapping[str, Any]) -> None:
+    """Embed a memory that is to be added before the lock is taken; what is wrong with it is said once it is held."""
+    if not issubclass(MODELS[kind], Memory) or store.vectors is None:
+        return
+    with contextlib.suppress(GraphmemError):
+        made = build(kind, {"name": "unnamed", **given}, NEVER)
+        store.embed_ahead([made.search_text] if isinstance(made, Memory) else ())
 
 
 def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,6 +257,7 @@ def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *
 def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
          dry_run: bool = False) -> Changed:  # fmt: skip
     """Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away."""
+    fields = {**fields, **with_hashes(store, fields)}
     with store.writing() as catalog:
         number = store.resolve(ref)
         record = catalog.stored(number)
@@ -258,7 +273,7 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
             if "tags" not in known:
                 raise Refused(f"a {record.kind} has no tags")
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
-        changes |= with_hashes(store, changes) | dict.fromkeys(unset)
+        changes |= dict.fromkeys(unset)
         return update(store, number, changes, dry_run=dry_run)
 
 

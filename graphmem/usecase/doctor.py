@@ -17,6 +17,7 @@ from graphmem.usecase.clone import unregistered
 
 def doctor(store: Store, *, fix: bool) -> Doctored:
     """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
+    store.refuse_unusable()
     if fix:
         beneath.refuse_links(store.layout.store)
     found = examine(store).findings
@@ -92,7 +93,9 @@ def make_anew(store: Store) -> None:
     remove_catalog(store.local / CATALOG)
     fresh = open_store(store.layout.root, now=store.now, new_id=store.new_id, say=store.say, progress=store.progress,
                        command=store.ledger.command)  # fmt: skip
-    vars(store).update(vars(fresh))
+    for name in ("vectors",):  # made for the old connection
+        vars(store).pop(name, None)
+    vars(store).update(vars(fresh) | {"said": store.said})
     store.sync()
 
 

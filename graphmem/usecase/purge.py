@@ -145,7 +145,7 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
     if cached(store.layout) != store.local:
         beneath.remove_folder(cached(store.layout))
     if digests:
-        forget_vectors(store.catalog.connection, store.local / "vectors", digests, store.vectors)
+        forget_vectors(store.catalog.connection, store.local / "vectors", digests)
     store.lexical.catch_up()
     store.catalog.compact()
 

@@ -1,15 +1,18 @@
 """Bulk with near-duplicates: each memory is compared with the store and with those before it in the input."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from graphmem.catalog.entry import repeat_keys
-from graphmem.model import Memory
+from graphmem.ledger.codec import checked
+from graphmem.model import MODELS, Memory
+from graphmem.model.field import format_time
 from graphmem.names import row_id
-from graphmem.ndjson import decode
+from graphmem.ndjson import BadLine, decode
 from graphmem.store import Store
-from graphmem.usecase.capture import judge, merged, variant_edge, variants_of
+from graphmem.usecase.capture import NEVER, judge, merged, variant_edge, variants_of
 from graphmem.usecase.incoming import Given, Intake, add_record, guarded
 from graphmem.usecase.intake import changed
 
@@ -57,9 +60,24 @@ def add_without_repeats(intake: Intake, rows: Sequence[Given]) -> None:
 
 def embed(store: Store, memories: Sequence[tuple[Given, Memory]]) -> Sequence[Any]:
     """Return the vector of each memory, or None for each without a model."""
-    if store.embedder is None or not memories:
+    if store.vectors is None or not memories:
         return [None] * len(memories)
-    return list(store.embedder.encode_documents([record.search_text for _, record in memories]))
+    return list(store.vectors.encode_documents([record.search_text for _, record in memories]))
+
+
+def embed_input(store: Store, lines: Iterable[bytes]) -> None:
+    """Embed the memories of an input before the lock is taken; bad lines are named once it is held."""
+    if store.vectors is None:
+        return
+    texts = []
+    for line in lines:
+        with contextlib.suppress(BadLine):
+            row = decode(line.strip(b"\r\n\xef\xbb\xbf"))
+            model = MODELS.get(str(row.get("kind")))
+            if model is not None and issubclass(model, Memory):
+                made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
+                texts.append(made.search_text if isinstance(made, Memory) else "")
+    store.embed_ahead(texts)
 
 
 def pool_of(store: Store, kind: str) -> Pool:

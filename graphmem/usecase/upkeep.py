@@ -190,6 +190,7 @@ def stale_vocabulary(store: Store) -> list[Finding]:
 
 def rebuild(store: Store, *, embed: bool) -> Rebuilt:
     """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
+    store.refuse_unusable()
     start = time.monotonic()
     with uncollected():
         with store.ledger.writing():
