@@ -83,8 +83,8 @@ def undo(
     """
     Take back the last writes of this clone, all or none: rows that they added go, others are as they were.
 
-    The last 50 are kept. It is refused where those rows were changed since. Declared types are no rows: remove their
-    files. An undo cannot be taken back, and neither can a purge.
+    The last 50 are kept, declared types too. It is refused where their rows were changed since, also by a checkout of
+    another branch. An undo cannot be taken back, and neither can a purge.
 
     Example: graphmem undo 2
     """

@@ -223,7 +223,7 @@ class Ledger:
             found, lines = os.fstat(handle.fileno()), Lines(handle)
             seen = Seen()
             if file.startswith("data/"):
-                seen.findings = self.misplaced(file) or oversize(file, found.st_size)
+                seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
                 self.compare(file, lines, seen, is_every_line=is_every_line)
             digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
         self.catalog.connection.execute(
@@ -378,8 +378,7 @@ class Ledger:
             return
         for file in batches:
             self.refuse_unwell(file)
-        if is_noted:
-            undo.note(self.layout, self.catalog, self.command, batches)
+        note = undo.note(self.layout, self.catalog, self.command, batches) if is_noted else None
         written = {file: self.contents(batch) for file, batch in batches.items()}
         for file, data in written.items():
             for found in oversize(file, len(data)):
@@ -390,6 +389,8 @@ class Ledger:
             contents | self.stale_vocabulary_file(), self.layout,
             lambda fresh: self.take_in_own(batches, written, fresh),
         )  # fmt: skip
+        if note is not None:
+            undo.confirm(note)
         if any(is_of_purges(file) for file in batches):
             self.sync_locked()
 

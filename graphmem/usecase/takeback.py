@@ -1,7 +1,8 @@
 """Taking back: put a record in the place of another, undo the last writes of this clone."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from zlib import crc32
 
 import orjson
 
@@ -11,6 +12,7 @@ from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch
 from graphmem.errors import NotFound, Refused, Usage
 from graphmem.ledger import undo as notes
+from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import holds
 from graphmem.ledger.row import read_entry
 from graphmem.ledger.store import check_place
@@ -21,9 +23,6 @@ from graphmem.ndjson import BadLine
 from graphmem.store import Store
 from graphmem.usecase.capture import put
 from graphmem.usecase.intake import refuse_archived
-
-SHOWN = 5  # rows of a write that are named
-
 
 # --- supersede -----------------------------------------------------------------------------------------------------
 
@@ -73,40 +72,87 @@ def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
 
 def undo(store: Store, number: int) -> Writes:
     """
-    Take back the last writes of this clone, all or none; a write whose rows are as before it already does not count.
+    Take back the last writes of this clone, all or none; one that a dead process only announced does not count.
 
     An undo is no write of its own: it cannot be taken back, and the next one goes further back.
 
     Raises:
         NotFound: there are not that many.
-        Refused: rows of one of them were changed since.
+        Refused: rows of one of them were changed since, by another branch too; or a type of them is in use.
     """
     if number < 1:
         raise Usage(f"{number} writes cannot be taken back", hint="graphmem undo, or graphmem undo 3")
     with store.writing() as catalog:
         current = notes.Current(catalog, store.ledger.symmetric)
-        taken: list[Write] = []
+        taken: list[notes.Write] = []
         passed: list[Path] = []
         for path in notes.noted(store.layout):
             if len(taken) == number:
                 break
             write = notes.read_write(path)
-            shown = described(catalog, write)
-            since = current.take_back(write)
+            since = changes_since(store, current, write, is_sure=notes.is_sure(path))
             passed.append(path)
+            if since is None:
+                continue
             if since:
-                raise changed_since(shown, since)
-            if since is not None:
-                taken.append(shown)
+                raise changed_since(write, since)
+            refuse_types_in_use(store, current, write, [file for found in taken for file in found.types])
+            taken.append(write)
         if len(taken) < number:
             raise NotFound(
                 f"{len(taken)} writes of this clone can be taken back, not {number}" if taken else "nothing to undo",
                 hint="see: graphmem undo --list; what git has, git takes back",
             )
+        answer = Writes(writes=[described(catalog, write) for write in taken])
+        passed = [notes.doubt(path) for path in passed]
         store.ledger.write(dict(batches(store, current)), is_noted=False)
+        remove_types(store, [file for write in taken for file in write.types])
         for path in passed:
             beneath.remove(path)
-        return Writes(writes=taken)
+        return answer
+
+
+def changes_since(store: Store, current: notes.Current, write: notes.Write, *, is_sure: bool) -> list[str] | None:
+    """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
+    gone = [file for file, total in write.types.items() if checksum(store, file) != total]
+    if gone:
+        return [f"{file}, which is gone or has another text" for file in gone] if is_sure else None
+    since = current.take_back(write, is_sure=is_sure)
+    return None if since is None else [row_named(file, line) for file, line in since]
+
+
+def checksum(store: Store, file: str) -> int | None:
+    """Return the CRC-32 of a file of the store; None where it is gone."""
+    path = store.layout.store / file
+    return crc32(beneath.read(path)) if beneath.is_file(path) else None
+
+
+def refuse_types_in_use(store: Store, current: notes.Current, write: notes.Write, going: Sequence[str]) -> None:
+    """Raise ``Refused`` for a type that has rows, or that another type names which is not itself ``going``."""
+    for file in write.types:
+        group, name = PurePath(file).parent.name, PurePath(file).stem
+        held = f"data/{group}/{name}.ndjson"
+        after = current.after.get(held, {})
+        rows = [number for number in store.catalog.lines(held).values() if after.get(number, b"") is not None]
+        users = [
+            made.type for made in store.catalog.vocabulary.project_relations.values()
+            if group == "entities" and name in (*made.sources, *made.targets)
+            and f"types/relations/{made.type}.md" not in going
+        ]  # fmt: skip
+        if rows or users:
+            what = f"{len(rows):,} rows are of it" if rows else f"relation type {users[0]!r} names it"
+            raise Refused(
+                f"type {name!r} cannot be taken back: {what}", hint="nothing was changed; take these back first"
+            )
+
+
+def remove_types(store: Store, files: Sequence[str]) -> None:
+    """Remove files of types, and read the vocabulary again."""
+    for file in files:
+        beneath.remove(store.layout.store / file)
+    if files:
+        store.ledger.sync_locked()
+        replace_files(store.ledger.stale_vocabulary_file(), store.layout)
 
 
 def undoable(store: Store) -> Writes:
@@ -144,43 +190,38 @@ def read_back(store: Store, file: str, line: bytes) -> Entry:
 
 def described(catalog: Catalog, write: notes.Write) -> Write:
     """Return a write as answers show it."""
-    lines: list[bytes] = []
-    for file, rows in write.files.items():
-        lines += [*rows.changed, *rows.removed][:SHOWN]
-        lines += catalog.lines_of(rows.added[:SHOWN], file).values()
     files = write.files.values()
     return Write(
         at=write.at,
         command=write.command,
-        added=sum(len(rows.added) for rows in files),
+        added=sum(len(rows.added) for rows in files) + len(write.types),
         changed=sum(len(rows.changed) for rows in files),
         removed=sum(len(rows.removed) for rows in files),
-        rows=[named(line) for line in lines[:SHOWN]],
+        rows=list(write.titles) or titles_of(catalog, write),
     )
 
 
-def named(line: bytes) -> str:
-    """Return what a row is called."""
-    match orjson.loads(line):
-        case {"kind": "relation", "from": source, "type": kind, "to": target}:
-            return f"{source} {kind} {target}"
-        case {"kind": "feedback", "ref": ref}:
-            return f"report on {ref}"
-        case {"kind": "run", "run": name}:
-            return f"run/{name}"
-        case {"kind": "event", "id": name}:
-            return f"event/{name}"
-        case {"kind": "entity", "type": kind, "name": name} | {"kind": kind, "name": name}:
-            return f"{kind}/{name}"
-    return line.decode()
+def titles_of(catalog: Catalog, write: notes.Write) -> list[str]:
+    """Return what the first rows of a write are called, where an older version noted it."""
+    lines: list[bytes] = []
+    for file, rows in write.files.items():
+        lines += [*rows.changed, *rows.removed][: notes.SHOWN]
+        lines += catalog.lines_of(rows.added[: notes.SHOWN], file).values()
+    return [notes.title(orjson.loads(line)) for line in lines[: notes.SHOWN]]
 
 
-def changed_since(write: Write, since: list[tuple[str, bytes | None]]) -> Refused:
-    """Say which rows of a write were changed since, so that it cannot be taken back."""
-    rows = [named(line) if line is not None else f"a row of {file} that is gone" for file, line in since]
-    more = f" and {len(rows) - SHOWN:,} more" if len(rows) > SHOWN else ""
+def row_named(file: str, line: bytes | None) -> str:
+    """Return what a row is called that was changed since a write."""
+    return notes.title(orjson.loads(line)) if line is not None else f"a row of {file} that is gone"
+
+
+def changed_since(write: notes.Write, rows: Sequence[str]) -> Refused:
+    """Say what was changed since a write, so that it cannot be taken back."""
+    more = f" and {len(rows) - notes.SHOWN:,} more" if len(rows) > notes.SHOWN else ""
+    wrote = f" ({', '.join(write.titles)})" if write.titles else ""
     return Refused(
-        f"{write.command} of {write.at} cannot be taken back, changed since: {', '.join(rows[:SHOWN])}{more}",
-        hint="nothing was changed; edit them, or use git",
-        details={"rows": rows},
+        f"{write.command} of {write.at}{wrote} cannot be taken back, changed since:"
+        f" {', '.join(rows[: notes.SHOWN])}{more}",
+        hint="nothing was changed; go back to the branch of that write, edit the rows, or use git",
+        details={"rows": list(rows)},
     )

@@ -15,6 +15,7 @@ from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.garbage import uncollected
+from graphmem.ledger import undo
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
@@ -273,9 +274,18 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
             relations[made.type] = made
         after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
         schema = {store.layout.vocabulary: after}
-        replace_files(type_file(store.layout, made) | schema, store.layout)
+        ((path, text),) = type_file(store.layout, made).items()
+        below = path.relative_to(store.layout.store).as_posix()
+        note = undo.note_type(store.layout, store.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
+        replace_files({path: text} | schema, store.layout)
+        undo.confirm(note)
         store.ledger.sync_locked()
     return made
+
+
+def noun_of(made: EntityType | RelationType) -> str:
+    """Return what a type is a type of."""
+    return "entity" if isinstance(made, EntityType) else "relation"
 
 
 def known_end(scopes: tuple[str, ...], end: str) -> None:
