@@ -221,14 +221,23 @@ class Store:
         if scope in catalog.vocabulary.scopes and (scopes is None or scope in scopes):
             number = catalog.lookup(scope, name)
             if number is not None:
-                return number
+                return self.told_apart(number, name)
         found = catalog.anywhere(ref, scopes)
         if len(found) == 1:
-            return found[0]
+            return self.told_apart(found[0], split_ref(ref)[1])
         if found:
             refs = sorted(catalog.refs(found).values())
             raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {', '.join(refs)}", details={"candidates": refs})
         raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, scopes), details={"ref": ref})
+
+    def told_apart(self, number: int, name: str) -> int:
+        """Return the number of a record; where others have the name that was typed, warn once which they are."""
+        others = self.catalog.namesakes(number, name)
+        if others:
+            refs = self.catalog.refs([number, *others])
+            also = ", ".join(sorted(refs[other] for other in others))
+            self.say_once(f"{refs[number]} is not the only record of this name; the others: {also}")
+        return number
 
     def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
         """Return what was meant by a name that nothing has, or how to find out."""

@@ -244,6 +244,14 @@ class Catalog:
         row = self.connection.execute(sql, (name, scope)).fetchone()
         return row[0] if row else None
 
+    def namesakes(self, number: int, name: str) -> list[int]:
+        """Return the other records that have this as their stored name, where it is not the key of this one."""
+        sql = (
+            "SELECT other.id FROM record one JOIN record other ON other.name = one.name AND other.scope = one.scope"
+            " WHERE one.id = ? AND one.name = ? AND one.key <> one.name AND other.id <> one.id ORDER BY other.key"
+        )
+        return [other for (other,) in self.connection.execute(sql, (number, name))]
+
     def by_name(self, scope: str, name: str) -> int | None:
         """Return the record of a scope with this name, as shown or as stored, or with this alias."""
         row = self.connection.execute(

@@ -8,7 +8,7 @@ from typing import Any
 from graphmem.catalog.catalog import Catalog, shown_as
 from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
-from graphmem.model import MODELS, Campaign, Entity, Experience, Fact, Insight, Memory, Record, Task
+from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, Memory, Record, Task
 from graphmem.model.result import Action, Changed
 from graphmem.names import row_id
 from graphmem.store import Store
@@ -92,6 +92,9 @@ def add_again(store: Store, number: int, made: Record, given: Mapping[str, Any],
         )
     if older.identity:
         refuse_other_holder(store.catalog, number, made)
+    if isinstance(older, Constraint) and not older.holds(store.now()):
+        values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
+        return put(store, number, values, "restored", dry_run=dry_run)
     return rewrite(store, number, made, given, but=older.identity, dry_run=dry_run)
 
 
