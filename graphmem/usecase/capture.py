@@ -78,7 +78,7 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         if holder is None:
             return create(store, made, likeness, dry_run=dry_run)
         if not replace:
-            raise taken(catalog, holder, made.name)
+            raise taken(catalog, holder, made.name, may_replace=True)
         return rewrite(store, holder, made, given, dry_run=dry_run)
 
 

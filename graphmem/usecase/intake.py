@@ -12,8 +12,9 @@ from graphmem.ledger.codec import complaint, too_large
 from graphmem.model import MODELS, Entity, Frozen, Insight, Memory, Record, Task
 from graphmem.model.field import as_set
 from graphmem.model.record import row_fields
-from graphmem.names import GIVEN_SLUG, collapsed, mark, slug, split_ref
+from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
+from graphmem.rules.dedup import same_memory
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.line import COLOUR
 from graphmem.rules.suggest import did_you_mean
@@ -93,14 +94,35 @@ def identified(catalog: Catalog, record: Named, taken: Mapping[str, str] = EMPTY
     """
     if not record.identity:
         return record
-    key, plain = record.text_key, record.name if is_named else record.plain_name
-    holder = holder_of(catalog, record.kind, key) or holder_of(catalog, record.kind, plain)
-    if holder is not None and (holder.key == key or holder.identity_text == record.identity_text):
+    key, holder = free_key(catalog, record)
+    plain = record.name if is_named else record.plain_name
+    namesake = holder_of(catalog, record.kind, plain)
+    if holder is None and namesake is not None and namesake.identity_text == record.identity_text:
+        holder = namesake
+    if holder is not None:
         return record.model_copy(update={"key": holder.key, "name": record.name if is_named else holder.name})
     ref = f"{record.kind}/{key}"
-    is_free = plain and holder is None and taken.get(f"{record.kind}/{plain}", ref) == ref
+    is_free = plain and namesake is None and taken.get(f"{record.kind}/{plain}", ref) == ref
     long = f"{plain}-{mark(record.identity_text)}" if plain else key
     return record.model_copy(update={"key": key, "name": plain if is_named or is_free else long})
+
+
+def free_key(catalog: Catalog, record: Record) -> tuple[str, Record | None]:
+    """
+    Return the key for the text of a record, and the record that has it already, if one has.
+
+    A record whose text became another one since it was made keeps its key; a new record of the first text gets that key
+    with ``.2`` behind it, for the two are not the same.
+    """
+    key, number = record.text_key, 1
+    while catalog.has(row_id(f"{record.kind}/{key}")):
+        holder = catalog.stored(row_id(f"{record.kind}/{key}"))
+        texts = {holder.identity_text, *(collapsed(other.text) for other in holder.alternates)}
+        if record.identity_text in texts or same_memory(holder.identity_text, record.identity_text):
+            return key, holder
+        number += 1
+        key = f"{record.text_key}.{number}"
+    return key, None
 
 
 def holder_of(catalog: Catalog, scope: str, name: str) -> Record | None:
@@ -148,13 +170,13 @@ def refuse_taken(catalog: Catalog, scope: str, name: str, *, but: int | None = N
         raise taken(catalog, number, name)
 
 
-def taken(catalog: Catalog, number: int, name: str) -> Conflict:
+def taken(catalog: Catalog, number: int, name: str, *, may_replace: bool = False) -> Conflict:
     """Return the error for a name that another record has, with what that record says."""
     ref, record = catalog.refs([number])[number], catalog.stored(number)
     text = collapsed(getattr(record, record.named_from)) if record.named_from else ""
     shown = f": {text[:SHOWN]!r}" if text else ""
     hint = "give another name"
-    if isinstance(record, Memory):
+    if may_replace and isinstance(record, Memory):
         hint += f", change that record with graphmem edit {ref}, or put this text in its place with --replace"
     return Conflict(f"the name {record.scope}/{name} is taken by {ref}{shown}", hint=hint, details={"ref": ref})
 

@@ -101,6 +101,20 @@ def test_the_key_comes_from_the_text_whatever_the_name(memory: Memory, tmp_path:
         assert failure(clone, "another-name").key == stored["key"]
 
 
+@pytest.mark.parametrize("way", ["edit", "rows"])
+def test_a_text_whose_record_became_another_one_is_a_new_record(memory: Memory, way: str) -> None:
+    """The key stays with the record; the two must not be mixed for that."""
+    memory.failures.add(LOCK, name="lock", fix="Enable WAL")
+    if way == "edit":
+        memory.edit("lock", {"trigger": NPM, "fix": "npm install"})
+    else:
+        memory.add_rows([row(kind="failure", name="lock", trigger=NPM, fix="npm install")])
+    answer = memory.failures.add(LOCK, fix="Set busy_timeout")
+    assert (answer.action, answer.record.key) == ("created", f"{failure(memory, 'lock').key}.2")
+    assert failure(memory, "lock").fix == "npm install"
+    assert memory.failures.add(LOCK).ref == answer.ref
+
+
 def test_a_pattern_is_its_trigger_and_its_advice(memory: Memory) -> None:
     first = memory.patterns.add("A build breaks", "Pin it", dedup=False).record
     second = memory.patterns.add("A build breaks", "Read the changelog", dedup=False).record
