@@ -68,7 +68,7 @@ def surroundings(store: Store) -> Iterator[Finding]:
         yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
     for name in unregistered(layout):
         yield warning(".git/config", "unregistered", f"{name} is not set", "what graphmem init sets", DOCTOR)
-    for path in sorted(path for folder in layout.folders() for path in leftovers(folder)):
+    for path in leftovers(layout):
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
     for text in store.settings.ignored:
