@@ -97,12 +97,13 @@ def read(path: Path) -> bytes:
         return file.read()
 
 
-def write(path: Path, data: bytes) -> None:
-    """Write a file down to the disk."""
+def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
+    """Write a file; ``is_flushed`` waits until it is on the disk."""
     with opened(path, "wb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+        if is_flushed:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def stat_of(path: Path) -> os.stat_result | None:
@@ -166,34 +167,50 @@ def folders(path: Path) -> list[Path]:
 def entries(path: Path) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in name order; nothing where it is missing."""
     try:
-        with folder(path) as handle, os.scandir(handle) as found:
-            listed = sorted(found, key=lambda entry: entry.name)
-            for entry in listed:
-                entry.is_file(follow_symlinks=False)  # asked while the descriptor is open: the system may have to look
-            return listed
+        with folder(path) as handle:
+            return listed(handle)
     except FileNotFoundError:
         return []
 
 
+def listed(handle: int) -> list[os.DirEntry[str]]:
+    """Return what an open folder holds, in name order."""
+    with os.scandir(handle) as found:
+        known = sorted(found, key=lambda entry: entry.name)
+    for entry in known:
+        entry.is_file(follow_symlinks=False)  # asked while the folder is open: the system may have to look
+    return known
+
+
+def tree(path: Path, but: Path | None = None) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
+    """Yield a folder and every folder below it, with what each holds; ``but`` is not looked into."""
+    with contextlib.suppress(FileNotFoundError), folder(path) as handle:
+        yield from branch(handle, path, but)
+
+
+def branch(handle: int, path: Path, but: Path | None) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
+    """Do the work of ``tree`` for an open folder."""
+    known = listed(handle)
+    yield path, known
+    for entry in known:
+        if entry.is_dir(follow_symlinks=False) and (inner := path / entry.name) != but:
+            with named(inner):
+                below = os.open(entry.name, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+            try:
+                yield from branch(below, inner, but)
+            finally:
+                os.close(below)
+
+
 def walk(path: Path) -> Iterator[Path]:
-    """Yield a folder and every folder below it, in name order."""
-    yield path
-    for inner in folders(path):
-        yield from walk(inner)
+    """Yield a folder and every folder below it."""
+    yield from (found for found, _ in tree(path))
 
 
 def links(store: Path) -> list[Path]:
     """Return the symbolic links in a store; past states are not looked through, they are made here."""
-    found: list[Path] = []
-    waiting = [store]
-    while waiting:
-        path = waiting.pop()
-        for entry in entries(path):
-            if entry.is_symlink():
-                found.append(path / entry.name)
-            elif entry.is_dir(follow_symlinks=False) and not (path.parent.name == "local" and path.name == PAST):
-                waiting.append(path / entry.name)
-    return sorted(found)
+    found = tree(store, but=store / "local" / PAST)
+    return sorted(path / entry.name for path, known in found for entry in known if entry.is_symlink())
 
 
 def refuse_links(store: Path) -> None:

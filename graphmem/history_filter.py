@@ -68,6 +68,8 @@ def in_the_way() -> str | None:
         return "there are stashes, which would be lost: apply or drop them first"
     if git("rev-parse", "--is-shallow-repository") == "true":
         return "the clone is shallow: git fetch --unshallow first"
+    if subprocess.run(["git", "symbolic-ref", "--quiet", "HEAD"], capture_output=True, check=False).returncode:
+        return "no branch is checked out: git switch to one first"
     if len(git("worktree", "list", "--porcelain").split("\n\n")) > 1:
         return "there are other working trees: git worktree remove them first"
     return None
@@ -223,4 +225,7 @@ def git_bytes(*arguments: str, given: bytes | None = None) -> bytes:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (subprocess.CalledProcessError, FileNotFoundError) as failure:
+        sys.exit(f"error: {failure}")  # git has said why

@@ -142,11 +142,12 @@ class Store:
                 f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",
                 hint="update graphmem; reading goes on",
             )
-        beneath.refuse_links(self.layout.store)
         if not os.access(self.layout.store, os.W_OK):
             raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
         self.sync()
         with self.ledger.writing():
+            if self.local != self.layout.local:  # where the lock is that writers share
+                raise Unavailable(f"{self.layout.local} is no folder that can be written", hint="reading goes on")
             yield self.catalog
         for text in self.ledger.notices:
             self.say_once(text)

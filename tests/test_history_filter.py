@@ -136,13 +136,16 @@ def test_what_the_program_did_can_be_undone_from_its_backup(project: Repository,
     assert rows(project) == before
 
 
-@pytest.mark.parametrize("trouble", ["change", "stash"])
+@pytest.mark.parametrize("trouble", ["change", "stash", "detached"])
 def test_the_program_refuses_a_clone_that_would_lose_something(
     project: Repository, tmp_path: Path, trouble: str
 ) -> None:
     with open_memory(project.folder) as memory:
         memory.purge(["xyzzy"], history_script=tmp_path / "clean.py")
-    (project.folder / "code.py").write_text("changed\n")
+    if trouble == "detached":
+        project("checkout", "-q", "--detach")
+    else:
+        (project.folder / "code.py").write_text("changed\n")
     if trouble == "stash":
         project("stash")
     refs = project("show-ref")
@@ -150,6 +153,16 @@ def test_the_program_refuses_a_clone_that_would_lose_something(
     assert done.returncode == 3
     assert "the repository is as it was" in done.stderr
     assert project("show-ref") == refs
+
+
+def test_outside_of_a_repository_the_program_says_so_without_a_traceback(project: Repository, tmp_path: Path) -> None:
+    with open_memory(project.folder) as memory:
+        memory.purge(["xyzzy"], history_script=tmp_path / "clean.py")
+    done = subprocess.run([sys.executable, "-I", str(tmp_path / "clean.py")], cwd=tmp_path, capture_output=True,
+                          text=True, check=False, env={"PATH": os.environ["PATH"]})  # fmt: skip
+    assert done.returncode == 1
+    assert "not a git repository" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_record_that_was_added_again_stays_in_the_history(project: Repository, tmp_path: Path) -> None:

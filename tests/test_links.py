@@ -31,7 +31,7 @@ COMMANDS: dict[str, Callable[[Memory, Path], object]] = {
     "list": lambda memory, _: memory.list(),
     "get": lambda memory, _: memory.get("failure/mine"),
     "query": lambda memory, _: memory.query("hunter2"),
-    "context": lambda memory, _: memory.context("hunter2"),
+    "context": lambda memory, _: memory.context("mine went wrong"),
     "cypher": lambda memory, _: memory.cypher("MATCH (f:Failure) RETURN f.fix"),
     "diff": lambda memory, _: memory.diff(),
     "log": lambda memory, _: memory.log("failure/mine"),

@@ -1,5 +1,6 @@
 """The blackboard of a session: one small file of this machine in ``state/``, read whole and replaced whole."""
 
+import os
 from pathlib import Path
 
 import orjson
@@ -23,7 +24,7 @@ def read(path: Path) -> tuple[Blackboard, str | None]:
             data = file.read(MOST_BYTES + 1)
         return Blackboard.model_validate(orjson.loads(data)), None
     except FileNotFoundError:
-        return Blackboard(), None
+        return Blackboard(), f"{path} is a link, which is not followed" if os.path.lexists(path) else None
     except (OSError, orjson.JSONDecodeError, ValidationError) as error:
         return Blackboard(), f"{path} is damaged and taken as empty: {str(error).splitlines()[0]}"
 

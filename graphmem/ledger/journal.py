@@ -42,7 +42,7 @@ def replace_files(
     try:
         for path, data in contents.items():
             with beneath.folder(path.parent, make=True):
-                beneath.write(fresh[path], data)
+                beneath.write(fresh[path], data, is_flushed=True)
         ready(fresh)
         if layout is not None and journal is not None:
             flush_folders(fresh.values())
@@ -52,7 +52,7 @@ def replace_files(
             draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp")
             fresh[journal] = draft
             with beneath.folder(journal.parent, make=True):
-                beneath.write(draft, orjson.dumps(renames))
+                beneath.write(draft, orjson.dumps(renames), is_flushed=True)
             beneath.replace(fresh.pop(journal), journal)
             flush_folders([journal])
     except (OSError, sqlite3.Error, GraphmemError) as error:
@@ -110,15 +110,15 @@ def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
 
 def sweep(layout: Layout) -> list[Path]:
     """Remove files of new contents that a dead process left, and return which; whoever calls has recovered first."""
-    left = [path for folder in layout.folders() for path in leftovers(folder)]
+    left = leftovers(layout)
     for path in left:
         beneath.remove(path)
     return left
 
 
-def leftovers(folder: Path) -> Iterator[Path]:
-    """Yield the files of new contents in a folder."""
-    yield from (path for path in beneath.files(folder) if FRESH.fullmatch(path.name))
+def leftovers(layout: Layout) -> list[Path]:
+    """Return the files of new contents in a store."""
+    return sorted(path for path in layout.leftovers() if FRESH.fullmatch(path.name))
 
 
 def flush_folders(paths: Iterable[Path]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from graphmem import beneath
@@ -69,10 +70,24 @@ class Layout:
         """Return the folders whose files are committed or say what is under way."""
         return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in beneath.walk(top))}
 
+    def leftovers(self) -> Iterator[Path]:
+        """Yield the files of these folders whose names begin with a point."""
+        tops = (beneath.tree(top) for top in (self.data, self.types, self.state))
+        found = chain([(self.store, beneath.entries(self.store))], *tops)
+        for folder, known in found:
+            for entry in known:
+                if entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
+                    yield folder / entry.name
+
     def data_files(self) -> Iterator[str]:
         """Yield the data files that are there, as paths below the store, in name order; links are not followed."""
-        found = (path for folder in beneath.walk(self.data) for path in beneath.files(folder))
-        yield from sorted(path.relative_to(self.store).as_posix() for path in found if path.suffix == ".ndjson")
+        start = len(str(self.store)) + 1
+        yield from sorted(
+            f"{str(folder)[start:]}/{entry.name}"
+            for folder, known in beneath.tree(self.data)
+            for entry in known
+            if entry.name.endswith(".ndjson") and entry.is_file(follow_symlinks=False)
+        )
 
 
 def find(start: Path) -> Layout:

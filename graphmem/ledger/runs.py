@@ -5,6 +5,7 @@ Source: docs/guides/running-tests.md.
 """
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -41,6 +42,8 @@ def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
     """Return what failed lately; nothing, which is said, where the file is no such file."""
     try:
         stat = beneath.stat_of(path)
+        if stat is None and os.path.lexists(path):
+            raise ValueError("it is no regular file, or lies behind a link")
         if stat is None:
             return {}
         if stat.st_size > RUNS_BYTES:
@@ -71,5 +74,5 @@ def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
             latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
             fresh = path.with_name(f"{path.name}.tmp")  # of the one who holds the lock
             with beneath.folder(path.parent, make=True):
-                beneath.write(fresh, FILE.dump_json(dict(latest)))
+                beneath.write(fresh, FILE.dump_json(dict(latest)), is_flushed=True)
             beneath.replace(fresh, path)

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -76,6 +77,7 @@ class Ledger:
         self.vocabulary_findings: list[Finding] = []
         self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
         self.purges = Purges()
+        self.siblings: Counter[tuple[str, str | None]] = Counter()  # data files by what they hold
         self.notices: list[str] = []  # of the last writes, for people
         self.load_vocabulary()
 
@@ -133,6 +135,7 @@ class Ledger:
         """Read these files and take in what changed in them; return how many rows that are."""
         rows = 0
         self.purges = self.catalog.purges()
+        self.siblings = Counter(map(holds, self.layout.data_files()))
         for batches in self.read_in_parts(files, is_every_line=is_every_line):
             rows += sum(len(batch.gone) + len(batch.entries) for batch in batches)
             Intake(self.catalog).apply(batches)
@@ -186,7 +189,10 @@ class Ledger:
         }
         changed = []
         for file in self.present_files():
-            found = os.lstat(self.layout.store / file)
+            try:
+                found = os.lstat(self.layout.store / file)
+            except FileNotFoundError:  # git has just taken it away: it counts as gone
+                continue
             size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
             is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (size, mtime, inode)
             if not is_same or ((is_thorough or mtime > read - RACY_NS) and self.differs(file)):
@@ -195,7 +201,10 @@ class Ledger:
 
     def differs(self, file: str) -> bool:
         """Tell by its hash whether a file that was read just after it changed has changed again."""
-        with beneath.opened(self.layout.store / file) as found:
+        path = self.layout.store / file
+        if not beneath.is_file(path):
+            return True
+        with beneath.opened(path) as found:
             digest = hashlib.file_digest(found, "sha256").digest()
         row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
         if row[0] != digest:
@@ -245,7 +254,7 @@ class Ledger:
         places: dict[int, int] = {}
         last, bad, seen.is_ordered = -1, 0, True
         symmetric, held = self.symmetric, holds(file)
-        has_siblings = len([other for other in self.layout.data_files() if holds(other) == held]) > 1
+        has_siblings = self.siblings[held] > 1
         for place, line in enumerate(lines, 1):
             if not line.strip():
                 seen.is_ordered = False

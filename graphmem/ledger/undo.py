@@ -29,6 +29,7 @@ from graphmem.ndjson import BadLine
 MOST_WRITES = 50  # writes that can be taken back
 SHOWN = 5  # rows of a write that are named
 SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
+TYPE_FILE = re.compile(r"types/(entities|relations)/[a-z][a-z0-9_]*\.md")
 NAME = re.compile(r"[0-9]{10}(\.new)?\.json")
 
 
@@ -162,6 +163,8 @@ def read_write(path: Path) -> Write:
         found = orjson.loads(beneath.read(path))
         files = {str(file): read_rows(rows) for file, rows in found["files"].items()}
         types = {str(file): int(total) for file, total in found.get("types", {}).items()}
+        if not all(map(TYPE_FILE.fullmatch, types)):
+            raise ValueError("a type is a file of types/")
         titles = [str(text) for text in found.get("titles", ())]
         return Write(str(found["at"]), str(found["command"]), files, types, titles)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -225,7 +228,7 @@ class Current:
                 if (crc32(found) if found is not None else None) != left.get(number):
                     since.append((file, found or line))
             back[file] = old
-        if is_undone and write.files and not is_sure:
+        if is_undone and write.files and not is_sure:  # of a type, its file tells
             return None
         if not since:
             for file, old in back.items():

@@ -20,8 +20,12 @@ PATIENCE_S = 5.0  # to wait for another process that counts
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open the counters; they are made where they are missing, and never where a branch put a link in their place."""
     with beneath.folder(path.parent, make=True):
+        pass
+    try:
         for suffix in ("", "-journal", "-wal"):
             beneath.refuse_link(path.with_name(path.name + suffix))
+    except Unavailable as error:
+        raise OSError(error.message) from None
     connection = sqlite3.connect(path, timeout=PATIENCE_S)
     try:
         with connection:
@@ -40,7 +44,7 @@ def count(path: Path, refs: Collection[str], at: str) -> None:
         path: of the counters. refs: by key, so that a rename keeps the count. at: now, as rows have it.
 
     Raises:
-        OSError, sqlite3.Error, Unavailable: the counters cannot be written.
+        OSError, sqlite3.Error: the counters cannot be written.
     """
     sql = (
         "INSERT INTO access VALUES (?, 1, ?) ON CONFLICT (ref)"
@@ -65,7 +69,7 @@ def accesses(path: Path, refs: Collection[str]) -> dict[str, tuple[int, str]]:
     """Return, for records that were handed out, how often that was and when it was last; nothing of what is damaged."""
     if not beneath.is_file(path):
         return {}
-    with contextlib.suppress(OSError, sqlite3.Error, Unavailable), opened(path) as connection:
+    with contextlib.suppress(OSError, sqlite3.Error), opened(path) as connection:
         sql = "SELECT ref, count, last FROM access WHERE ref = ?"
         found = (connection.execute(sql, (ref,)).fetchone() for ref in refs)
         return {row[0]: (row[1], row[2]) for row in found if row}

@@ -116,7 +116,7 @@ class VectorStore:
             kept = self.connection.execute(sql, (self.fingerprint,)).fetchall()
             rows = self.rows()
             fresh = file_of(self.folder, self.fingerprint, generation)
-            beneath.write(fresh, np.ascontiguousarray(rows[[place for _, place in kept]]).tobytes())
+            beneath.write(fresh, np.ascontiguousarray(rows[[place for _, place in kept]]).tobytes(), is_flushed=True)
             places = [(place, self.fingerprint, digest) for place, (digest, _) in enumerate(kept)]
             self.connection.execute("UPDATE vector SET place = NULL WHERE model = ?", (self.fingerprint,))
             self.connection.executemany("UPDATE vector SET place = ? WHERE model = ? AND text_hash = ?", places)

@@ -83,10 +83,10 @@ def purged(store: Store) -> list[Finding]:
 
 def catalog_differences(store: Store) -> list[Finding]:
     """Say where the catalog does not hold the lines of the files, byte for byte."""
-    unwell = {finding.file for finding in store.ledger.findings()}
+    aside = {finding.file for finding in store.ledger.findings()} | store.ledger.purged_rows().keys()
     differing = []
     for file in store.ledger.data_files():
-        if file in unwell or file in store.ledger.purged_rows():
+        if file in aside:
             continue
         with beneath.opened(store.layout.store / file) as handle:
             lines = {line for line in Lines(handle) if line.strip()}

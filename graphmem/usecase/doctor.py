@@ -69,7 +69,7 @@ def surroundings(store: Store) -> Iterator[Finding]:
     for name in unregistered(layout):
         what = "is set for another environment" if is_of_another(layout, name) else "is not set"
         yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
-    for path in sorted(path for folder in layout.folders() for path in leftovers(folder)):
+    for path in leftovers(layout):
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
     for text in store.settings.ignored:

@@ -30,6 +30,7 @@ from graphmem.usecase.intake import changed, full_ref
 
 TIMES = ("kind", "created_at", "edited", "archived_at", "at", "tags", "sources", "files")  # that tell no record
 SCRIPT_COMMAND = "graphmem purge --history-script FILE"
+GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
 SHORTEST = 8  # characters of a text that tells a record
 
 
@@ -171,9 +172,12 @@ def forget_on_this_machine(store: Store, doomed: Doomed) -> None:
     with runs.changing(store.layout.runs, store.local / "runs.lock", store.ledger.lock_timeout_s, store.now(),
                        store.say_once) as episodes:  # fmt: skip
         for key, episode in list(episodes.items()):
-            refs = {*episode.shown, *(ref for others in episode.shown.values() for ref in others)}
-            if any(map(doomed.is_called, refs)) or any(map(doomed.is_told, episode.unknown)):
-                del episodes[key]
+            shown: dict[str, list[str]] = {}
+            for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
+                kept = shown.setdefault(GONE if doomed.is_called(ref) else ref, [])
+                kept += [other for other in others if not doomed.is_called(other)]
+            unknown = [text for text in episode.unknown if not doomed.is_told(text)]
+            episodes[key] = episode.model_copy(update={"shown": shown, "unknown": unknown})
     rejects = state / "rejects.ndjson"
     if beneath.is_file(rejects):
         lines = beneath.read(rejects).splitlines(keepends=True)

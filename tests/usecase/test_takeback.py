@@ -356,6 +356,8 @@ def test_undo_brings_back_what_a_merge_of_duplicates_changed(memory: Memory, tmp
         b"{",
         b"[]",
         b'{"at":"x","command":"x","files":{"../../x":{"added":"","changed":["x"],"removed":[],"sums":""}}}',
+        b'{"at":"x","command":"x","files":{},"types":{"config.toml":2054797014}}',
+        b'{"at":"x","command":"x","files":{},"types":{"types/entities/../../config.toml":1}}',
         b'{"at":"x","command":"x","files":{"../x":{"added":"","changed":[],"removed":["{}"],"sums":""}}}',
     ],
 )

@@ -57,10 +57,13 @@ def test_doctor_takes_out_nothing_that_depends_on_what_cannot_be_read(
 
 def test_what_is_really_missing_is_still_taken_out(linked: Memory, tmp_path: Path) -> None:
     break_type(tmp_path)
-    write(data(tmp_path, "relations/variant"), edge("failure/a", "variant", "failure/never"))
+    break_row(tmp_path)
+    write(data(tmp_path, "relations/solves"), edge("pattern/never", "solves", "pattern/nor-this"))
     linked.doctor(fix=True)
-    assert data(tmp_path, "relations/variant").read_bytes() == b""
+    assert data(tmp_path, "relations/solves").read_bytes() == b""
     assert b"thing/t" in data(tmp_path, "relations/touches").read_bytes()
+    assert b"failure/b" in data(tmp_path, "relations/causes").read_bytes()
+    assert b"failure/b" in data(tmp_path, "feedback").read_bytes()
 
 
 def test_no_proposed_repair_overwrites_a_type_file_that_cannot_be_read(linked: Memory, tmp_path: Path) -> None:
