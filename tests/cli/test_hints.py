@@ -70,7 +70,7 @@ def test_conflict_markers_are_answered_with_resolve_and_that_with_what_comes_nex
     data(project, "failure").write_bytes(b"".join(line.rstrip(b"\n") + b"\n" for line in lines))
     assert run(["list"]) == 0
     err = capsys.readouterr().err
-    assert err.count("graphmem resolve") == 1 and "data/failure.ndjson holds conflict markers of git" in err
+    assert err.count("graphmem resolve") == 1 and "data/failure.ndjson:1: conflict markers of git" in err
     assert "error:" not in err
     assert run(["add", "failure", "--trigger", "something else"]) == 3
     assert capsys.readouterr().err.splitlines()[-1] == "hint: graphmem resolve"
