@@ -111,3 +111,16 @@ def test_a_lesson_that_is_added_by_hand_says_when_it_is_injected(
     assert "once two runs saw it" in capsys.readouterr().err
     assert run(["add", "lesson", "--description", "Write short commits", "--type", "preference"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_without_a_model_match_says_so_once_and_finds_by_words(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(project) as memory:
+        memory.failures.add("the nightly backup fails with a timeout error of the disk array", name="a")
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", str(project / "no-model"))
+    (project / "log").write_text("error: timeout of the disk array in the nightly backup\nTypeError: no cake is left\n")
+    assert run(["match", "log"]) == 0
+    out, err = capsys.readouterr()
+    assert "failure/a" in out and "similarity" in out
+    assert err.count("search is lexical only") == 1
