@@ -9,7 +9,6 @@ graphmem: one memory for the coding agents of a project.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from graphmem.errors import (
     BadInput,
@@ -23,6 +22,7 @@ from graphmem.errors import (
     Usage,
 )
 
+TYPE_CHECKING = False  # to import `typing` takes 5 ms, in which Ctrl-C would end in a traceback
 if TYPE_CHECKING:
     from graphmem.memory import Memory
     from graphmem.model import (

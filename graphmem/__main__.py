@@ -1,12 +1,32 @@
 """``graphmem`` and ``python -m graphmem``."""
 
+import _signal  # type: ignore[import-not-found] # `signal` takes 5 ms to import, and an interrupt then is a traceback
 import gc
 import os
 import sys
 
+SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a progress display hides it
+
+
+def interrupted(number: int, frame: object) -> None:
+    """
+    End the process at Ctrl-C, whatever it is doing: with one line and exit status 130.
+
+    A process may die at any moment without harm to the store (docs/guarantees.md), so nothing has to be unwound, and no
+    exception can come up where one is not expected.
+    """
+    line = '{"error":{"code":"interrupted","message":"interrupted","hint":null,"details":{}}}'
+    text = line if "--json" in sys.argv else "error: interrupted"
+    try:
+        os.write(2, f"{SHOW_CURSOR if os.isatty(2) else ''}{text}\n".encode())
+    finally:
+        os._exit(130)
+
 
 def main() -> None:
     """Run the command line and end the process without tearing down what the operating system frees anyway."""
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # what is ignored, as under nohup, stays so
+        _signal.signal(_signal.SIGINT, interrupted)
     if sys.argv[1:2] == ["merge-driver"]:
         gc.disable()
         from graphmem.driver import main as merge  # noqa: PLC0415 - git waits for it at every file

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphmem import constants
+from graphmem import beneath, constants
 from graphmem.errors import BadInput
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -85,6 +85,12 @@ def user_config() -> Path:
     return Path(home).expanduser() / "graphmem" / "config.toml"
 
 
+def cache_folder() -> Path:
+    """Return the folder for what can be made again: of stores that cannot be written themselves."""
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(home).expanduser() / "graphmem"
+
+
 def project_folder() -> str | None:
     """Return the folder that ``GRAPHMEM_DIR`` names."""
     return os.environ.get("GRAPHMEM_DIR") or None
@@ -104,9 +110,9 @@ def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str
     values: dict[str, Any] = {}
     ignored: list[str] = []
     for path in (user_config(), project):
-        if path is None or not path.is_file():
+        if path is None or not (beneath.is_file(path) if path == project else path.is_file()):
             continue
-        found = read_toml(path)
+        found = read_toml(path, beneath.read(path) if path == project else path.read_bytes())
         if path == project and (asked := asked_for(found)) and not is_trusted(project, asked):
             # Weights that a branch names are not loaded before somebody here has looked at them.
             for name, value in asked.items():
@@ -121,7 +127,7 @@ def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str
 
 def needs_trust(project: Path) -> dict[str, object]:
     """Return the settings of a project's config file that count only when it is trusted, by section and key."""
-    return asked_for(read_toml(project)) if project.is_file() else {}
+    return asked_for(read_toml(project, beneath.read(project))) if beneath.is_file(project) else {}
 
 
 def asked_for(found: Mapping[str, Any]) -> dict[str, object]:
@@ -168,10 +174,10 @@ def hash_of(asked: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, data: bytes) -> dict[str, Any]:
     """Return the content of a config file whose keys are all known."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        found = tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} is no TOML: {error}", hint="see docs/reference/config.md") from None
     refuse_unknown(found, str(path))

@@ -132,6 +132,9 @@ SIZE_SHARE = 0.1  # how many tasks they took
 SIMILAR_THRESHOLD = 0.5  # similarity from which a campaign is shown
 SIMILAR_MAX = 3  # campaigns shown unless asked otherwise
 
+# --- git ---------------------------------------------------------------------------------------------------------
+GIT_S = 120.0  # seconds that one call of git may take; the log of 100,000 commits takes 10
+
 # --- the store ---------------------------------------------------------------------------------------------------
 FORMAT = 1  # of the files of a store
 FILE_BYTES = 2**30  # bytes of a data file at most; a kind may be a folder of files

@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from graphmem import beneath
 from graphmem.files import shipped
 from graphmem.names import row_key
 from graphmem.ndjson import BOM, BadLine, Row, decode, encode
@@ -117,10 +118,10 @@ def symmetric_types(path: str) -> frozenset[str]:
     """Return the relation types without a direction: graphmem's own, and the project's as its schema.json has them."""
     names = set(rule_table()["symmetric"])
     store = next((folder for folder in Path(path).parents if folder.name == ".graphmem"), None)
-    if store is None or (store / "schema.json").is_symlink():
+    if store is None:
         return frozenset(names)
     try:
-        declared = json.loads((store / "schema.json").read_bytes())["relations"]
+        declared = json.loads(beneath.read(store / "schema.json"))["relations"]
         names |= {name for name, made in declared.items() if made["symmetric"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # it is derived, and may be in the middle of a merge itself; canonical rows have their ends in order

@@ -14,8 +14,13 @@ Every exception that graphmem raises.
 A front end maps the class to its status and never reads the text.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import ClassVar
+
+TYPE_CHECKING = False  # as in the package
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class GraphmemError(Exception):

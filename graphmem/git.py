@@ -15,13 +15,16 @@ from itertools import groupby
 from math import ceil
 from operator import itemgetter
 from pathlib import Path
+from threading import Timer
 
+from graphmem.constants import GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 # A hook is called with these set, and they may name another repository than the one that the store lies in.
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
+SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
+            "GIT_NO_LAZY_FETCH": "1"}  # fmt: skip # the last: a partial clone never goes to the network
 MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
 FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git tells of a commit; no part of it can hold a NUL
@@ -38,7 +41,7 @@ class Commit:
     subject: str
 
 
-def git(folder: Path, *arguments: str, timeout_s: float | None = None) -> bytes | None:
+def git(folder: Path, *arguments: str, timeout_s: float = GIT_S) -> bytes | None:
     """
     Run git in a folder and return what it prints; None where it says no, such as to a name that means nothing.
 
@@ -183,6 +186,8 @@ class Objects:
         self.process.stdin.write(name.encode() + b"\n")
         self.process.stdin.flush()
         head = self.process.stdout.readline().split()
+        if not head:
+            raise Unavailable(f"git cat-file ended, or took longer than {GIT_S:.0f} s")
         if len(head) != 3:
             raise Unavailable(f"git does not have object {name}", hint="see: git fsck")
         content = self.process.stdout.read(int(head[2]))
@@ -197,7 +202,13 @@ def objects(folder: Path) -> Iterator[Objects]:
         command("cat-file", "--batch"), cwd=folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
-        yield Objects(process)
+        timer = Timer(GIT_S, process.kill)  # an object is read in milliseconds; a file system that hangs ends here
+        timer.daemon = True
+        timer.start()
+        try:
+            yield Objects(process)
+        finally:
+            timer.cancel()
 
 
 # --- who changed what -----------------------------------------------------------------------------------------------

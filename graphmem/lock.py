@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from graphmem import beneath
 from graphmem.errors import Locked
 
 FIRST_POLL_S, LAST_POLL_S = 0.001, 0.02  # seconds between two tries, doubled from the first to the last
@@ -61,7 +62,7 @@ def command() -> str:
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[int]:
     """Open a lock file, made where it is missing; to close it is to let it go."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = beneath.descriptor(path, os.O_RDWR | os.O_CREAT)
     try:
         yield handle
     finally:

@@ -4,7 +4,7 @@
 Every front end calls this and nothing below; each method returns a model of ``graphmem.model.result``.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -39,6 +39,7 @@ from graphmem.usecase import (
     find,
     history,
     link,
+    purge,
     report,
     resolve,
     takeback,
@@ -46,6 +47,16 @@ from graphmem.usecase import (
 )
 from graphmem.usecase.link import Direction
 from graphmem.usecase.past import open_past
+
+Log = Iterable[bytes | str] | bytes | str
+
+
+def lines_of(log: Log) -> Iterator[bytes]:
+    """Yield the lines of a log as bytes, whether it is one text or lines."""
+    given = [log] if isinstance(log, bytes | str) else log
+    for part in given:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        yield from data.splitlines(keepends=True) if isinstance(log, bytes | str) else (data,)
 
 
 class Memory:
@@ -117,7 +128,7 @@ class Memory:
 
     # --- any record ---------------------------------------------------------------------------------------------
 
-    def add_rows(self, lines: Iterable[bytes], *, name: str = "input", dedup: bool = False, skip_invalid: bool = False,
+    def add_rows(self, lines: Log, *, name: str = "input", dedup: bool = False, skip_invalid: bool = False,
                  verbose: bool = False) -> result.BulkAdded:  # fmt: skip
         """
         Add NDJSON rows of any kind, in any order, all or none.
@@ -125,7 +136,7 @@ class Memory:
         Raises:
             BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
         """
-        return bulk.bulk_add(self.store, lines, name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
+        return bulk.bulk_add(self.store, lines_of(lines), name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
 
     def get(self, ref: str) -> result.Got:
         """Return a record with its edges, by reference or unambiguous name; an archived one too."""
@@ -158,7 +169,8 @@ class Memory:
         """Archive a record that another one of its kind takes the place of."""
         return takeback.supersede(self.store, old, new, reason)
 
-    def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False) -> result.Purged:
+    def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
+              history_script: Path | None = None) -> result.Purged:  # fmt: skip
         """
         Destroy records with every row that names them; without ``yes`` only say what would go.
 
@@ -166,8 +178,10 @@ class Memory:
             refs: what to destroy; the tasks of a campaign go with it.
             archived: every archived record as well.
             yes: do it; no ``undo`` brings anything back.
+            history_script: a file to write, which removes the rows from git's history; without ``refs`` the rows of
+                all purges so far.
         """
-        return takeback.purge(self.store, refs, archived=archived, yes=yes)
+        return purge.purge(self.store, refs, archived=archived, yes=yes, history_script=history_script)
 
     def undo(self, number: int = 1) -> result.Writes:
         """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
@@ -189,9 +203,9 @@ class Memory:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""
         return report.feedback(self.store, ref, helped=helped, task=task)
 
-    def feedback_rows(self, lines: Iterable[bytes], *, name: str = "input") -> result.BulkReported:
+    def feedback_rows(self, lines: Log, *, name: str = "input") -> result.BulkReported:
         """Store a batch of reports, NDJSON lines ``{ref, helped, task?, at?, id?}``, all or none."""
-        return report.feedback_batch(self.store, lines, name)
+        return report.feedback_batch(self.store, lines_of(lines), name)
 
     # --- search and graph ---------------------------------------------------------------------------------------
 
@@ -212,18 +226,18 @@ class Memory:
         """Return the records whose cited code moved, changed or is gone."""
         return cite.stale(self.store)
 
-    def match(self, lines: Iterable[bytes]) -> result.MatchedLog:
+    def match(self, lines: Log) -> result.MatchedLog:
         """
         Return the known failures that a log tells of, with the lines and what fixes them.
 
         Args:
-            lines: of any number and length, as a file opened in binary gives them; they are read once.
+            lines: of any number and length, as a file opened in binary gives them, read once; or the log as one text.
         """
         from graphmem.usecase import match  # noqa: PLC0415 - 15 ms that no other command needs
 
-        return match.match(self.store, lines)
+        return match.match(self.store, lines_of(lines))
 
-    def ran(self, command: Sequence[str], *, status: int, log: Iterable[bytes] = (), folder: Path | None = None,
+    def ran(self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | None = None,
             session: str | None = None, task: str | None = None, name: str | None = None) -> result.Ran:  # fmt: skip
         """
         Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.
@@ -231,7 +245,7 @@ class Memory:
         Args:
             command: its words.
             status: its exit status.
-            log: the lines of its output; read only of a run that failed.
+            log: the lines of its output, or all of it as one text; read only of a run that failed.
             folder: where it was run; None for the current one.
             session: a session by name; a pass settles the failures of its own session only.
             task: that it was run for: the reports are about this task then.
@@ -239,7 +253,7 @@ class Memory:
         """
         from graphmem.usecase import ran  # noqa: PLC0415 - 15 ms that no other command needs
 
-        return ran.ran(self.store, command, status=status, log=log, folder=(folder or Path.cwd()).absolute(),
+        return ran.ran(self.store, command, status=status, log=lines_of(log), folder=(folder or Path.cwd()).absolute(),
                        session=session, task=task, name=name)  # fmt: skip
 
     def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,

@@ -105,6 +105,8 @@ def row_key(row: Mapping[str, Any], symmetric: Container[str]) -> str:
         return edge_key(row["from"], row["type"], row["to"], symmetric=row["type"] in symmetric)
     if kind in ("run", "event"):
         return str(row["run" if kind == "run" else "id"])
+    if kind == "purge":
+        return str(row["hash"])
     if kind == "feedback":
         return composed(f"{row['task']}\t{row['ref']}") if row.get("task") else row["id"]
     scope = row["type"] if kind == "entity" else kind

@@ -8,7 +8,7 @@ driver runs for every file of a merge, so nothing here loads the models.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import orjson
@@ -69,6 +69,24 @@ class Lines:
         while block := self.file.read(BLOCK_BYTES):
             self.sha256.update(block)
         return self.sha256.digest()
+
+
+def read_input(lines: Iterable[bytes], most_bad: int) -> list[bytes]:
+    """
+    Return the lines of an input, all read before a command takes a lock: what writes a pipe may be slow.
+
+    Args:
+        most_bad: lines that cannot be rows, with which it is no such input, and the rest is not read.
+    """
+    found: list[bytes] = []
+    bad = 0
+    for line in lines:
+        found.append(line)
+        text = line.removeprefix(BOM).strip()
+        bad += len(line) > LINE_BYTES or (text != b"" and not text.startswith(b"{"))
+        if bad >= most_bad:
+            break
+    return found
 
 
 def refuse_long(line: bytes) -> None:

@@ -1,9 +1,11 @@
 """An open store: its ledger, its catalog and what follows them, wired together."""
 
 import contextlib
+import hashlib
 import os
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,10 +14,11 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, connect
-from graphmem.config import Settings, load_settings, project_folder
+from graphmem.config import Settings, cache_folder, load_settings, project_folder
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
-from graphmem.errors import NotFound, Refused, Unavailable
+from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.layout import FOLDER, Layout, find
 from graphmem.ledger.store import Ledger
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from graphmem.embed.reranker import Reranker
 
 Say = Callable[[str], None]
+CATALOG = "catalog.sqlite"
 
 
 class Progress(Protocol):
@@ -67,26 +71,38 @@ class Store:
     new_id: Callable[[], str]
     say: Say
     progress: Progress
+    thread: int = field(default_factory=threading.get_ident)
+    is_closed: bool = False
     said: set[str] = field(default_factory=set)
     present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
 
     def close(self) -> None:
         """Let go of the catalog."""
+        self.is_closed = True
         self.catalog.connection.close()
         if self.present is not None:
             self.present.close()
 
     # --- state --------------------------------------------------------------------------------------------------
 
-    def sync(self) -> None:
-        """Take in what changed on disk, and say what is wrong with it."""
-        sync = self.ledger.sync()
+    def sync(self, *, is_thorough: bool = False) -> None:
+        """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
+        self.refuse_unusable()
+        sync = self.ledger.sync(is_thorough=is_thorough)
+        self.ledger.load_vocabulary()
         self.report(sync.rows if sync.is_first and self.present is None else 0)
+
+    def refuse_unusable(self) -> None:
+        """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
+        if self.is_closed:
+            raise Usage("the memory is closed", hint="open another one: Memory(folder)")
+        if threading.get_ident() != self.thread:
+            raise Usage("the memory was opened in another thread", hint="open a Memory in each thread")
 
     def report(self, rows_read_first: int = 0) -> None:
         """Say, once, what was read anew and which lines are bad."""
         if rows_read_first:
-            records, edges = self.graph.rebuild()
+            records, edges = self.catalog.live_counts()
             self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
@@ -96,6 +112,9 @@ class Store:
         findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:MAX_FINDINGS]:
             self.say_once(f"{finding.severity}: {finding}")
+        for file, number in self.ledger.purged_rows().items():
+            self.say_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+                          " the next write to the file removes them")  # fmt: skip
         if len(findings) > MAX_FINDINGS:
             self.say_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
@@ -110,11 +129,13 @@ class Store:
         """Yield the catalog as the files are now; it stays as it is while the block runs."""
         self.sync()
         with self.catalog.unchanging():
+            self.ledger.load_vocabulary()
             yield self.catalog
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Catalog]:
         """Hold the store alone while the block decides and commits."""
+        self.refuse_unusable()
         if self.present is not None:
             raise Refused("the past is not written", hint="leave out the commit or date, and write the memory of now")
         if self.settings.format > FORMAT:
@@ -122,11 +143,15 @@ class Store:
                 f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",
                 hint="update graphmem; reading goes on",
             )
+        beneath.refuse_links(self.layout.store)
         if not os.access(self.layout.store, os.W_OK):
             raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
         self.sync()
         with self.ledger.writing():
             yield self.catalog
+        for text in self.ledger.notices:
+            self.say_once(text)
+        self.ledger.notices.clear()
 
     # --- models -------------------------------------------------------------------------------------------------
 
@@ -170,6 +195,15 @@ class Store:
             return 0
         return self.vectors.catch_up(lambda done, total: self.progress("embedding", done, total))
 
+    def embed_ahead(self, texts: Collection[str] = ()) -> None:
+        """Load the model and embed what a command will compare, before it takes the lock; the vectors are kept."""
+        if self.vectors is None:
+            return
+        self.sync()
+        self.embed_missing()
+        if texts:
+            self.vectors.encode_documents(list(dict.fromkeys(texts)))
+
     # --- names --------------------------------------------------------------------------------------------------
 
     def resolve(self, ref: str, scopes: Collection[str] | None = None) -> int:
@@ -188,14 +222,23 @@ class Store:
         if scope in catalog.vocabulary.scopes and (scopes is None or scope in scopes):
             number = catalog.lookup(scope, name)
             if number is not None:
-                return number
+                return self.told_apart(number, name)
         found = catalog.anywhere(ref, scopes)
         if len(found) == 1:
-            return found[0]
+            return self.told_apart(found[0], split_ref(ref)[1])
         if found:
             refs = sorted(catalog.refs(found).values())
             raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {', '.join(refs)}", details={"candidates": refs})
         raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, scopes), details={"ref": ref})
+
+    def told_apart(self, number: int, name: str) -> int:
+        """Return the number of a record; where others have the name that was typed, warn once which they are."""
+        others = self.catalog.namesakes(number, name)
+        if others:
+            refs = self.catalog.refs([number, *others])
+            also = ", ".join(sorted(refs[other] for other in others))
+            self.say_once(f"{refs[number]} is not the only record of this name; the others: {also}")
+        return number
 
     def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
         """Return what was meant by a name that nothing has, or how to find out."""
@@ -243,13 +286,15 @@ def open_store(
     layout = find_store(folder)
     options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
     settings = load_settings(layout.config, options)
-    local = writable(layout)
-    catalog = Catalog(connect_or_replace(local / "catalog.sqlite"))
+    local = derived_folder(layout)
+    catalog = Catalog(connect_or_replace(local / CATALOG))
     timeout = settings.store.lock_timeout
     ledger = Ledger(layout, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
     graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog.connection)
     store = Store(layout, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    for path in beneath.links(layout.store):
+        store.say_once(f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone")
     for text in settings.ignored:
         store.say_once(f"ignored: {text}")
     if settings.format > FORMAT:
@@ -268,26 +313,59 @@ def find_store(folder: Path | str | None) -> Layout:
     return layout
 
 
-def writable(layout: Layout) -> Path:
-    """Return the folder of what is derived; where the store is read-only, a temporary one."""
-    try:
-        layout.local.mkdir(exist_ok=True)
-        if os.access(layout.local, os.W_OK):
+def derived_folder(layout: Layout) -> Path:
+    """Return the folder of what is derived: ``local/``, or where that cannot be used, one in the user's cache."""
+    with contextlib.suppress(OSError), beneath.folder(layout.local, make=True):
+        if os.access(layout.local, os.W_OK) and not beneath.links(layout.local):
             return layout.local
-    except OSError:
-        pass
+    with contextlib.suppress(OSError):
+        folder = cached(layout)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
     return Path(tempfile.mkdtemp(prefix="graphmem-"))
 
 
+def cached(layout: Layout) -> Path:
+    """Return the folder in the user's cache for a store that cannot be written; its name comes from the real path."""
+    return cache_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
+
+
 def connect_or_replace(path: Path) -> sqlite3.Connection:
-    """Open the catalog; one that is damaged is made anew, for it is derived."""
+    """Open the catalog; one that is damaged is made again from the files, for it is derived."""
+    for file in catalog_files(path):
+        beneath.refuse_link(file)
     try:
         connection = connect(path)
         connection.execute("SELECT count(*) FROM meta").fetchone()
         return connection
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY):
-            raise Unavailable(f"{path.parent} cannot be used: {error}", hint="is the disk full?") from None
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        if not is_damage(error):
+            raise Unavailable(f"{str(path)!r} cannot be opened: {error}", hint=hint_of(error)) from None
+        remove_catalog(path)
         return connect(path)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Tell whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return False
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table: meta" in str(error)
+
+
+def hint_of(error: sqlite3.Error) -> str:
+    """Return what to look at when the catalog cannot be opened."""
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CANTOPEN:
+        return "are too many files open, or is the folder not readable?"
+    return "is the disk full, or does another process hold it?"
+
+
+def catalog_files(path: Path) -> list[Path]:
+    """Return the files of a catalog."""
+    return [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+
+
+def remove_catalog(path: Path) -> None:
+    """Remove a catalog: the next open makes it from the files."""
+    for file in catalog_files(path):
+        beneath.remove(file)

@@ -8,7 +8,8 @@ CREATE TABLE file (
   size INTEGER, mtime_ns INTEGER, inode INTEGER, sha256 BLOB,
   read_ns INTEGER,              -- when it was read; a file changed within two seconds of that is hashed again
   is_ordered INTEGER,           -- every line a row, in order, LF: a new row goes in by bisection
-  findings TEXT                 -- JSON list of what is wrong with it
+  findings TEXT,                -- JSON list of what is wrong with it
+  purged TEXT                   -- JSON list of the numbers of its rows that were purged: they are not read
 ) WITHOUT ROWID;
 
 CREATE TABLE record (
@@ -67,7 +68,7 @@ CREATE INDEX relation_target ON relation (target) WHERE edge IS NULL;
 CREATE INDEX relation_owner ON relation (owner) WHERE owner IS NOT NULL;
 
 -- Things that happened. A report names the memory that it is about; a run and an event are nodes as well, and have a
--- row of `record` that belongs to no file.
+-- row of `record` that belongs to no file; a purge has neither.
 CREATE TABLE fact (
   id INTEGER PRIMARY KEY, file TEXT,
   node INTEGER,                 -- of a run or an event: its row of `record`
@@ -76,6 +77,7 @@ CREATE TABLE fact (
   helped INTEGER, at TEXT, line BLOB
 );
 CREATE INDEX fact_record ON fact (record, helped, at) WHERE ref IS NOT NULL;
+CREATE INDEX fact_purge ON fact (file) WHERE node IS NULL AND ref IS NULL;
 CREATE INDEX fact_ref ON fact (ref) WHERE ref IS NOT NULL;
 
 -- Runs in their order, and the lessons that they saw.
@@ -94,4 +96,7 @@ CREATE TABLE stale (id INTEGER PRIMARY KEY);
 CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, source TEXT, target TEXT);
 
 -- Where the vector of a text is in the file of its model. Kept when all else is made anew: to embed takes longest.
-CREATE TABLE IF NOT EXISTS vector (model TEXT, text_hash BLOB, place INTEGER, PRIMARY KEY (model, text_hash)) WITHOUT ROWID;
+-- `crc` is the CRC-32 of its bytes.
+CREATE TABLE IF NOT EXISTS vector (
+  model TEXT, text_hash BLOB, place INTEGER, crc INTEGER, PRIMARY KEY (model, text_hash)
+) WITHOUT ROWID;

@@ -174,6 +174,8 @@ MEANINGS = {
     "used": "Decisions, constraints and memories that it used, by key.",
     "run": "What identifies the run.",
     "seen": "The lessons that it saw, by key.",
+    "purge.salt": "A random text, the same for all purges of a store unless branches purged on their own.",
+    "purge.hash": "The SHA-256, in hex, of the salt and the key text of a row that was purged.",
     "event.id": "What identifies it.",
     "event.type": "What happened.",
     "subject": "To what: a reference, or words.",

@@ -11,7 +11,7 @@ import graphmem
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
     ("constants", "errors", "names", "ndjson"),
-    ("child", "files", "garbage", "config", "git", "lock", "textconv"),
+    ("beneath", "child", "files", "garbage", "config", "git", "history_filter", "lock", "textconv"),
     ("model",),
     ("rules",),
     ("catalog",),
@@ -67,6 +67,33 @@ def test_a_module_imports_only_what_stands_below_it(file: str) -> None:
 def test_only_the_port_imports_the_engine(file: str) -> None:
     if file != "graph/engine.py":
         assert [line for line, name in imports(file) if name.split(".")[0] == "kuzu"] == []
+
+
+# What touches files without `beneath`: reads no store, or gives a path to git, a child, a model, a terminal.
+FREE = (
+    "__main__.py", "beneath.py", "benchmark/", "child.py", "cli/", "config.py", "driver.py", "embed/", "files.py",
+    "graph/query.py", "graph/sandbox.py", "graph/shape.py", "git.py", "history_filter.py", "textconv.py",
+    "usecase/cite.py", "catalog/catalog.py", "model/",
+)  # fmt: skip
+TOUCHES = frozenset(
+    "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"
+    " copyfile copytree symlink_to os.replace os.rename os.unlink".split()
+)
+ALLOWED = {("store.py", "folder.mkdir")}  # the user's cache
+
+
+@pytest.mark.parametrize("file", [file for file in MODULES if not file.startswith(FREE)])
+def test_files_of_a_store_are_touched_through_one_module(file: str) -> None:
+    """``beneath`` follows no link; a path is opened by nothing else."""
+    calls = [node for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))) if isinstance(node, ast.Call)]
+    for call in calls:
+        called = ast.unparse(call.func)
+        name = called.rpartition(".")[2]
+        is_of_the_package = "shipped(" in called or called == "file.read_bytes"
+        is_unlink = name == "unlink" and call.keywords != []  # missing_ok; an edge is unlinked without
+        if {name, called} & TOUCHES or is_unlink:
+            is_ours = called.startswith("beneath.") or is_of_the_package or (file, called) in ALLOWED
+            assert is_ours, f"{file}:{call.lineno} calls {called}"
 
 
 def test_models_and_rules_do_no_input_or_output() -> None:

@@ -1,6 +1,7 @@
 """What is heavy is loaded by what needs it."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,16 @@ def test_a_command_that_needs_no_vector_loads_no_model(line: str, allowed: set[s
     with open_memory(tmp_path) as memory:
         prepare(memory)
     assert loaded(command(line), tmp_path) <= allowed
+
+
+def test_the_first_query_of_a_fresh_clone_builds_no_graph(tmp_path: Path) -> None:
+    """A test that prepares the store in its own process would not see it: the first reading is what costs."""
+    with open_memory(tmp_path) as memory:
+        prepare(memory)
+    for name in ("local", "state"):
+        shutil.rmtree(tmp_path / ".graphmem" / name)
+    assert loaded(command("query boom"), tmp_path) <= {"numpy", "tokenizers"}
+    assert not (tmp_path / ".graphmem/local/graph.kuzu").exists()
 
 
 def prepare(memory: Memory) -> None:

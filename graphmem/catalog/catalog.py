@@ -7,6 +7,7 @@ Decision: docs/decisions/0001-one-catalog-many-followers.md.
 
 import contextlib
 import sqlite3
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, starmap
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graphmem.catalog.entry import repeat_keys
+from graphmem.errors import Unavailable
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Frozen, Memory, Record, Relation
 from graphmem.model.field import as_set
@@ -23,6 +25,7 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.merge import FACTS
 from graphmem.rules.paths import Edge, Step
+from graphmem.rules.purged import Purges
 from graphmem.rules.standing import Standing
 
 T = TypeVar("T")
@@ -34,6 +37,8 @@ SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
     " SELECT scope FROM found WHERE scope IS NOT NULL"
 )
+CHECKPOINT_S = 10.0  # seconds to wait for readers of an older state, until the log of the catalog can be cut
+VECTOR_COLUMNS = ["model", "text_hash", "place", "crc"]
 CHUNK = 500  # values in one IN list
 # What holds rows, and what follows from them.
 TABLES = (
@@ -61,11 +66,20 @@ def connect(path: Path) -> sqlite3.Connection:
                 "SELECT name FROM sqlite_master WHERE type = 'table'"
                 " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'lexical_*' AND name <> 'vector'"
             )
-            for (name,) in connection.execute(names).fetchall():
+            tables = [name for (name,) in connection.execute(names).fetchall()]
+            columns = [row[1] for row in connection.execute("PRAGMA table_info(vector)")]
+            kept: list[tuple[str, object]] = []
+            if columns != VECTOR_COLUMNS:  # of a version that kept other things of them
+                connection.execute("DROP TABLE IF EXISTS vector")
+            elif "meta" in tables:
+                of_files = "SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *' OR name GLOB 'vector_file *'"
+                kept = connection.execute(of_files).fetchall()
+            for name in tables:
                 connection.execute(f'DROP TABLE "{name}"')
             for statement in shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8").split(";\n"):
                 connection.execute(statement)
             connection.execute("INSERT INTO meta VALUES ('identity', hex(randomblob(16)))")
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", kept)
             connection.execute(f"PRAGMA user_version = {VERSION}")
     return connection
 
@@ -77,7 +91,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has ended it already
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 
@@ -121,6 +136,22 @@ class Catalog:
         for table in ("lexical_terms", "lexical"):
             self.connection.execute(f"DROP TABLE IF EXISTS {table}")
         self.next_epoch()
+
+    def compact(self) -> None:
+        """Rewrite the file, so that it holds nothing of rows that are gone; the graph has to be made again then."""
+        with transaction(self.connection):
+            self.next_epoch()
+        if self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
+            self.connection.execute("INSERT INTO lexical (lexical) VALUES ('rebuild')")
+        self.connection.execute("VACUUM")
+        end = time.monotonic() + CHECKPOINT_S
+        while self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() > end:
+                raise Unavailable(
+                    "another process reads the catalog all the time: its log still holds what was removed",
+                    hint="end that process, then: graphmem rebuild",
+                )
+            time.sleep(0.02)
 
     def next_epoch(self) -> None:
         """Note that the graph has to be made anew: what it lacks is no longer listed row by row."""
@@ -212,6 +243,14 @@ class Catalog:
         sql = "SELECT key FROM record WHERE name = ? AND scope = ? ORDER BY key <> name, key LIMIT 1"
         row = self.connection.execute(sql, (name, scope)).fetchone()
         return row[0] if row else None
+
+    def namesakes(self, number: int, name: str) -> list[int]:
+        """Return the other records that have this as their stored name, where it is not the key of this one."""
+        sql = (
+            "SELECT other.id FROM record one JOIN record other ON other.name = one.name AND other.scope = one.scope"
+            " WHERE one.id = ? AND one.name = ? AND one.key <> one.name AND other.id <> one.id ORDER BY other.key"
+        )
+        return [other for (other,) in self.connection.execute(sql, (number, name))]
 
     def by_name(self, scope: str, name: str) -> int | None:
         """Return the record of a scope with this name, as shown or as stored, or with this alias."""
@@ -354,6 +393,12 @@ class Catalog:
         found = {number: parse_record(line) for number, line in self.connection.execute(sql, (kind,))}
         return {number: record for number, record in found.items() if isinstance(record, model)}
 
+    def live_counts(self) -> tuple[int, int]:
+        """Return how many live records and live edges there are."""
+        (records,) = self.connection.execute("SELECT count(*) FROM record WHERE is_live").fetchone()
+        (edges,) = self.connection.execute("SELECT count(*) FROM relation WHERE is_live").fetchone()
+        return records, edges
+
     def live_edges(self) -> Iterator[tuple[str, int, int, float, bytes]]:
         """Yield the live edges: type, numbers of the ends, effective weight, row."""
         sql = "SELECT type, src, dst, weight, coalesce(merged, line) FROM relation WHERE is_live ORDER BY id"
@@ -377,6 +422,11 @@ class Catalog:
         """Return a report, a run or an event by its number."""
         row = self.connection.execute("SELECT line FROM fact WHERE id = ?", (number,)).fetchone()
         return parse_row(row[0]) if row else None
+
+    def purges(self) -> Purges:
+        """Return which rows were purged."""
+        sql = "SELECT line FROM fact WHERE node IS NULL AND ref IS NULL"
+        return Purges(orjson.loads(line) for (line,) in self.connection.execute(sql))
 
     def relation(self, number: int) -> Relation | None:
         """Return the row that speaks for an edge, given the edge's number."""

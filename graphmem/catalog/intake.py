@@ -16,7 +16,7 @@ import orjson
 from graphmem.catalog import lessons
 from graphmem.catalog.catalog import Catalog, chunks, marks, table_of
 from graphmem.catalog.entry import Entry, signature_of, text_hash
-from graphmem.model import Fact, Failure, Feedback, Memory, Record, Run
+from graphmem.model import Fact, Failure, Feedback, Memory, Purge, Record, Run
 from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
@@ -305,6 +305,8 @@ class Intake:
                 node = row_id(fact.key_ref)
                 rows.append((number, file, node, None, None, None, format_time(fact.at), line))
                 nodes.append(Entry(node, kind, line, row, fact))
+            elif isinstance(fact, Purge):
+                rows.append((number, file, None, None, None, None, format_time(fact.at), line))
             if isinstance(fact, Run):
                 runs.append((number, fact))
         self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?)", rows)

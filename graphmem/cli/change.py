@@ -126,7 +126,8 @@ def restore(ctx: typer.Context, ref: Ref) -> None:
 def feedback(
     ctx: typer.Context,
     ref: Annotated[str | None, typer.Argument(metavar="REF", autocompletion=complete_ref, help="The memory.")] = None,
-    helped: Annotated[bool | None, typer.Option("--helped/--failed", help="What came of it.")] = None,
+    helped: Annotated[bool, typer.Option("--helped", help="It helped.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="It did not help.")] = False,
     task: Annotated[
         str | None, typer.Option("--task", metavar="T", help="For which task; reporting again replaces the report.")
     ] = None,
@@ -141,14 +142,16 @@ def feedback(
     """
     session = session_of(ctx)
     if ndjson is not None:
-        if ref is not None or helped is not None:
+        if ref is not None or helped or failed:
             raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
         with lines_of(ndjson) as lines:
             batch = session.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
         session.answer(batch, f"{batch.created:,} created, {batch.updated:,} updated, {batch.unchanged:,} unchanged")
         return
-    if ref is None or helped is None:
-        raise Usage("say which memory, and whether it helped", hint="graphmem feedback REF --helped, or --failed")
+    if ref is None or helped == failed:
+        raise Usage(
+            "say which memory, and whether it helped", hint="graphmem feedback REF --helped, or --failed; not both"
+        )
     answer = session.memory.feedback(ref, helped=helped, task=task)
     session.answer(answer, f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}"
                            f" (help ratio {answer.help_ratio:.2f})")  # fmt: skip

@@ -1,5 +1,6 @@
 """``supersede``, ``purge``, ``undo``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,34 +34,44 @@ def purge(
     ] = None,
     archived: Annotated[bool, typer.Option("--archived", help="Every archived record.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do it; without it, only say what would go.")] = False,
-) -> None:
+    history_script: Annotated[
+        Path | None,
+        typer.Option(
+            "--history-script", metavar="FILE",
+            help="Write a program that removes the rows from git's history; without REF, those of all purges.",
+        ),
+    ] = None,
+) -> None:  # fmt: skip
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
 
-    The tasks of a campaign go with it. Nothing brings a purged record back but git's own history, and the answer says
-    how to clean that.
+    The tasks of a campaign go with it. No merge brings a purged record back, but git's own history still has it:
+    --history-script writes a program that shows what it would remove there, and removes it with --yes.
 
     Example: graphmem purge failure/with-a-password --yes
     """
     session = session_of(ctx)
-    answer = session.memory.purge(refs or (), archived=archived, yes=yes)
-    session.answer(answer, purged(answer))
+    answer = session.memory.purge(refs or (), archived=archived, yes=yes, history_script=history_script)
+    session.answer(answer, purged(answer, is_written=history_script is not None))
+    if history_script is not None and not answer.records:
+        return
     if not answer.records:
         session.say("nothing to purge")
     elif not yes:
         session.say("nothing was changed; do it with --yes")
 
 
-def purged(answer: Purged) -> str:
+def purged(answer: Purged, *, is_written: bool) -> str:
     """Return what a purge destroyed, or would."""
     would = "" if answer.done else "would be "
     lines = [f"{would}purged {ref}" for ref in answer.records]
     lines += [f"{would}changed {ref}" for ref in answer.changed]
     lines += [f"{would}removed from {file}: {text.count(rows, 'row')}" for file, rows in answer.rows.items()]
     lines += [f"{would}removed: {text.count(answer.vectors, 'vector')}"] if answer.vectors else []
-    if answer.done and answer.history:
-        lines += ["git's history still has them; docs/guides/taking-back.md says how to clean it, in short:"]
-        lines += [f"    {command}" for command in answer.history]
+    if is_written:
+        lines += [f"git's history: look at the head of the program, then run it: {answer.history[0]}"]
+    elif answer.done and answer.history:
+        lines += [f"git's history still has them; to remove them there: {answer.history[0]}"]
     return "\n".join(lines)
 
 
@@ -72,8 +83,8 @@ def undo(
     """
     Take back the last writes of this clone, all or none: rows that they added go, others are as they were.
 
-    The last 50 are kept. It is refused where those rows were changed since. Declared types are no rows: remove their
-    files. An undo cannot be taken back, and neither can a purge.
+    The last 50 are kept, declared types too. It is refused where their rows were changed since, also by a checkout of
+    another branch. An undo cannot be taken back, and neither can a purge.
 
     Example: graphmem undo 2
     """

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+from graphmem import beneath
 from graphmem.constants import (
     DEFAULT_MODEL,
     DEFAULT_MODEL_REVISION,
@@ -132,7 +133,7 @@ def sha256(path: Path, *, cache_folder: Path | None) -> str:
 def _remembered(memory: Path | None) -> dict[str, object]:
     if memory:
         with suppress(OSError, ValueError):
-            known = json.loads(memory.read_bytes())
+            known = json.loads(beneath.read(memory))
             return known if isinstance(known, dict) else {}
     return {}
 
@@ -140,9 +141,9 @@ def _remembered(memory: Path | None) -> dict[str, object]:
 def _remember(memory: Path, known: dict[str, object]) -> None:
     draft = memory.with_name(f"{memory.name}.{os.getpid()}")
     with suppress(OSError):
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(known, indent=1))
-        draft.replace(memory)
+        with beneath.folder(memory.parent, make=True):
+            beneath.write(draft, json.dumps(known, indent=1).encode())
+        beneath.replace(draft, memory)
 
 
 def _check_default(folder: Path, cache_folder: Path | None) -> None:

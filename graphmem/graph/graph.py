@@ -8,7 +8,6 @@ Decision: docs/decisions/0002-short-opens-under-a-lock.md.
 
 import contextlib
 import hashlib
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import orjson
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S
 from graphmem.errors import Unavailable
@@ -95,19 +95,16 @@ class Graph:
     def left(self) -> Left | None:
         """Return what we noted at our last close; None where nothing usable is noted."""
         try:
-            return Left(**orjson.loads(self.note.read_bytes()))
+            return Left(**orjson.loads(beneath.read(self.note)))
         except (OSError, orjson.JSONDecodeError, TypeError):
             return None
 
     def is_untouched(self, left: Left) -> bool:
         """Tell whether nobody but us has changed the file since."""
-        try:
-            found = os.stat(self.path)
-        except OSError:
+        found = beneath.stat_of(self.path)
+        if found is None or beneath.is_file(self.path.with_name(f"{self.path.name}.wal")):
             return False
-        wal = self.path.with_name(f"{self.path.name}.wal")
-        is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (left.size, left.mtime_ns, left.inode)
-        return is_same and not wal.exists()
+        return (found.st_size, found.st_mtime_ns, found.st_ino) == (left.size, left.mtime_ns, left.inode)
 
     def vocabulary(self) -> str:
         """Return what tells this vocabulary from another one."""
@@ -141,7 +138,8 @@ class Graph:
         """Tell whether the file is ours: as we left it, or left by a death of ours that the engine recovers from."""
         if not left.is_writing:
             return self.is_untouched(left)
-        return self.path.exists() and os.stat(self.path).st_ino == left.inode
+        found = beneath.stat_of(self.path)
+        return found is not None and found.st_ino == left.inode
 
     def rebuild(self) -> tuple[int, int]:
         """Make the graph anew from the catalog and return how many records and edges it holds."""
@@ -158,15 +156,26 @@ class Graph:
         with opened(fresh, read_only=False) as connection, uncollected():
             define(connection, self.catalog.vocabulary)
             counts = fill(connection, self.catalog)
-        self.note.unlink(missing_ok=True)
-        remove(self.path)
-        os.replace(fresh, self.path)
+        self.remove()
+        beneath.replace(fresh, self.path)
         self.keep(self.found(epoch, seq))
         return counts
 
+    def forget(self) -> None:
+        """Remove the graph; the next command that needs it makes it from the catalog."""
+        with locked(self.lock, timeout_s=self.lock_timeout_s):
+            self.remove()
+            remove(self.path.with_name(f"{self.path.name}.new"))
+
+    def remove(self) -> None:
+        """Do the work of ``forget`` under the lock."""
+        beneath.remove(self.note)
+        remove(self.path)
+
     def found(self, epoch: int, seq: int) -> Left:
         """Return how the file is now."""
-        stat = os.stat(self.path)
+        stat = beneath.stat_of(self.path)
+        assert stat is not None
         identity = self.catalog.identity
         return Left(
             schema_version(), identity, self.vocabulary(), epoch, seq, stat.st_size, stat.st_mtime_ns, stat.st_ino
@@ -175,8 +184,8 @@ class Graph:
     def keep(self, left: Left) -> None:
         """Note how we leave the file."""
         fresh = self.note.with_name(f"{self.note.name}.new")
-        fresh.write_bytes(orjson.dumps(asdict(left)))
-        os.replace(fresh, self.note)
+        beneath.write(fresh, orjson.dumps(asdict(left)))
+        beneath.replace(fresh, self.note)
 
 
 @cache
@@ -189,13 +198,20 @@ def schema_version() -> str:
 
 def remove(path: Path) -> None:
     """Remove a database with what the engine keeps beside it."""
-    for suffix in ("", ".wal", ".shadow", ".tmp"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    for file in parts(path):
+        beneath.remove(file)
+
+
+def parts(path: Path) -> list[Path]:
+    """Return the files of a database."""
+    return [path.with_name(path.name + suffix) for suffix in ("", ".wal", ".shadow", ".tmp")]
 
 
 @contextlib.contextmanager
 def opened(path: Path, *, read_only: bool) -> Iterator[Connection]:
     """Open a database for the length of a block."""
+    for file in parts(path):
+        beneath.refuse_link(file)
     database, connection = open_database(
         path, read_only=read_only, buffer_bytes=GRAPH_BUFFER_BYTES, max_bytes=GRAPH_MAX_BYTES, threads=THREADS
     )

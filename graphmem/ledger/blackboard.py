@@ -1,12 +1,11 @@
 """The blackboard of a session: one small file of this machine in ``state/``, read whole and replaced whole."""
 
-import contextlib
-import os
 from pathlib import Path
 
 import orjson
 from pydantic import ValidationError
 
+from graphmem import beneath
 from graphmem.model.blackboard import Blackboard
 
 MOST_BYTES = 2**20  # of a file that is read: ours are of some hundred bytes
@@ -20,9 +19,7 @@ def path_of(state: Path, session: str | None) -> Path:
 def read(path: Path) -> tuple[Blackboard, str | None]:
     """Return what is current, and what is wrong with the file; an empty one where it is absent or damaged."""
     try:
-        if path.is_symlink() or path.parent.is_symlink():
-            return Blackboard(), f"{path} is a link, which is not followed"
-        with open(path, "rb") as file:
+        with beneath.opened(path) as file:
             data = file.read(MOST_BYTES + 1)
         return Blackboard.model_validate(orjson.loads(data)), None
     except FileNotFoundError:
@@ -33,15 +30,13 @@ def read(path: Path) -> tuple[Blackboard, str | None]:
 
 def write(path: Path, board: Blackboard) -> None:
     """Replace the file by what is current now; under the lock of the store."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.parent.is_symlink():
-        raise OSError(f"{path.parent} is a link")
     fresh = path.with_name(f".{path.name}.new")
-    fresh.write_bytes(orjson.dumps(board.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS))
-    os.replace(fresh, path)
+    data = orjson.dumps(board.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS)
+    with beneath.folder(path.parent, make=True):
+        beneath.write(fresh, data)
+    beneath.replace(fresh, path)
 
 
 def remove(path: Path) -> None:
     """Remove the file, if it is there."""
-    with contextlib.suppress(FileNotFoundError):
-        path.unlink()
+    beneath.remove(path)

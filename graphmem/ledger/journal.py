@@ -8,24 +8,31 @@ there when somebody else takes the lock was left by a dead process.
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import orjson
 
-from graphmem.errors import Refused
+from graphmem import beneath
+from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.layout import Layout
 
+Ready = Callable[[Mapping[Path, Path]], None]
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
-def replace_files(contents: Mapping[Path, bytes], layout: Layout | None = None) -> None:
+def replace_files(
+    contents: Mapping[Path, bytes], layout: Layout | None = None, ready: Ready = lambda fresh: None
+) -> None:
     """
     Put new contents in the place of files, all or none.
 
     Args:
         contents: by the path of the file, made where it is missing, folders too.
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
+        ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
+            the file; what it raises leaves the files as they are.
 
     Raises:
         Refused: the disk is full, or something cannot be written; the files are as before.
@@ -34,29 +41,32 @@ def replace_files(contents: Mapping[Path, bytes], layout: Layout | None = None) 
     journal = layout.journal if layout is not None and len(contents) > 1 else None
     try:
         for path, data in contents.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_flushed(fresh[path], data)
+            with beneath.folder(path.parent, make=True):
+                beneath.write(fresh[path], data)
+        ready(fresh)
         if layout is not None and journal is not None:
             flush_folders(fresh.values())
             renames = [
                 [str(new.relative_to(layout.store)), str(path.relative_to(layout.store))] for path, new in fresh.items()
             ]
-            journal.parent.mkdir(exist_ok=True)
             draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp")
             fresh[journal] = draft
-            write_flushed(draft, orjson.dumps(renames))
-            os.replace(fresh.pop(journal), journal)
+            with beneath.folder(journal.parent, make=True):
+                beneath.write(draft, orjson.dumps(renames))
+            beneath.replace(fresh.pop(journal), journal)
             flush_folders([journal])
-    except OSError as error:
+    except (OSError, sqlite3.Error, GraphmemError) as error:
         for new in fresh.values():
             with contextlib.suppress(OSError):
-                new.unlink(missing_ok=True)
-        raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+                beneath.remove(new)
+        if isinstance(error, OSError):
+            raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+        raise
     for path, new in fresh.items():
-        os.replace(new, path)
+        beneath.replace(new, path)
     flush_folders(contents)
     if journal is not None:
-        journal.unlink()
+        beneath.remove(journal)
 
 
 def recover(layout: Layout) -> bool:
@@ -67,15 +77,15 @@ def recover(layout: Layout) -> bool:
         Whether there was a journal.
     """
     try:
-        data = layout.journal.read_bytes()
+        data = beneath.read(layout.journal)
     except FileNotFoundError:
         return False
     renames = list(read_renames(layout, data))
     for new, path in renames:
         with contextlib.suppress(FileNotFoundError):  # done before the process died
-            os.replace(new, path)
+            beneath.replace(new, path)
     flush_folders(path for _, path in renames)
-    layout.journal.unlink()
+    beneath.remove(layout.journal)
     return True
 
 
@@ -102,29 +112,16 @@ def sweep(layout: Layout) -> list[Path]:
     """Remove files of new contents that a dead process left, and return which; whoever calls has recovered first."""
     left = [path for folder in layout.folders() for path in leftovers(folder)]
     for path in left:
-        path.unlink(missing_ok=True)
+        beneath.remove(path)
     return left
 
 
 def leftovers(folder: Path) -> Iterator[Path]:
     """Yield the files of new contents in a folder."""
-    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith(".") and FRESH.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                yield folder / entry.name
-
-
-def write_flushed(path: Path, data: bytes) -> None:
-    """Write a file down to the disk."""
-    with open(path, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    yield from (path for path in beneath.files(folder) if FRESH.fullmatch(path.name))
 
 
 def flush_folders(paths: Iterable[Path]) -> None:
     """Write the folders that hold these files down to the disk: their names count from then on."""
     for folder in {path.parent for path in paths}:
-        handle = os.open(folder, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
+        beneath.flush(folder)

@@ -1,14 +1,14 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from graphmem import beneath
 from graphmem.errors import Unavailable
 
-FOLDER = ".graphmem"
+FOLDER = beneath.STORE
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,13 @@ class Layout:
         return self.state / "journal.json"
 
     def folders(self) -> set[Path]:
-        """Return the folders, none of them a link, whose files are committed or say what is under way."""
-        tops = [top for top in (self.data, self.types, self.state) if not top.is_symlink()]
-        return {self.store, *(Path(folder) for top in tops for folder, _, _ in os.walk(top))}
+        """Return the folders whose files are committed or say what is under way."""
+        return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in beneath.walk(top))}
 
     def data_files(self) -> Iterator[str]:
         """Yield the data files that are there, as paths below the store, in name order; links are not followed."""
-        for path in sorted(self.data.rglob("*.ndjson")) if self.data.is_dir() else ():
-            if path.is_file() and not path.is_symlink():
-                yield path.relative_to(self.store).as_posix()
+        found = (path for folder in beneath.walk(self.data) for path in beneath.files(folder))
+        yield from sorted(path.relative_to(self.store).as_posix() for path in found if path.suffix == ".ndjson")
 
 
 def find(start: Path) -> Layout:

@@ -5,15 +5,14 @@ Source: docs/guides/running-tests.md.
 """
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from graphmem import beneath
 from graphmem.constants import KEPT_RUNS, RUN_DAYS, RUNS_BYTES
-from graphmem.ledger.journal import write_flushed
 from graphmem.lock import locked
 from graphmem.model.field import Time
 
@@ -41,11 +40,12 @@ FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
 def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
     """Return what failed lately; nothing, which is said, where the file is no such file."""
     try:
-        if not path.exists():
+        stat = beneath.stat_of(path)
+        if stat is None:
             return {}
-        if path.is_symlink() or path.parent.is_symlink() or path.stat().st_size > RUNS_BYTES:
-            raise ValueError("it is a link, or too large")
-        found = FILE.validate_json(path.read_bytes())
+        if stat.st_size > RUNS_BYTES:
+            raise ValueError("it is too large")
+        found = FILE.validate_json(beneath.read(path))
     except (OSError, ValueError) as error:
         told = "it is damaged" if isinstance(error, ValidationError) else str(error)
         say(f"{path} is taken as empty: {told}")
@@ -69,9 +69,7 @@ def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
         yield episodes
         if episodes != before:
             latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
-            if path.parent.is_symlink():
-                raise OSError(f"{path.parent} is a link")
-            path.parent.mkdir(exist_ok=True)
             fresh = path.with_name(f"{path.name}.tmp")  # of the one who holds the lock
-            write_flushed(fresh, FILE.dump_json(dict(latest)))
-            os.replace(fresh, path)
+            with beneath.folder(path.parent, make=True):
+                beneath.write(fresh, FILE.dump_json(dict(latest)))
+            beneath.replace(fresh, path)

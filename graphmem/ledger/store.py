@@ -11,29 +11,34 @@ import sqlite3
 import time
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from operator import itemgetter
 from pathlib import Path
 
 import orjson
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.errors import BadInput, Locked, Refused, Unavailable
+from graphmem.errors import BadInput, Conflict, Locked, Refused, Unavailable
 from graphmem.garbage import uncollected
 from graphmem.ledger import undo
 from graphmem.ledger.codec import finding
 from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import Layout, holds, usual_file
-from graphmem.ledger.row import line_id, read_entry
-from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
+from graphmem.ledger.row import entry as entry_of
+from graphmem.ledger.row import line_id, plain_edge, read_entry
+from graphmem.ledger.types import has_file, read_vocabulary, type_files, vocabulary_json
 from graphmem.lock import locked
 from graphmem.model import MODELS
+from graphmem.model.field import format_time, parse_time
 from graphmem.model.result import Finding
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.ndjson import BOM, BadLine, Lines, refuse_long
+from graphmem.ndjson import BOM, BadLine, Lines, decode, refuse_long
+from graphmem.rules.purged import Purges
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 ROWS_HELD = 500_000  # changed rows in memory before they go into the catalog: 1 GiB
@@ -48,6 +53,17 @@ class Sync:
     is_first: bool = False
 
 
+@dataclass(slots=True)
+class Seen:
+    """What was seen in a file: rows that are gone, rows that are new or changed, what is wrong, what was purged."""
+
+    gone: set[int] = field(default_factory=set)
+    entries: list[Entry] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    purged: list[int] = field(default_factory=list)  # numbers of rows that a merge brought back, and that are not read
+    is_ordered: bool = False
+
+
 class Ledger:
     """The files of one store and the catalog of them."""
 
@@ -58,36 +74,46 @@ class Ledger:
         self.lock_timeout_s = lock_timeout_s
         self.command = command  # what notes of writes are to call whoever writes
         self.vocabulary_findings: list[Finding] = []
+        self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
+        self.purges = Purges()
+        self.notices: list[str] = []  # of the last writes, for people
         self.load_vocabulary()
 
     # --- reading ------------------------------------------------------------------------------------------------
 
     def load_vocabulary(self) -> None:
-        """Take the vocabulary as the catalog last kept it."""
-        kept = self.catalog.meta("vocabulary")
+        """Take the vocabulary as the catalog keeps it; another process may have read a new type."""
+        kept, findings = self.catalog.meta("vocabulary"), self.catalog.meta("vocabulary_findings")
+        if self.loaded == (kept, findings):
+            return
+        self.loaded = kept, findings
         if kept:
             self.catalog.vocabulary = Vocabulary.model_validate_json(kept)
-        findings = self.catalog.meta("vocabulary_findings")
         self.vocabulary_findings = [Finding.model_validate(found) for found in orjson.loads(findings or "[]")]
 
-    def sync(self) -> Sync:
-        """Take in what changed on disk since it was last read, if anything did."""
-        if not self.layout.journal.exists() and not self.changed_files():
+    def sync(self, *, is_thorough: bool = False) -> Sync:
+        """
+        Take in what changed on disk since it was last read, if anything did.
+
+        Args:
+            is_thorough: compare the bytes of every file, not only sizes and times.
+        """
+        if not beneath.is_file(self.layout.journal) and not self.changed_files(is_thorough=is_thorough):
             return Sync()
         is_first = self.catalog.is_new
         try:
             with locked(self.lock, timeout_s=self.lock_timeout_s if is_first else READER_PATIENCE_S):
-                return self.sync_locked()
+                return self.sync_locked(is_thorough=is_thorough)
         except Locked:
             if is_first:
                 raise
             return Sync()  # the writer itself takes in what it writes; until then what was read last is whole
 
-    def sync_locked(self) -> Sync:
+    def sync_locked(self, *, is_thorough: bool = False) -> Sync:
         """Do the work of ``sync`` under the lock of the store, once what a dead process began is finished."""
         with contextlib.suppress(OSError):  # a store that can only be read is read as it is
             recover(self.layout)
-        changed = self.changed_files()
+        changed = self.changed_files(is_thorough=is_thorough)
         if not changed:
             return Sync()
         sync = Sync(is_first=self.catalog.is_new)
@@ -96,16 +122,27 @@ class Ledger:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:
                 changed = self.read_types(changed)
-            for batches in self.read_in_parts(changed):
-                sync.rows += sum(len(batch.gone) + len(batch.entries) for batch in batches)
-                Intake(self.catalog).apply(batches)
+            purges = [file for file in changed if is_of_purges(file)]
+            sync.rows += self.take_in(purges)
+            if purges:  # any row may have to be kept out now, or no longer
+                changed = sorted({*changed, *self.present_files()} - {*purges})
+            sync.rows += self.take_in(changed, is_every_line=bool(purges))
         return sync
 
-    def read_in_parts(self, files: list[str]) -> Iterator[list[Batch]]:
+    def take_in(self, files: list[str], *, is_every_line: bool = False) -> int:
+        """Read these files and take in what changed in them; return how many rows that are."""
+        rows = 0
+        self.purges = self.catalog.purges()
+        for batches in self.read_in_parts(files, is_every_line=is_every_line):
+            rows += sum(len(batch.gone) + len(batch.entries) for batch in batches)
+            Intake(self.catalog).apply(batches)
+        return rows
+
+    def read_in_parts(self, files: list[str], *, is_every_line: bool) -> Iterator[list[Batch]]:
         """Yield what changed in these files, records first, never much more of it at once than ``ROWS_HELD``."""
         part, rows = list[Batch](), 0
         for file in sorted(files, key=lambda file: (table_of(file) != "record", file)):
-            batch = self.read(file)
+            batch = self.read(file, is_every_line=is_every_line)
             if batch is None or not (batch.gone or batch.entries):
                 continue
             part.append(batch)
@@ -139,8 +176,8 @@ class Ledger:
         """Return the data files of the kinds that this version knows; it leaves the others alone."""
         return [file for file in self.layout.data_files() if holds(file)[0] in MODELS]
 
-    def changed_files(self) -> list[str]:
-        """Return the files that may differ from what was last read."""
+    def changed_files(self, *, is_thorough: bool = False) -> list[str]:
+        """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
         kept = {
             path: (size, mtime, inode, read)
             for path, size, mtime, inode, read in self.catalog.connection.execute(
@@ -149,16 +186,16 @@ class Ledger:
         }
         changed = []
         for file in self.present_files():
-            found = os.stat(self.layout.store / file)
+            found = os.lstat(self.layout.store / file)
             size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
             is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (size, mtime, inode)
-            if not is_same or (mtime > read - RACY_NS and self.differs(file)):
+            if not is_same or ((is_thorough or mtime > read - RACY_NS) and self.differs(file)):
                 changed.append(file)
         return changed + list(kept)
 
     def differs(self, file: str) -> bool:
         """Tell by its hash whether a file that was read just after it changed has changed again."""
-        with open(self.layout.store / file, "rb") as found:
+        with beneath.opened(self.layout.store / file) as found:
             digest = hashlib.file_digest(found, "sha256").digest()
         row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
         if row[0] != digest:
@@ -168,49 +205,50 @@ class Ledger:
                 self.catalog.connection.execute("UPDATE file SET read_ns = ? WHERE path = ?", (time.time_ns(), file))
         return False
 
-    def read(self, file: str) -> Batch | None:
-        """Read one file again and return what changed in it; None for a file of the vocabulary."""
+    def read(self, file: str, *, is_every_line: bool) -> Batch | None:
+        """
+        Read one file again and return what changed in it; None for a file of the vocabulary.
+
+        Args:
+            is_every_line: look at lines that are known too: they may have been purged since.
+        """
         path = self.layout.store / file
         read_ns = time.time_ns()
         try:
-            handle = open(path, "rb")  # noqa: SIM115 - closed below; a file that is gone is no error
+            handle = beneath.opened(path)
         except FileNotFoundError:
             self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
             return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
         with handle:
             found, lines = os.fstat(handle.fileno()), Lines(handle)
-            batch, findings, is_ordered = None, list[Finding](), False
+            seen = Seen()
             if file.startswith("data/"):
-                findings = self.misplaced(file) or oversize(file, found.st_size)
-                batch, findings, is_ordered = self.compare(file, lines, findings)
+                seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
+                self.compare(file, lines, seen, is_every_line=is_every_line)
             digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
         self.catalog.connection.execute(
-            "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
             (
                 file, found.st_size, found.st_mtime_ns, found.st_ino, digest, read_ns,
-                is_ordered, orjson.dumps([found.model_dump() for found in findings]),
+                seen.is_ordered, orjson.dumps([one.model_dump() for one in seen.findings]),
+                orjson.dumps(seen.purged).decode(),
             ),
         )  # fmt: skip
-        return batch
+        return Batch(file, gone=seen.gone, entries=seen.entries) if file.startswith("data/") else None
 
-    def compare(self, file: str, lines: Lines, findings: list[Finding]) -> tuple[Batch, list[Finding], bool]:
-        """
-        Return what changed in a data file, what is wrong with its lines, and whether its rows are in order.
-
-        Args:
-            findings: what is wrong with the file as a whole; where there is anything, it is as if it had no rows.
-        """
+    def compare(self, file: str, lines: Lines, seen: "Seen", *, is_every_line: bool) -> None:
+        """Note what changed in a data file; where something is wrong with it as a whole, it is as if it had no rows."""
         known = self.catalog.lines(file)
-        if findings:
-            return Batch(file, gone=list(known.values())), findings, False
-        entries: list[Entry] = []
-        seen: dict[int, int] = {}
-        last, bad, is_ordered = -1, 0, True
+        if seen.findings:
+            seen.gone = set(known.values())
+            return
+        places: dict[int, int] = {}
+        last, bad, seen.is_ordered = -1, 0, True
         symmetric, held = self.symmetric, holds(file)
         has_siblings = len([other for other in self.layout.data_files() if holds(other) == held]) > 1
         for place, line in enumerate(lines, 1):
             if not line.strip():
-                is_ordered = False
+                seen.is_ordered = False
                 continue
             number = known.get(line)
             entry = None
@@ -218,22 +256,31 @@ class Ledger:
                 if number is None:
                     entry = read_line(file, line, symmetric, held)
                     number = entry.id
-                if number in seen or (entry is not None and has_siblings and self.is_elsewhere(number, file)):
-                    raise repeated(seen.get(number))
+                if number in places or (entry is not None and has_siblings and self.is_elsewhere(number, file)):
+                    raise repeated(places.get(number))
             except BadLine as found:
                 bad += 1
                 if bad <= KEPT_FINDINGS:
-                    findings.append(finding(found, file, place))
+                    seen.findings.append(finding(found, file, place))
                 continue
-            if entry is not None:
-                entries.append(entry)
-            seen[number] = place
-            is_ordered = is_ordered and number > last and not line.endswith(b"\r")
+            if self.is_purged(line, entry, symmetric, is_every_line=is_every_line):
+                seen.purged.append(number)
+            elif entry is not None:
+                seen.entries.append(entry)
+            places[number] = place
+            seen.is_ordered = seen.is_ordered and number > last and not line.endswith(b"\r")
             last = number
         if bad > KEPT_FINDINGS:
-            findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
-        gone = set(known.values()) - set(seen)
-        return Batch(file, gone=gone, entries=entries), findings, is_ordered and lines.is_usual and not bad
+            seen.findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
+        seen.gone = set(known.values()) - (places.keys() - set(seen.purged))
+        seen.is_ordered = seen.is_ordered and lines.is_usual and not bad
+
+    def is_purged(self, line: bytes, entry: Entry | None, symmetric: frozenset[str], *, is_every_line: bool) -> bool:
+        """Tell whether the row on a line was purged; ``entry`` is None where the line is as it was read before."""
+        if not self.purges or (entry is None and not is_every_line):
+            return False
+        row = entry.row if entry else decode(line.rstrip(b"\r"))
+        return self.purges.purged_at(row, symmetric) is not None
 
     def misplaced(self, file: str) -> list[Finding]:
         """Say when no type file declares what the rows of ``file`` are."""
@@ -241,13 +288,16 @@ class Ledger:
         known = self.catalog.vocabulary.entities if kind == "entity" else self.catalog.vocabulary.linkable
         if type_name is None or type_name in known:
             return []
-        noun = "entity" if kind == "entity" else "relation"
+        noun, group = ("entity", "entities") if kind == "entity" else ("relation", "relations")
+        is_there = has_file(self.layout, group, type_name)
+        what = "has a file that cannot be read" if is_there else "is not declared"
+        path = f"types/{group}/{type_name}.md"
         return [
             Finding(
                 file=file, line=1, column=1, code="unknown_type", severity="error",
-                message=f"{noun} type {type_name!r} is not declared; its rows are left aside",
-                expected=f"a file types/{'entities' if noun == 'entity' else 'relations'}/{type_name}.md",
-                fix=f"graphmem type add {noun} {type_name}",
+                message=f"{noun} type {type_name!r} {what}; its rows are left aside",
+                expected=f"{path}, well formed" if is_there else f"a file {path}",
+                fix=None if is_there else f"graphmem type add {noun} {type_name}",
             )
         ]  # fmt: skip
 
@@ -271,14 +321,17 @@ class Ledger:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the store alone, with everything on disk taken in, while the block decides and commits."""
+        beneath.refuse_links(self.layout.store)
         with locked(self.lock, timeout_s=self.lock_timeout_s):
             self.sync_locked()
-            if self.layout.journal.exists():
+            if beneath.is_file(self.layout.journal):
                 raise Unavailable(
                     "a write that was interrupted cannot be finished",
                     hint=f"see whether {self.layout.store} is writable",
                 )
             sweep(self.layout)
+            self.load_vocabulary()
+            self.purges = self.catalog.purges()
             yield
 
     def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *,
@@ -296,7 +349,7 @@ class Ledger:
         """
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         by_file: dict[str, list[Entry]] = {}
-        for entry in puts:
+        for entry in map(self.created_after_purge, puts):
             by_file.setdefault(usual_file(entry.kind, entry.row.get("type")), []).append(entry)
         for usual, entries in by_file.items():
             homes = self.catalog.files_of([entry.id for entry in entries], table_of(usual))
@@ -308,35 +361,78 @@ class Ledger:
                 batches.setdefault(file, Batch(file, entries=[])).entries.append(entry)
         self.write(batches, is_noted=is_noted)
 
+    def created_after_purge(self, entry: Entry) -> Entry:
+        """Return a row to be written; where its key was purged, created after that, whatever the clock says."""
+        at = self.purges.purged_at(entry.row, self.symmetric) if self.purges else None
+        if at is None:
+            return entry
+        time = parse_time(at) + timedelta(milliseconds=1)
+        if entry.record is None:
+            return plain_edge({**entry.row, "created_at": format_time(time)}, self.symmetric)
+        fields = {name: time for name in ("created_at", "at") if hasattr(entry.record, name)}
+        return entry_of(entry.record.model_copy(update=fields), self.symmetric)
+
     def write(self, batches: Mapping[str, Batch], *, is_noted: bool = True) -> None:
         """Change files by their paths, all or none, and take the changes in; noted, so that they can be taken back."""
         if not batches:
             return
         for file in batches:
             self.refuse_unwell(file)
-        if is_noted:
-            undo.note(self.layout, self.catalog, self.command, batches)
+        note = undo.note(self.layout, self.catalog, self.command, batches) if is_noted else None
         written = {file: self.contents(batch) for file, batch in batches.items()}
         for file, data in written.items():
             for found in oversize(file, len(data)):
                 raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
+        self.notices += [removal(file, number) for file, number in self.purged_rows().items() if file in batches]
         contents = {self.layout.store / file: data for file, data in written.items()}
-        replace_files(contents | self.stale_vocabulary_file(), self.layout)
-        self.take_in_own(batches, written)
+        replace_files(
+            contents | self.stale_vocabulary_file(), self.layout,
+            lambda fresh: self.take_in_own(batches, written, fresh),
+        )  # fmt: skip
+        if note is not None:
+            undo.confirm(note)
+        if any(is_of_purges(file) for file in batches):
+            self.sync_locked()
 
-    def take_in_own(self, batches: Mapping[str, Batch], written: Mapping[str, bytes]) -> None:
-        """Take in what this process has just written, without reading it again."""
+    def take_in_own(
+        self, batches: Mapping[str, Batch], written: Mapping[str, bytes], fresh: Mapping[Path, Path]
+    ) -> None:
+        """
+        Take in what this process is about to put in place, without reading it again.
+
+        Before the files are replaced: a catalog without room fails the command while nothing has happened. Should the
+        process die in between, the catalog names files that are not there, and they are read again.
+
+        Args:
+            fresh: where the new contents are, by the path of the file; renamed, they stay the same files.
+        """
         with transaction(self.catalog.connection):
             for file, data in written.items():
-                found = os.stat(self.layout.store / file)
+                self.refuse_replaced(file)
+                if is_of_purges(file):  # read like one that came from elsewhere: other files follow from it
+                    continue
+                found = os.lstat(fresh[self.layout.store / file])
                 self.catalog.connection.execute(
-                    "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?)",
+                    "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
                     (
                         file, found.st_size, found.st_mtime_ns, found.st_ino,
-                        hashlib.sha256(data).digest(), time.time_ns(), True, "[]",
+                        hashlib.sha256(data).digest(), time.time_ns(), True, "[]", "[]",
                     ),
                 )  # fmt: skip
-            Intake(self.catalog).apply(list(batches.values()))
+            Intake(self.catalog).apply([batch for batch in batches.values() if not is_of_purges(batch.file)])
+
+    def refuse_replaced(self, file: str) -> None:
+        """Raise ``Conflict`` for a file that is not as it was read: git or an editor replaced it meanwhile."""
+        found = beneath.stat_of(self.layout.store / file)
+        sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
+        row = self.catalog.connection.execute(sql, (file,)).fetchone()
+        if ((found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != row:
+            raise replaced(file)
+
+    def purged_rows(self) -> dict[str, int]:
+        """Return the files with rows that were purged and are back, with how many: they are not read."""
+        sql = "SELECT path, json_array_length(purged) FROM file WHERE purged <> '[]' ORDER BY path"
+        return dict(self.catalog.connection.execute(sql).fetchall())
 
     def refuse_unwell(self, file: str) -> None:
         """Raise ``BadInput`` for a file with bad lines: writing it would lose them."""
@@ -354,15 +450,17 @@ class Ledger:
     def contents(self, batch: Batch) -> bytes:
         """Return the new bytes of a file: untouched lines as they are, the others in their places."""
         path = self.layout.store / batch.file
-        data = path.read_bytes() if path.exists() else b""
+        data = beneath.read(path) if beneath.is_file(path) else b""
         lines = data.removeprefix(BOM).split(b"\n")
         if lines[-1] == b"":
             lines.pop()
-        row = self.catalog.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (batch.file,)).fetchone()
-        is_ordered = bool(row and row[0])
+        sql = "SELECT is_ordered, sha256, purged FROM file WHERE path = ?"
+        is_ordered, digest, purged = self.catalog.connection.execute(sql, (batch.file,)).fetchone() or (0, None, "[]")
+        if data and digest != hashlib.sha256(data).digest():
+            raise replaced(batch.file)
         if not lines:
             return b"".join(entry.line + b"\n" for entry in sorted(batch.entries, key=itemgetter(0)))
-        changes: dict[int, bytes | None] = dict.fromkeys(batch.gone)
+        changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *orjson.loads(purged)])
         changes |= {entry.id: entry.line for entry in batch.entries}
         if is_ordered and len(changes) * 20 < len(lines):
             self.splice(lines, changes)
@@ -388,7 +486,7 @@ class Ledger:
         """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
         fresh = vocabulary_json(self.catalog.vocabulary)
         path = self.layout.vocabulary
-        return {} if path.exists() and path.read_bytes() == fresh else {path: fresh}
+        return {} if beneath.is_file(path) and beneath.read(path) == fresh else {path: fresh}
 
 
 def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:
@@ -406,6 +504,25 @@ def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
     if entry.kind != kind or (type_name is not None and found != type_name):
         what = f"{entry.kind} of type {found!r}" if found else entry.kind
         raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
+
+
+def is_of_purges(file: str) -> bool:
+    """Tell whether a file holds what was purged."""
+    return file.startswith("data/") and holds(file)[0] == "purge"
+
+
+def removal(file: str, number: int) -> str:
+    """Say that rows which were purged are taken out of a file."""
+    rows = "1 row" if number == 1 else f"{number:,} rows"
+    return f"removed from {file}: {rows} that had been purged, and that a merge brought back"
+
+
+def replaced(file: str) -> Conflict:
+    """Say that a file changed while a command decided what to write into it."""
+    return Conflict(
+        f"{file} was replaced by another program while this command ran; nothing was changed",
+        hint="run the command again",
+    )
 
 
 def repeated(first: int | None) -> BadLine:

@@ -1,5 +1,6 @@
 """The project's vocabulary: Markdown files with front matter, read, checked and written."""
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
+from graphmem import beneath
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import Layout
 from graphmem.model.result import Finding
@@ -29,8 +31,7 @@ MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": Rel
 
 def type_files(layout: Layout) -> list[Path]:
     """Return the files of the vocabulary, in name order."""
-    found = (path for path in layout.types.glob("*/*.md") if path.parent.name in MODELS)
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+    return [path for group in MODELS for path in beneath.files(layout.types / group) if path.suffix == ".md"]
 
 
 def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
@@ -42,9 +43,8 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
     for path in type_files(layout):
         group, file = path.parent.name, path.relative_to(layout.store).as_posix()
         try:
-            if (size := path.stat().st_size) > TYPE_BYTES:
-                raise ValueError(f"the file is {size:,} bytes; at most {TYPE_BYTES:,} are read")
-            made = parse(path.read_text(encoding="utf-8-sig"), MODELS[group])
+            data = read_bounded(path)
+            made = parse(data.decode("utf-8-sig"), MODELS[group])
             if made.type != path.stem:
                 raise ValueError(f"type {made.type!r} does not stand in a file of its name, {made.type}.md")
             claim(labels, made)
@@ -55,7 +55,16 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
         except (ValueError, OSError) as error:
             findings.append(fault(file, error))
     vocabulary = Vocabulary(entities=entities, project_relations=relations)
-    return vocabulary, findings + unknown_ends(vocabulary)
+    return vocabulary, findings + unknown_ends(layout, vocabulary)
+
+
+def read_bounded(path: Path) -> bytes:
+    """Return the content of a type's file, or raise ``ValueError`` where it is too large to be one."""
+    with beneath.opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > TYPE_BYTES:
+            raise ValueError(f"the file is {size:,} bytes; at most {TYPE_BYTES:,} are read")
+        return file.read()
 
 
 def taken_labels() -> dict[str, str]:
@@ -137,19 +146,24 @@ def fault(file: str, error: Exception) -> Finding:
     )  # fmt: skip
 
 
-def unknown_ends(vocabulary: Vocabulary) -> list[Finding]:
+def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     """Say which relation types name ends that nothing declares."""
     known = {ANY, *vocabulary.scopes}
     return [
         Finding(
             file=f"types/relations/{name}.md", line=1, column=1, code="unknown_type", severity="error",
             message=f"{end!r} is no kind and no entity type", expected=", ".join(sorted(known)),
-            fix=f"graphmem type add entity {end}",
+            fix=None if has_file(layout, "entities", end) else f"graphmem type add entity {end}",
         )
         for name, relation in vocabulary.project_relations.items()
         for end in (*relation.sources, *relation.targets)
         if end not in known
     ]  # fmt: skip
+
+
+def has_file(layout: Layout, group: str, name: str) -> bool:
+    """Tell whether there is a file for a type, readable or not; ``group`` is entities or relations."""
+    return beneath.is_file(layout.types / group / f"{name}.md")
 
 
 def type_file(layout: Layout, made: EntityType | RelationType) -> dict[Path, bytes]:

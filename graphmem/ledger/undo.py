@@ -5,6 +5,7 @@ A write is noted before its files are replaced: the numbers of rows that it adds
 or removes, and a checksum of every line that it leaves. New lines are not kept, so a bulk addition costs little.
 """
 
+import contextlib
 import os
 import re
 import time
@@ -17,6 +18,7 @@ from zlib import crc32
 
 import orjson
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.intake import Batch
 from graphmem.errors import Refused
@@ -25,7 +27,9 @@ from graphmem.ledger.row import line_id
 from graphmem.ndjson import BadLine
 
 MOST_WRITES = 50  # writes that can be taken back
-NAME = re.compile(r"[0-9]{10}\.json")
+SHOWN = 5  # rows of a write that are named
+SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
+NAME = re.compile(r"[0-9]{10}(\.new)?\.json")
 
 
 @dataclass(slots=True)
@@ -45,6 +49,8 @@ class Write:
     at: str
     command: str
     files: Mapping[str, Rows]
+    types: Mapping[str, int] = field(default_factory=dict)  # files of types that it makes: CRC-32 of their texts
+    titles: Sequence[str] = ()  # what the first of its rows and types are called
 
 
 def rows_of(catalog: Catalog, batch: Batch) -> Rows:
@@ -60,9 +66,9 @@ def rows_of(catalog: Catalog, batch: Batch) -> Rows:
     )
 
 
-def note(layout: Layout, catalog: Catalog, command: str, batches: Mapping[str, Batch]) -> None:
-    """Note a write that is about to happen, and forget the oldest one above the limit; under the lock of the store."""
-    files = {}
+def note(layout: Layout, catalog: Catalog, command: str, batches: Mapping[str, Batch]) -> Path:
+    """Note a write that is about to happen, and return the note; under the lock of the store."""
+    files, titles = {}, list[str]()
     for file, batch in batches.items():
         rows = rows_of(catalog, batch)
         files[file] = {
@@ -71,25 +77,78 @@ def note(layout: Layout, catalog: Catalog, command: str, batches: Mapping[str, B
             "removed": [line.decode() for line in rows.removed],
             "sums": b64encode(rows.sums.tobytes()).decode(),
         }
-    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        if len(titles) < SHOWN:
+            titles += [title(entry.row) for entry in batch.entries[:SHOWN]]
+            titles += [title(orjson.loads(line)) for line in rows.removed[:SHOWN]]
+    return keep(layout, {"command": command, "files": files, "titles": titles[:SHOWN]})
+
+
+def note_type(layout: Layout, command: str, path: str, text: bytes, name: str) -> Path:
+    """Note that the file of a type, by its path below the store, is about to be made; return the note."""
+    return keep(layout, {"command": command, "files": {}, "types": {path: crc32(text)}, "titles": [name]})
+
+
+def keep(layout: Layout, found: Mapping[str, object]) -> Path:
+    """Write a note of a write that is about to happen, and forget the oldest one above the limit."""
     known = noted(layout)
-    number = int(known[0].stem) + 1 if known else 1
-    path = layout.undo / f"{number:010d}.json"
+    number = number_of(known[0]) + 1 if known else 1
+    path = layout.undo / f"{number:010d}{UNSURE}"
     fresh = layout.undo / f".{path.name}.{os.getpid()}.tmp"
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
-        layout.undo.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(orjson.dumps({"at": at, "command": command, "files": files}))
-        os.replace(fresh, path)
+        with beneath.folder(layout.undo, make=True):
+            beneath.write(fresh, orjson.dumps({"at": at, **found}))
+        beneath.replace(fresh, path)
         for old in known[MOST_WRITES - 1 :]:
-            old.unlink(missing_ok=True)
+            beneath.remove(old)
     except OSError as error:
         raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
+    return path
+
+
+def confirm(path: Path) -> None:
+    """Note that a write has happened; without it, only the rows tell."""
+    with contextlib.suppress(OSError):
+        beneath.replace(path, path.with_name(f"{path.name[:10]}{SURE}"))
+
+
+def doubt(path: Path) -> Path:
+    """Note that a write is about to be taken back: from here on only the rows tell whether it stands."""
+    unsure = path.with_name(f"{path.name[:10]}{UNSURE}")
+    beneath.replace(path, unsure)
+    return unsure
+
+
+def is_sure(path: Path) -> bool:
+    """Tell whether the write of a note has happened for certain."""
+    return not path.name.endswith(UNSURE)
+
+
+def number_of(path: Path) -> int:
+    """Return the number of a note."""
+    return int(path.name[:10])
 
 
 def noted(layout: Layout) -> list[Path]:
     """Return the files of the writes that were noted, the last write first."""
-    found = layout.undo.iterdir() if layout.undo.is_dir() else ()
-    return sorted((path for path in found if NAME.fullmatch(path.name) and not path.is_symlink()), reverse=True)
+    found = (path for path in beneath.files(layout.undo) if NAME.fullmatch(path.name))
+    return sorted(found, key=number_of, reverse=True)
+
+
+def title(row: Mapping[str, object]) -> str:
+    """Return what a row is called."""
+    match row:
+        case {"kind": "relation", "from": source, "type": kind, "to": target}:
+            return f"{source} {kind} {target}"
+        case {"kind": "feedback", "ref": ref}:
+            return f"report on {ref}"
+        case {"kind": "run", "run": name}:
+            return f"run/{name}"
+        case {"kind": "event", "id": name}:
+            return f"event/{name}"
+        case {"kind": "entity", "type": kind, "name": name} | {"kind": kind, "name": name}:
+            return f"{kind}/{name}"
+    return f"a row of kind {row.get('kind')}"
 
 
 def read_write(path: Path) -> Write:
@@ -100,9 +159,11 @@ def read_write(path: Path) -> Write:
         Refused: the file is no such note.
     """
     try:
-        found = orjson.loads(path.read_bytes())
+        found = orjson.loads(beneath.read(path))
         files = {str(file): read_rows(rows) for file, rows in found["files"].items()}
-        return Write(str(found["at"]), str(found["command"]), files)
+        types = {str(file): int(total) for file, total in found.get("types", {}).items()}
+        titles = [str(text) for text in found.get("titles", ())]
+        return Write(str(found["at"]), str(found["command"]), files, types, titles)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refused(
             f"{str(path)!r} does not say what was written: {type(error).__name__}",
@@ -137,13 +198,16 @@ class Current:
         found |= {number: overlay[number] for number in ids if number in overlay}
         return {number: line for number, line in found.items() if line is not None}
 
-    def take_back(self, write: Write) -> list[tuple[str, bytes | None]] | None:
+    def take_back(self, write: Write, *, is_sure: bool) -> list[tuple[str, bytes | None]] | None:
         """
         Take back a write.
 
+        Args:
+            is_sure: the write has happened; where its rows are as before it, something else took them back since.
+
         Returns:
             The rows that were changed since, file and line (None where a row is gone), for then nothing is taken back;
-            None where the rows are already as they were before the write.
+            None where the write never happened.
         """
         since: list[tuple[str, bytes | None]] = []
         is_undone = True
@@ -161,7 +225,7 @@ class Current:
                 if (crc32(found) if found is not None else None) != left.get(number):
                     since.append((file, found or line))
             back[file] = old
-        if is_undone:
+        if is_undone and write.files and not is_sure:
             return None
         if not since:
             for file, old in back.items():

@@ -9,6 +9,9 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from graphmem import beneath
+from graphmem.errors import Unavailable
+
 SCHEMA = "CREATE TABLE IF NOT EXISTS access (ref TEXT PRIMARY KEY, count INTEGER, last TEXT) WITHOUT ROWID"
 PATIENCE_S = 5.0  # to wait for another process that counts
 
@@ -16,9 +19,9 @@ PATIENCE_S = 5.0  # to wait for another process that counts
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open the counters; they are made where they are missing, and never where a branch put a link in their place."""
-    if path.is_symlink() or path.parent.is_symlink():
-        raise OSError(f"{path} is a link")
-    path.parent.mkdir(exist_ok=True)
+    with beneath.folder(path.parent, make=True):
+        for suffix in ("", "-journal", "-wal"):
+            beneath.refuse_link(path.with_name(path.name + suffix))
     connection = sqlite3.connect(path, timeout=PATIENCE_S)
     try:
         with connection:
@@ -37,7 +40,7 @@ def count(path: Path, refs: Collection[str], at: str) -> None:
         path: of the counters. refs: by key, so that a rename keeps the count. at: now, as rows have it.
 
     Raises:
-        OSError, sqlite3.Error: the counters cannot be written.
+        OSError, sqlite3.Error, Unavailable: the counters cannot be written.
     """
     sql = (
         "INSERT INTO access VALUES (?, 1, ?) ON CONFLICT (ref)"
@@ -47,11 +50,22 @@ def count(path: Path, refs: Collection[str], at: str) -> None:
         connection.executemany(sql, [(ref, at) for ref in refs])
 
 
+def forget(path: Path, refs: Collection[str]) -> None:
+    """Remove the counters of these records, also from what SQLite keeps of rows that are gone."""
+    if not beneath.is_file(path):
+        return
+    with opened(path) as connection:
+        connection.executemany("DELETE FROM access WHERE ref = ?", [(ref,) for ref in refs])
+    with opened(path) as connection:
+        connection.commit()
+        connection.execute("VACUUM")
+
+
 def accesses(path: Path, refs: Collection[str]) -> dict[str, tuple[int, str]]:
     """Return, for records that were handed out, how often that was and when it was last; nothing of what is damaged."""
-    if not path.exists():
+    if not beneath.is_file(path):
         return {}
-    with contextlib.suppress(OSError, sqlite3.Error), opened(path) as connection:
+    with contextlib.suppress(OSError, sqlite3.Error, Unavailable), opened(path) as connection:
         sql = "SELECT ref, count, last FROM access WHERE ref = ?"
         found = (connection.execute(sql, (ref,)).fetchone() for ref in refs)
         return {row[0]: (row[1], row[2]) for row in found if row}

@@ -11,6 +11,7 @@ from graphmem.model.feedback import Feedback
 from graphmem.model.insight import Insight
 from graphmem.model.lesson import Lesson
 from graphmem.model.pattern import Pattern
+from graphmem.model.purge import Purge
 from graphmem.model.record import Frozen, Memory, Record
 from graphmem.model.relation import Relation
 from graphmem.model.session import Constraint, Decision, Session
@@ -50,6 +51,7 @@ MODELS: dict[str, type[Frozen]] = {
     "feedback": Feedback,
     "run": Run,
     "event": Event,
+    "purge": Purge,
 }
 
 __all__ = [
@@ -69,6 +71,7 @@ __all__ = [
     "Lesson",
     "Memory",
     "Pattern",
+    "Purge",
     "Record",
     "Relation",
     "Run",

@@ -13,7 +13,7 @@ from graphmem.ndjson import BadLine, Row, decode
 ASIDE = frozenset({"edited", "aliases", "archived_at"})
 ORDER = (
     "failure", "pattern", "lesson", "experience", "insight", "entity", "campaign", "task", "decision", "constraint",
-    "session", "relation", "feedback", "run", "event", "entity type", "relation type",
+    "session", "relation", "feedback", "run", "event", "purge", "entity type", "relation type",
 )  # fmt: skip
 ENDS = ("from", "to", "ref", "task")  # of an edge, of a report
 COUNTED = ("created", "changed", "removed")  # what is said as a number of things, by its sign; the rest by its word

@@ -140,7 +140,7 @@ def are_variants(left: str, right: str) -> bool:
     return 2 * (first.words & second.words).total() >= max(2, min(first.words.total(), second.words.total()))
 
 
-@lru_cache(4096)  # one text is compared with many
+@lru_cache(32_768)  # one text is compared with many; 2 KB each
 def parts_of(text: str) -> Parts:
     """Return a text taken apart."""
     plain_text = signature(text)

@@ -43,12 +43,9 @@ def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
     for name in sorted(texts.intersection(given)):
         value = given[name]
         if isinstance(value, str) and not value.strip():
-            kind = model.__name__.lower()
-            raise BadInput(
-                f"{kind}: {name} is empty",
-                hint=f"give {name} a text, leave it out, or remove it from a record with edit --unset {name}",
-                details={"field": name},
-            )
+            needed = model.model_fields[name].is_required()
+            hint = "say it in words" if needed else f"say it in words, or leave it out; edit --unset {name} removes it"
+            raise BadInput(f"{model.__name__.lower()}: {name} is empty", hint=hint, details={"field": name})
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from graphmem.ndjson import Row, encode
 
-FACTS = frozenset({"feedback", "run", "event"})  # kinds whose rows are things that happened
+FACTS = frozenset({"feedback", "run", "event", "purge"})  # kinds whose rows are things that happened
 RULES = ("key", "set", "value")
 IDENTITY = frozenset({"kind", "key", "created_at", "edited", "alternates"})  # merged by rules of their own
 

@@ -127,7 +127,13 @@ def make_task(campaign: Campaign, key: str, row: Mapping[str, Any], depends: lis
         ) from None
 
 
-def ready_tasks(tasks: Sequence[Task]) -> list[Task]:
-    """Return the pending tasks whose parents are all complete, in the order of the plan; all by shown name."""
-    complete = {task.ref for task in tasks if task.status == "complete"}
+def ready_tasks(tasks: Sequence[Task], archived: Iterable[Task] = ()) -> list[Task]:
+    """
+    Return the pending tasks whose parents are all complete, in the order of the plan.
+
+    Args:
+        tasks: of a campaign, they and their parents by shown name.
+        archived: parents that are archived; what one of them completed stays complete.
+    """
+    complete = {task.ref for task in (*tasks, *archived) if task.status == "complete"}
     return [task for task in tasks if task.status == "pending" and complete.issuperset(task.depends)]

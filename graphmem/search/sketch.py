@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphmem import beneath
 from graphmem.constants import SKETCH_CANDIDATES, SKETCH_DIMENSIONS, SKETCH_SAMPLE
 
 if TYPE_CHECKING:
@@ -35,13 +36,15 @@ class Mapping:
         """Return the whole rows of ``width`` float32 that stand in a file after ``head`` bytes."""
         import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
 
-        found = path.stat() if path.exists() else None
+        found = beneath.stat_of(path)
         number = max(0, found.st_size - head) // (4 * width) if found else 0
         if not found or not number:
             return np.empty((0, width), dtype=np.float32)
         key = found.st_ino, found.st_size
         if self.kept is None or self.key != key:
-            self.key, self.kept = key, np.memmap(path, dtype="<f4", mode="r", offset=head, shape=(number, width))
+            with beneath.opened(path) as file:
+                self.kept = np.memmap(file, dtype="<f4", mode="r", offset=head, shape=(number, width))
+            self.key = key
         return self.kept
 
 
@@ -58,8 +61,8 @@ class Sketch:
 
     def __len__(self) -> int:
         """The whole rows that are there."""
-        size = self.path.stat().st_size if self.path.exists() else 0
-        return max(0, size - self.head_bytes) // self.row_bytes
+        found = beneath.stat_of(self.path)
+        return max(0, found.st_size - self.head_bytes) // self.row_bytes if found else 0
 
     def extend(self, rows: "Matrix") -> None:
         """Project the rows that have no short vector yet; the caller sees to it that nobody else does meanwhile."""
@@ -67,12 +70,12 @@ class Sketch:
 
         done = len(self)
         if done > len(rows):  # of a file that was made anew
-            self.path.unlink()
+            beneath.remove(self.path)
             done = 0
         if not done:
             self.begin(rows)
         components = self.components()
-        with open(self.path, "r+b") as file:
+        with beneath.opened(self.path, "r+b") as file:
             file.truncate(self.head_bytes + done * self.row_bytes)
             file.seek(0, os.SEEK_END)
             for start in range(done, len(rows), STEP):
@@ -86,14 +89,16 @@ class Sketch:
         sample = np.asarray(rows[places], dtype=np.float64)
         _, vectors = np.linalg.eigh(sample.T @ sample)
         made = self.path.with_name(f"{self.path.name}.new")
-        made.write_bytes(np.ascontiguousarray(vectors[:, ::-1][:, : self.width]).astype("<f4").tobytes())
-        os.replace(made, self.path)
+        beneath.write(made, np.ascontiguousarray(vectors[:, ::-1][:, : self.width]).astype("<f4").tobytes())
+        beneath.replace(made, self.path)
 
     def components(self) -> "Matrix":
         """Return the components, shape ``(dimensions, width)``."""
         import numpy as np  # noqa: PLC0415 - as above
 
-        return np.fromfile(self.path, dtype="<f4", count=self.dimensions * self.width).reshape(-1, self.width)
+        with beneath.opened(self.path) as file:
+            head = file.read(self.head_bytes)
+        return np.frombuffer(head, dtype="<f4").reshape(-1, self.width)
 
     def nearest(self, query: "Vector", most: int, total: int) -> "NDArray[np.int64]":
         """

@@ -1,7 +1,8 @@
 """
 The vectors of a store: one flat file a model, found by the hash of the text, never made twice.
 
-``vectors/<fingerprint>.f32`` holds float32 rows and only grows; the catalog says which row belongs to which text.
+``vectors/<fingerprint>.f32`` holds float32 rows and grows; the catalog says which row belongs to which text. When three
+of four rows belong to no text of the store, the others are copied to a new file: ``<fingerprint>.<generation>.f32``.
 Search is exact: one product with all rows. Of very many rows short vectors choose which are measured (``sketch``).
 """
 
@@ -11,7 +12,9 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from zlib import crc32
 
+from graphmem import beneath
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.catalog.entry import hash_of
 from graphmem.constants import SKETCH_ROWS
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from graphmem.search.sketch import Matrix, Vector
 
 FEW = 5_000  # records of a scope up to which each is measured rather than picked out of the nearest of all
+COMPACTED_ROWS = 1_000  # of a file, below which its size does not matter
+SPARE_FACTOR = (
+    4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
+)
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
 
 
@@ -40,12 +47,22 @@ class VectorStore:
     def __init__(self, connection: sqlite3.Connection, folder: Path, encoder: Encoder) -> None:
         self.connection = connection
         self.encoder = encoder
+        self.folder = folder
         self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
-        self.path = folder / f"{encoder.fingerprint}.f32"
         self.row_bytes = 4 * encoder.dimensions
         self.sketch = Sketch(folder / f"{encoder.fingerprint}.sketch", encoder.dimensions)
         self.mapping = Mapping()
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
+
+    @property
+    def generation(self) -> int:
+        """How often the file was compacted; a reader of an older state of the catalog finds the file of that state."""
+        return generation_of(self.connection, self.fingerprint)
+
+    @property
+    def path(self) -> Path:
+        """The file of the vectors, as the catalog is now."""
+        return file_of(self.folder, self.fingerprint, self.generation)
 
     def catch_up(self, progress: Callable[[int, int], None] | None = None) -> int:
         """
@@ -71,8 +88,47 @@ class VectorStore:
             self.place_known(unset)
             if progress:
                 progress(len(missing), len(missing))
+        if self.is_wasteful:
+            with contextlib.suppress(OSError):  # where the disk is full it has to wait
+                self.compact()
         self.sketch_all()
         return len(missing)
+
+    @property
+    def is_wasteful(self) -> bool:
+        """Whether most rows of a file that is not small belong to texts that no record has."""
+        rows = self.size() // self.row_bytes
+        if rows < COMPACTED_ROWS:
+            return False
+        sql = "SELECT count(DISTINCT text_hash) FROM record WHERE text_hash IS NOT NULL"
+        return rows > SPARE_FACTOR * int(self.connection.execute(sql).fetchone()[0])
+
+    def compact(self) -> None:
+        """Keep the vectors of texts that records have, in a new file; the one before it stays for those who read it."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        with transaction(self.connection):
+            old, generation = self.path, self.generation + 1
+            sql = (
+                "SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN"
+                " (SELECT text_hash FROM record WHERE text_hash IS NOT NULL) ORDER BY place"
+            )
+            kept = self.connection.execute(sql, (self.fingerprint,)).fetchall()
+            rows = self.rows()
+            fresh = file_of(self.folder, self.fingerprint, generation)
+            beneath.write(fresh, np.ascontiguousarray(rows[[place for _, place in kept]]).tobytes())
+            places = [(place, self.fingerprint, digest) for place, (digest, _) in enumerate(kept)]
+            self.connection.execute("UPDATE vector SET place = NULL WHERE model = ?", (self.fingerprint,))
+            self.connection.executemany("UPDATE vector SET place = ? WHERE model = ? AND text_hash = ?", places)
+            self.connection.execute("DELETE FROM vector WHERE model = ? AND place IS NULL", (self.fingerprint,))
+            self.connection.execute("UPDATE record SET vector = NULL WHERE vector IS NOT NULL")
+            self.place_known("text_hash IS NOT NULL")
+            self.connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_file {self.fingerprint}", generation)
+            )
+        beneath.remove(self.sketch.path)
+        forget_files(self.folder, self.fingerprint, but=(old.name, fresh.name))
+        self.checked_size = self.size()
 
     def check_file(self) -> None:
         """Forget the places in a file that is not what it was."""
@@ -89,7 +145,8 @@ class VectorStore:
 
     def size(self) -> int:
         """Return the bytes of the file; 0 where there is none."""
-        return self.path.stat().st_size if self.path.exists() else 0
+        found = beneath.stat_of(self.path)
+        return found.st_size if found else 0
 
     def rows(self) -> "Matrix":
         """Return the whole rows of the file, mapped, not read."""
@@ -121,15 +178,26 @@ class VectorStore:
     def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
         """Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off."""
         with transaction(self.connection):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "ab") as file:
-                place = file.tell() // self.row_bytes
+            known = self.connection.execute("SELECT 1 FROM vector WHERE model = ? LIMIT 1", (self.fingerprint,))
+            is_ours = known.fetchone() is not None  # else the catalog was made again, and nothing tells what is there
+            with beneath.folder(self.folder, make=True), beneath.opened(self.path, "ab") as file:
+                place = file.tell() // self.row_bytes if is_ours else 0
                 file.truncate(place * self.row_bytes)
-                file.write(vectors.astype("<f4", copy=False).tobytes())
+                if not is_ours:
+                    forget_files(self.folder, self.fingerprint, but=(self.path.name,))
+                data = vectors.astype("<f4", copy=False).tobytes()
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            rows = [(self.encoder.fingerprint, digest, place + n) for n, digest in enumerate(digests)]
-            self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?)", rows)
+            size = self.row_bytes
+            rows = [
+                (self.fingerprint, digest, place + n, crc32(data[n * size : (n + 1) * size]))
+                for n, digest in enumerate(digests)
+            ]
+            self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?,?)", rows)
+            self.connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_bytes {self.fingerprint}", size)
+            )
 
     def vector_of(self, text: str) -> "Vector":
         """Return the vector of a text that a record has or is about to have; it is kept, so it is made once."""
@@ -220,16 +288,6 @@ class VectorStore:
             with transaction(self.connection), contextlib.suppress(OSError):  # one process at a time
                 self.sketch.extend(self.rows())
 
-    def erase(self, places: Collection[int]) -> None:
-        """Overwrite vectors in the file with zeros; short vectors are made anew of what is left."""
-        with open(self.path, "r+b") as file:
-            for place in places:
-                file.seek(place * self.row_bytes)
-                file.write(bytes(self.row_bytes))
-            file.flush()
-            os.fsync(file.fileno())
-        self.sketch.path.unlink(missing_ok=True)
-
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one."""
 
@@ -241,22 +299,69 @@ class VectorStore:
                 yield number, rows[place]
 
 
-def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[bytes], own: VectorStore | None) -> None:
-    """Destroy the vectors of texts: those of our own model one by one, the files of other models as a whole."""
+def generation_of(connection: sqlite3.Connection, model: str) -> int:
+    """Return which file of a model the catalog speaks of."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_file {model}",)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def file_of(folder: Path, model: str, generation: int) -> Path:
+    """Return the path of a file of vectors."""
+    return folder / (f"{model}.{generation}.f32" if generation else f"{model}.f32")
+
+
+def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
+    """Remove the files of a model's vectors, all generations of them but some."""
+    for path in beneath.files(folder):
+        if path.name.startswith(f"{model}.") and path.suffix == ".f32" and path.name not in but:
+            beneath.remove(path)
+
+
+def damaged(connection: sqlite3.Connection, folder: Path) -> list[tuple[str, bytes]]:
+    """Return the vectors whose bytes are not as they were written, by model and hash of the text."""
+    found: list[tuple[str, bytes]] = []
+    models = connection.execute("SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
+    for model, size in ((name.partition(" ")[2], int(value)) for name, value in models):
+        path = file_of(folder, model, generation_of(connection, model))
+        rows = connection.execute("SELECT text_hash, place, crc FROM vector WHERE model = ? ORDER BY place", (model,))
+        if not beneath.is_file(path):
+            continue  # what is gone is made again
+        with beneath.opened(path) as file:
+            for digest, place, crc in rows:
+                file.seek(place * size)
+                if crc32(file.read(size)) != crc:
+                    found.append((model, digest))
+    return found
+
+
+def forget_damaged(connection: sqlite3.Connection, folder: Path) -> int:
+    """Forget vectors that are damaged: the next search makes them again; return how many there are."""
+    found = damaged(connection, folder)
+    with transaction(connection):
+        connection.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", found)
+        connection.executemany(
+            "UPDATE record SET vector = NULL WHERE text_hash = ?", [(digest,) for _, digest in found]
+        )
+    return len(found)
+
+
+def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[bytes]) -> None:
+    """Destroy the vectors of texts: those of every model, overwritten with zeros, and what was made of them."""
     places: dict[str, list[int]] = {}
     for part in chunks(digests):
         sql = f"SELECT model, place FROM vector WHERE text_hash IN ({marks(part)})"
         for model, place in connection.execute(sql, part):
             places.setdefault(model, []).append(place)
+    for model, found in places.items():
+        (size,) = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_bytes {model}",)).fetchone()
+        path = file_of(folder, model, generation_of(connection, model))
+        with contextlib.suppress(FileNotFoundError), beneath.opened(path, "r+b") as file:
+            for place in found:
+                file.seek(place * size)
+                file.write(bytes(size))
+            file.flush()
+            os.fsync(file.fileno())
+        forget_files(folder, model, but=(path.name,))
+        beneath.remove(folder / f"{model}.sketch")
     with transaction(connection):
-        for model, found in places.items():
-            if own is not None and model == own.encoder.fingerprint:
-                own.erase(found)
-                sql = "DELETE FROM vector WHERE model = ? AND text_hash = ?"
-                connection.executemany(sql, [(model, digest) for digest in digests])
-                continue
-            for suffix in ("f32", "sketch"):
-                (folder / f"{model}.{suffix}").unlink(missing_ok=True)
-            connection.execute("DELETE FROM vector WHERE model = ?", (model,))
-            # Its records have to find their places anew, should the model come back.
-            connection.execute("DELETE FROM meta WHERE name = 'vector_model' AND value = ?", (model,))
+        connection.executemany("DELETE FROM vector WHERE text_hash = ?", [(digest,) for digest in digests])

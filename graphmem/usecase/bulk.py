@@ -1,21 +1,23 @@
 """Bulk: rows of any kind in any order, all or none."""
 
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from graphmem import beneath
 from graphmem.catalog.entry import Entry
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.garbage import uncollected
 from graphmem.ledger.codec import checked, finding
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
-from graphmem.model import MODELS, Fact, Feedback, Insight, Record, Relation, Session, Task
+from graphmem.model import MODELS, Fact, Feedback, Insight, Purge, Record, Relation, Session, Task
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.model.result import BulkAdded
 from graphmem.names import row_id
-from graphmem.ndjson import BadLine, decode, refuse_long
+from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.store import Store
@@ -23,7 +25,7 @@ from graphmem.usecase.facts import put_fact, task_key
 from graphmem.usecase.incoming import Given, Intake, add_record, guarded, key_of
 from graphmem.usecase.intake import changed, holder_of, identified, keyed
 from graphmem.usecase.link import known_relation, refuse_ends
-from graphmem.usecase.repeats import add_without_repeats
+from graphmem.usecase.repeats import add_without_repeats, embed_input
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress
@@ -42,10 +44,13 @@ def bulk_add(
         skip_invalid: take the good lines and keep the bad ones in ``state/rejects.ndjson``.
         verbose: answer with what became of each record.
     """
+    given_lines = read_input(lines, sys.maxsize if skip_invalid else MOST_BAD_ROWS)
+    if dedup:
+        embed_input(store, given_lines)
     with store.writing(), uncollected():
         scopes = frozenset(store.catalog.scopes())
         intake = Intake(store, name, store.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid)
-        rows = read_lines(intake, lines)
+        rows = read_lines(intake, given_lines)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
         intake.there = frozenset(store.catalog.files_of(numbers, "record"))
@@ -61,7 +66,7 @@ def bulk_add(
         refuse_cycles(intake)
         add_edges(intake, [given for given in rows if given.is_edge])
         for given in rows:
-            if isinstance(given.record, Feedback | Fact):
+            if isinstance(given.record, Feedback | Fact | Purge):
                 guarded(intake, given, add_fact)
         if intake.findings and not skip_invalid:
             raise bad_input(intake)
@@ -305,8 +310,8 @@ def keep_rejects(intake: Intake) -> None:
     """Write the lines that were left aside where they can be looked at, and say so."""
     if intake.rejects:
         state = intake.store.layout.state
-        state.mkdir(exist_ok=True)
-        (state / "rejects.ndjson").write_bytes(b"\n".join([*intake.rejects, b""]))
+        with beneath.folder(state, make=True):
+            beneath.write(state / "rejects.ndjson", b"\n".join([*intake.rejects, b""]))
         intake.store.say_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.store.say_once(str(finding))

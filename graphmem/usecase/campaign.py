@@ -57,9 +57,14 @@ def add_tasks(store: Store, ref: str, plan: object) -> CampaignTasks:
 
 def ready(store: Store, ref: str) -> Ready:
     """Return the tasks that can start now: pending, every parent complete."""
-    with store.reading():
+    with store.reading() as catalog:
         number, campaign = campaign_of(store, ref)
-        return Ready(campaign=campaign.ref, ready=ready_tasks(tasks_of(store, number)))
+        tasks = tasks_of(store, number)
+        needed = catalog.known(
+            {parent for task in tasks for parent in task.depends}.difference(task.ref for task in tasks)
+        )
+        archived = [record for record in catalog.records(needed.values()).values() if isinstance(record, Task)]
+        return Ready(campaign=campaign.ref, ready=ready_tasks(tasks, archived))
 
 
 def complete(store: Store, ref: str, *, outcome: str | None, status: CampaignStatus | None) -> CampaignTasks:

@@ -1,12 +1,14 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
+import contextlib
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog, shown_as
-from graphmem.errors import Refused
+from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
-from graphmem.model import Campaign, Entity, Experience, Fact, Insight, Memory, Record, Task
+from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, Memory, Record, Task
 from graphmem.model.result import Action, Changed
 from graphmem.names import row_id
 from graphmem.store import Store
@@ -35,6 +37,8 @@ from graphmem.usecase.intake import (
     united,
 )
 
+NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
+
 
 def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = True, dry_run: bool = False,
         replace: bool = False) -> Changed:  # fmt: skip
@@ -50,12 +54,14 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
     """
     given = {name: value for name, value in fields.items() if value is not None}
     is_named = "name" in given
+    given |= with_hashes(store, given)
+    if dedup:
+        embed_new(store, kind, given)
     with store.writing() as catalog:
         if kind == "entity":
             known_type(catalog, str(given.get("type")))
         elif is_named:
             refuse_no_slug(kind, str(given["name"]))
-        given |= with_hashes(store, given)
         made = build(kind, {"name": "unnamed", **given}, store.now())
         assert isinstance(made, Record)
         made = keyed(catalog, identified(catalog, made, is_named=is_named))
@@ -86,6 +92,9 @@ def add_again(store: Store, number: int, made: Record, given: Mapping[str, Any],
         )
     if older.identity:
         refuse_other_holder(store.catalog, number, made)
+    if isinstance(older, Constraint) and not older.holds(store.now()):
+        values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
+        return put(store, number, values, "restored", dry_run=dry_run)
     return rewrite(store, number, made, given, but=older.identity, dry_run=dry_run)
 
 
@@ -107,6 +116,15 @@ def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *
         alias = made.name if "name" in given else None
         changes |= merged(older, made, alias=alias, newer=texts - set(but))
     return put(store, number, changes, "updated", dry_run=dry_run)
+
+
+def embed_new(store: Store, kind: str, given: Mapping[str, Any]) -> None:
+    """Embed a memory that is to be added before the lock is taken; what is wrong with it is said once it is held."""
+    if not issubclass(MODELS[kind], Memory) or store.vectors is None:
+        return
+    with contextlib.suppress(GraphmemError):
+        made = build(kind, {"name": "unnamed", **given}, NEVER)
+        store.embed_ahead([made.search_text] if isinstance(made, Memory) else ())
 
 
 def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,6 +186,7 @@ def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *
 def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
          dry_run: bool = False) -> Changed:  # fmt: skip
     """Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away."""
+    fields = {**fields, **with_hashes(store, fields)}
     with store.writing() as catalog:
         number = store.resolve(ref)
         record = catalog.stored(number)
@@ -183,7 +202,7 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
             if "tags" not in known:
                 raise Refused(f"a {record.kind} has no tags")
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
-        changes |= with_hashes(store, changes) | dict.fromkeys(unset)
+        changes |= dict.fromkeys(unset)
         refuse_archived(catalog, number)
         return put(store, number, swapped(record, changes), "updated", dry_run=dry_run)
 

@@ -3,20 +3,24 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import orjson
 
+from graphmem import beneath
 from graphmem.constants import CLOCK_SKEW_S
 from graphmem.errors import Unavailable
 from graphmem.graph import reads
 from graphmem.graph.graph import MOST_TRIES
-from graphmem.ledger.layout import usual_file
+from graphmem.ledger.layout import holds, usual_file
+from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
 from graphmem.model.result import Checked, Finding
 from graphmem.names import label, relation_label, split_ref
 from graphmem.ndjson import Lines
 from graphmem.rules.plan import cycles
+from graphmem.search.vectors import damaged
 from graphmem.store import Store
 from graphmem.usecase.upkeep import stale_vocabulary
 
@@ -39,17 +43,63 @@ class Suspect(NamedTuple):
 def validate(store: Store) -> Checked:
     """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
     for _ in range(MOST_TRIES):
-        store.sync()
+        store.sync(is_thorough=True)
         index = index_damage(store)
         with store.reading() as catalog:
             graph = graph_findings(store, catalog.position)
             if graph is None:
                 continue  # another process has gone on since; the two are to be of one moment
             rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
-            findings = store.ledger.findings() + placed(store, rows)
+            findings = linked(store) + purged(store) + store.ledger.findings() + placed(store, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
+            findings += vectors_damaged(store) + catalog_differences(store)
             return checked(findings + (index or index_differences(store)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
+
+
+def linked(store: Store) -> list[Finding]:
+    """Say where the store has symbolic links: what they hide is not read, and the store is not written."""
+    return [
+        Finding(
+            file=path.relative_to(store.layout.store).as_posix(), line=None, column=None, code="link", severity="error",
+            message="a symbolic link, which is not followed; nothing is written while it is there",
+            expected="a file or a folder", fix=None,
+        )
+        for path in beneath.links(store.layout.store)
+    ]  # fmt: skip
+
+
+def purged(store: Store) -> list[Finding]:
+    """Say which files hold rows that were purged, and that a merge or an old branch brought back."""
+    return [
+        Finding(
+            file=file, line=None, column=None, code="purged_row", severity="warning",
+            message=f"rows that had been purged came back: {number:,}; they are not read",
+            expected="the file without them", fix=DOCTOR,
+        )
+        for file, number in store.ledger.purged_rows().items()
+    ]  # fmt: skip
+
+
+def catalog_differences(store: Store) -> list[Finding]:
+    """Say where the catalog does not hold the lines of the files, byte for byte."""
+    unwell = {finding.file for finding in store.ledger.findings()}
+    differing = []
+    for file in store.ledger.data_files():
+        if file in unwell or file in store.ledger.purged_rows():
+            continue
+        with beneath.opened(store.layout.store / file) as handle:
+            lines = {line for line in Lines(handle) if line.strip()}
+        if lines != store.catalog.lines(file).keys():
+            differing.append(derived("catalog.sqlite", "catalog_differs", f"{file} has other rows than the catalog"))
+    return differing
+
+
+def vectors_damaged(store: Store) -> list[Finding]:
+    """Say when vectors are not as they were written."""
+    found = damaged(store.catalog.connection, store.local / "vectors")
+    what = f"{len(found):,} vectors are not as they were written"
+    return [derived("vectors", "vectors_damaged", what)] if found else []
 
 
 def checked(findings: list[Finding]) -> Checked:
@@ -65,7 +115,7 @@ def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
         if found.line is not None:
             wanted.setdefault(found.file, {})[found.line] = None
     for file, lines in wanted.items():
-        with open(store.layout.store / file, "rb") as handle:
+        with beneath.opened(store.layout.store / file) as handle:
             for place, line in enumerate(Lines(handle), 1):
                 if line in lines and lines[line] is None:
                     lines[line] = place
@@ -84,7 +134,7 @@ def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
 
 def dangling(store: Store) -> Iterator[Suspect]:
     """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
-    catalog = store.catalog
+    catalog, unread = store.catalog, unreadable(store)
     sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE edge IS NULL"
     for file, source, kind, target, src, dst, line in catalog.connection.execute(sql).fetchall():
         if file is None and (src is None or kind in FACT_EDGES):
@@ -92,13 +142,18 @@ def dangling(store: Store) -> Iterator[Suspect]:
         waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
+        code: str
+        fix: str | None
         code, fix, expected = "dangling", DOCTOR, "two live records"
         if has_wrong_ends(src, dst):
             made = catalog.vocabulary.relations[kind]
             what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
             expected = "ends that the type allows"
             code, fix = "not_allowed", f"graphmem unlink {source} {kind} {target}"
-        if file is None:
+        elif unread.intersection(split_ref(ref)[0] for ref in missing):
+            code, fix = "unreadable_end", None
+            what = f"{' and '.join(missing)} cannot be read, or {'is' if len(missing) == 1 else 'are'} missing"
+        elif file is None:
             code, fix = "dangling_field", f"edit the row of {source}"
         if waiting and not missing:
             code, what, fix = "waiting", f"{' and '.join(waiting)} archived", f"graphmem restore {waiting[0]}"
@@ -108,7 +163,30 @@ def dangling(store: Store) -> Iterator[Suspect]:
     for file, ref, line in catalog.connection.execute(
         "SELECT file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
     ):
-        yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+        if split_ref(ref)[0] in unread:
+            yield Suspect(file, line, "unreadable_end", f"a report on {ref}: it cannot be read, or is missing",
+                          "a record that is there", None)  # fmt: skip
+        else:
+            yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+
+
+def unreadable(store: Store) -> set[str]:
+    """
+    Return the kinds and entity types of which records may be there that cannot be read: what names one of these waits.
+
+    A file has bad lines, is of a type that no readable file declares or of a kind that this version does not know, or
+    lies behind a link.
+    """
+    layout = store.layout
+    files = {finding.file for finding in store.ledger.findings()}
+    files |= {file for file in layout.data_files() if holds(file)[0] not in MODELS}
+    linked = {path.relative_to(layout.store).as_posix() for path in beneath.links(layout.store)}
+    found = {PurePath(file).stem for file in files | linked if file.startswith("types/entities/")}
+    for file in files | linked:
+        if file.startswith("data/"):
+            kind, type_name = holds(file)
+            found.add(type_name or kind)
+    return found
 
 
 def has_wrong_ends(src: int | None, dst: int | None) -> bool:
@@ -118,16 +196,19 @@ def has_wrong_ends(src: int | None, dst: int | None) -> bool:
 
 def dangling_rows(store: Store) -> dict[str, list[int]]:
     """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
-    catalog = store.catalog
+    catalog, unread = store.catalog, unreadable(store)
     found: dict[str, list[int]] = {}
-    for file, number in catalog.connection.execute("SELECT file, id FROM fact WHERE ref NOT NULL AND record IS NULL"):
-        found.setdefault(file, []).append(number)
+    sql = "SELECT file, id, ref FROM fact WHERE ref NOT NULL AND record IS NULL"
+    for file, number, ref in catalog.connection.execute(sql):
+        if split_ref(ref)[0] not in unread:
+            found.setdefault(file, []).append(number)
     sql = "SELECT file, id, source, target, src, dst FROM relation WHERE edge IS NULL AND file IS NOT NULL"
     for file, number, source, target, src, dst in catalog.connection.execute(sql).fetchall():
         waiting = [ref for ref, end in ((source, src), (target, dst)) if end is None]
         if has_wrong_ends(src, dst):
             continue  # the type file may be what is wrong
-        if not waiting or any(catalog.lookup(*split_ref(ref)) is None for ref in waiting):
+        missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
+        if unread.isdisjoint(split_ref(ref)[0] for ref in missing) and (missing or not waiting):
             found.setdefault(file, []).append(number)
     return found
 
@@ -159,11 +240,12 @@ def circles(store: Store) -> Iterator[Suspect]:
 
 def lost_successors(store: Store) -> Iterator[Suspect]:
     """Yield the records that are superseded by one that is missing."""
-    catalog = store.catalog
+    catalog, unread = store.catalog, unreadable(store)
     sql = "SELECT file, scope || '/' || shown, line FROM record WHERE instr(line, '\"superseded_by\"')"
     for file, ref, line in catalog.connection.execute(sql).fetchall():
         successor = orjson.loads(line).get("superseded_by")
-        if isinstance(successor, str) and catalog.lookup(*split_ref(successor)) is None:
+        is_named = isinstance(successor, str) and split_ref(successor)[0] not in unread
+        if is_named and catalog.lookup(*split_ref(successor)) is None:
             yield Suspect(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
                           "a record that is there", f"graphmem restore {ref}")  # fmt: skip
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 from pydantic import SerializeAsAny
 
+from graphmem import beneath
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.model.result import Answer, BulkAdded, Initialised
@@ -89,7 +90,7 @@ def prepare(folder: Path) -> Initialised:
     for sort in ("entities", "relations"):
         for file in (shipped() / "types" / sort).iterdir():
             if file.name.endswith(".md"):
-                (layout.types / sort / file.name).write_bytes(file.read_bytes())
+                beneath.write(layout.types / sort / file.name, file.read_bytes())
     return made
 
 
@@ -137,9 +138,9 @@ def task(plan: str, name: str, objective: str, sort: str, delta: list[str], depe
 def committed(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file that git would take, by its path below the store."""
     store = Layout(folder.expanduser().absolute()).store
-    found = (path for path in sorted(store.rglob("*")) if path.is_file())
+    found = (path for folder in beneath.walk(store) for path in beneath.files(folder))
     return {
-        path.relative_to(store).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        path.relative_to(store).as_posix(): hashlib.sha256(beneath.read(path)).hexdigest()
         for path in found
         if path.relative_to(store).parts[0] not in ("local", "state")
     }

@@ -3,10 +3,13 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 
+from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.intake import Batch
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.model.result import Checked, Doctored, Finding
-from graphmem.store import Store, open_store
+from graphmem.search.vectors import forget_damaged
+from graphmem.store import CATALOG, Store, open_store, remove_catalog
 from graphmem.usecase import check, upkeep
 from graphmem.usecase.check import DOCTOR
 from graphmem.usecase.clone import is_of_another, unregistered
@@ -14,6 +17,9 @@ from graphmem.usecase.clone import is_of_another, unregistered
 
 def doctor(store: Store, *, fix: bool) -> Doctored:
     """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
+    store.refuse_unusable()
+    if fix:
+        beneath.refuse_links(store.layout.store)
     found = examine(store).findings
     if fix:
         codes = {finding.code for finding in found}
@@ -54,7 +60,7 @@ def surroundings(store: Store) -> Iterator[Finding]:
     """Yield what is missing or left over around the files, and the state of the model."""
     layout = store.layout
     for folder in upkeep.folders(layout):
-        if not folder.is_dir():
+        if not beneath.is_folder(folder):
             name = folder.relative_to(layout.store).as_posix()
             yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
     for path, missing in upkeep.missing_entries(layout).items():
@@ -85,11 +91,12 @@ def warning(file: str, code: str, message: str, expected: str, fix: str) -> Find
 def make_anew(store: Store) -> None:
     """Make the catalog anew from the files; the open store gets the new one."""
     store.close()
-    for path in store.local.glob("catalog.sqlite*"):
-        path.unlink()
+    remove_catalog(store.local / CATALOG)
     fresh = open_store(store.layout.root, now=store.now, new_id=store.new_id, say=store.say, progress=store.progress,
                        command=store.ledger.command)  # fmt: skip
-    vars(store).update(vars(fresh))
+    for name in ("vectors",):  # made for the old connection
+        vars(store).pop(name, None)
+    vars(store).update(vars(fresh) | {"said": store.said})
     store.sync()
 
 
@@ -116,6 +123,17 @@ def remove_dangling(store: Store) -> None:
         store.ledger.commit([], check.dangling_rows(store))
 
 
+def remove_purged(store: Store) -> None:
+    """Take rows that were purged, and that a merge brought back, out of their files."""
+    with store.writing():
+        store.ledger.write({file: Batch(file) for file in store.ledger.purged_rows()}, is_noted=False)
+
+
+def remake_vectors(store: Store) -> None:
+    """Forget the vectors that are damaged."""
+    forget_damaged(store.catalog.connection, store.local / "vectors")
+
+
 def rebuild(store: Store) -> None:
     """Make graph and index anew."""
     upkeep.rebuild(store, embed=False)
@@ -130,7 +148,10 @@ MENDS: Mapping[str, tuple[str, Callable[[Store], None]]] = {
     "unregistered": ("set it in this clone's git configuration", complete),
     "leftover": ("remove the file", remove_leftovers),
     "stale_schema": ("write schema.json as the types say", renew_schema),
+    "purged_row": ("take the rows out of the file", remove_purged),
     "dangling": ("take the row out of its file", remove_dangling),
+    "vectors_damaged": ("forget them; the next search makes them again", remake_vectors),
+    "catalog_differs": ("make catalog, graph and index again from the files", rebuild),
     "index_differs": ("make graph and index anew from the files", rebuild),
     "graph_differs": ("make graph and index anew from the files", rebuild),
     "graph_damaged": ("make graph and index anew from the files", rebuild),

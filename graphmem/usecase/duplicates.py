@@ -16,7 +16,7 @@ from graphmem.store import Store
 from graphmem.usecase.intake import larger_amounts
 
 UNITED_SETS = ("sources", "tags", "files", "cites")
-MOST_ALIKE = 500  # nearest records that are looked at: more than that are not alike, but of one template
+MOST_ALIKE = 100  # nearest records that are looked at: where there are more, the same text is among the first
 MOST_DIFFERENCES = 6  # named of what makes a new record another
 MOST_VARIANTS = 3  # variants linked to a new record
 

@@ -61,6 +61,10 @@ def promote(store: Store, *, category: Category | None, yes: bool) -> Promoted:
 
     An insight that says it already is given the experiences it lacks; one that was archived stays archived.
     """
+    if store.vectors is not None:
+        with store.reading() as catalog:
+            texts = [one.text for one in said_by(catalog.of_kind(Experience).values())]
+        store.embed_ahead(texts)
     with store.writing():
         said = said_by(store.catalog.of_kind(Experience).values())
         is_alike = likeness(store, [one.text for one in said])
@@ -122,8 +126,8 @@ def promoted(store: Store, agreement: Agreement, insights: list[Insight],
 def likeness(store: Store, texts: list[str]) -> Callable[[int, int], bool]:
     """Return what tells whether two of some texts, by their places, say the same: by keywords, or by meaning."""
     cosines: Any = None
-    if store.embedder is not None and texts:
-        vectors = store.embedder.encode_documents(texts)
+    if store.vectors is not None and texts:
+        vectors = store.vectors.encode_documents(texts)
         cosines = vectors @ vectors.T
 
     def is_alike(left: int, right: int) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 
-from graphmem import git
+from graphmem import beneath, git
 from graphmem.errors import NotFound
 from graphmem.ledger.layout import FOLDER, usual_file
 from graphmem.ledger.types import type_files
@@ -76,14 +76,10 @@ def contents(objects: git.Objects, files: dict[str, str]) -> dict[str, bytes]:
 
 
 def on_disk(store: Store) -> dict[str, bytes]:
-    """Return the files of the store as they are now, but for links, which come with a branch, to files elsewhere."""
-    layout, inside = store.layout, store.layout.store.resolve()
+    """Return the files of the store as they are now."""
+    layout = store.layout
     paths = [*(layout.store / file for file in layout.data_files()), *type_files(layout)]
-    return {
-        path.relative_to(layout.store).as_posix(): path.read_bytes()
-        for path in paths
-        if path.resolve().is_relative_to(inside)
-    }
+    return {path.relative_to(layout.store).as_posix(): beneath.read(path) for path in paths}
 
 
 def types(files: dict[str, bytes]) -> dict[str, Row]:

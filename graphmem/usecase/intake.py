@@ -162,9 +162,13 @@ def taken(catalog: Catalog, number: int, name: str) -> Conflict:
 def refuse_archived(catalog: Catalog, number: int) -> None:
     """Raise ``Refused`` for a record that is archived."""
     record = catalog.stored(number)
-    if record.is_archived:
-        ref = catalog.refs([number])[number]
-        raise Refused(f"{ref} is archived", hint=f"bring it back with: graphmem restore {ref}", details={"ref": ref})
+    if not record.is_archived:
+        return
+    ref, (shown,) = catalog.refs([number])[number], catalog.named([record])
+    message, hint = f"{ref} is archived", f"bring it back with: graphmem restore {ref}"
+    if shown.superseded_by:
+        message, hint = f"{message}: superseded by {shown.superseded_by}", f"see that one, or {hint}"
+    raise Refused(message, hint=hint, details={"ref": ref})
 
 
 def known_type(catalog: Catalog, type_name: str) -> None:

@@ -54,8 +54,10 @@ def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, s
         BadInput: a line is no event, or none is a verdict; nothing was changed.
         Usage: the events are of several runs.
     """
+    events = read_events(store, lines, name, run)
+    if semantic:
+        store.embed_ahead([told.text for told in findings(events.rows)])
     with store.writing() as catalog:
-        events = read_events(store, lines, name, run)
         lessons = catalog.of_kind(Lesson, is_live=False)
         seen: dict[str, SeenLesson] = {}
         fresh: list[Lesson] = []
@@ -193,10 +195,10 @@ def likenesses(store: Store, found: list[Finding], lessons: Mapping[int, Lesson]
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
     if store.embedder is None:
         store.say_once("no embedding model is at hand: findings are compared by their keywords only")
-    if store.embedder is None or not found or not lessons:
+    if store.vectors is None or not found or not lessons:
         return {}
-    told = store.embedder.encode_documents([one.text for one in found])
-    known = store.embedder.encode_documents([lesson.search_text for lesson in lessons.values()])
+    told = store.vectors.encode_documents([one.text for one in found])
+    known = store.vectors.encode_documents([lesson.search_text for lesson in lessons.values()])
     products = (told @ known.T).tolist()
     return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
 

@@ -2,16 +2,17 @@
 
 import contextlib
 import os
-import shutil
+import re
 from pathlib import Path
 
-from graphmem import git
+from graphmem import beneath, git
 from graphmem.errors import NotFound
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER
 from graphmem.model.field import format_time
 from graphmem.store import Store, open_store
 
+TREE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # the hash of a tree, which a past state is named by
 KEPT = 5  # past states that stay at hand; each is as large as the store
 
 
@@ -32,9 +33,10 @@ def open_past(present: Store, at: str) -> Store:
         if not files:
             raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
         root = present.local / "at" / tree
-        if not root.is_dir():
+        if not beneath.is_folder(root):
             take_out(folder, files, root)
-        os.utime(root)
+        with beneath.folder(root) as handle:
+            os.utime(handle)
         forget_oldest(root.parent)
         past = open_store(
             root, lock_timeout_s=present.ledger.lock_timeout_s, now=present.now, new_id=present.new_id,
@@ -70,16 +72,16 @@ def take_out(folder: Path, files: dict[str, str], root: Path) -> None:
     with git.objects(folder) as objects:
         replace_files({draft / FOLDER / path: objects.read(name) for path, name in files.items()})
     try:
-        os.rename(draft, root)
+        beneath.replace(draft, root)
     except OSError:  # somebody else was faster, with the same files
-        shutil.rmtree(draft)
-        if not root.is_dir():
+        beneath.remove_folder(draft)
+        if not beneath.is_folder(root):
             raise
 
 
 def forget_oldest(folder: Path) -> None:
     """Remove the past states that were not asked for longest."""
     with contextlib.suppress(OSError):  # somebody else removes them too
-        by_age = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in by_age[KEPT:]:
-            shutil.rmtree(path)
+        states = [path for path in beneath.folders(folder) if TREE.fullmatch(path.name)]
+        for path in sorted(states, key=lambda path: path.lstat().st_mtime, reverse=True)[KEPT:]:
+            beneath.remove_folder(path)

@@ -1,15 +1,19 @@
 """Bulk with near-duplicates: each memory is compared with the store and with those before it in the input."""
 
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from graphmem.catalog.entry import repeat_keys, signature_of
-from graphmem.model import Memory
+from graphmem.ledger.codec import checked
+from graphmem.model import MODELS, Memory
+from graphmem.model.field import format_time
 from graphmem.names import row_id
-from graphmem.ndjson import decode
+from graphmem.ndjson import BadLine, decode
 from graphmem.store import Store
+from graphmem.usecase.capture import NEVER
 from graphmem.usecase.duplicates import MOST_ALIKE, judge, merged, variant_edge, variants_of
 from graphmem.usecase.incoming import Given, Intake, add_record, guarded
 from graphmem.usecase.intake import changed
@@ -73,17 +77,32 @@ def add_without_repeats(intake: Intake, rows: Sequence[Given]) -> None:
                 intake, given, pool, place, near))  # fmt: skip
 
 
+def embed_input(store: Store, lines: Iterable[bytes]) -> None:
+    """Embed the memories of an input before the lock is taken; bad lines are named once it is held."""
+    if store.vectors is None:
+        return
+    texts = []
+    for line in lines:
+        with contextlib.suppress(BadLine):
+            row = decode(line.strip(b"\r\n\xef\xbb\xbf"))
+            model = MODELS.get(str(row.get("kind")))
+            if model is not None and issubclass(model, Memory):
+                made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
+                texts.append(made.search_text if isinstance(made, Memory) else "")
+    store.embed_ahead(texts)
+
+
 def pool_of(store: Store, kind: str, texts: Sequence[str]) -> Pool:
     """Return the live records of a kind with their vectors, and behind these the vectors of new texts."""
     store.embed_missing()
     numbers = [number for number, *_ in store.catalog.live_rows(kind)]
     known = dict(store.vectors.of(numbers)) if store.vectors is not None else {}
     pool = Pool(None)
-    if store.embedder is not None:
+    if store.vectors is not None:
         import numpy as np  # noqa: PLC0415 - only a comparison by meaning needs it
 
         pool.vectors = np.concatenate(
-            [*(vector[None] for vector in known.values()), store.embedder.encode_documents(texts)]
+            [*(vector[None] for vector in known.values()), store.vectors.encode_documents(texts)]
         )
     places = {number: place for place, number in enumerate(known)}
     for number in numbers:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from graphmem.constants import MOST_BAD_ROWS
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.codec import finding
 from graphmem.ledger.row import entry
 from graphmem.model import Fact, Feedback, Memory
 from graphmem.model.result import BulkReported, Finding, Reported
 from graphmem.names import row_id, row_key
-from graphmem.ndjson import BadLine, decode, refuse_long
+from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
 from graphmem.store import Store
 from graphmem.usecase.facts import refuse_other_kind, task_key
@@ -71,8 +72,9 @@ def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkRepor
     counts = {"created": 0, "updated": 0, "unchanged": 0}
     found: dict[int, tuple[Feedback, str]] = {}
     findings: list[Finding] = []
+    given = read_input(lines, MOST_BAD_ROWS)
     with store.writing():
-        for place, line in enumerate(lines, 1):
+        for place, line in enumerate(given, 1):
             if not line.strip():
                 continue
             try:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from graphmem import beneath
 from graphmem.driver import Unmergeable, merge_rows
 from graphmem.errors import BadInput, Unavailable
 from graphmem.git import git
@@ -24,7 +25,7 @@ def resolve(store: Store) -> Resolved:
     """
     with store.writing():
         layout = store.layout
-        found = {file: (layout.store / file).read_bytes() for file in layout.data_files()}
+        found = {file: beneath.read(layout.store / file) for file in layout.data_files()}
         conflicted = {file: data for file, data in found.items() if has_markers(data)}
         contents = {layout.store / file: merged(store, file, data) for file, data in conflicted.items()}
         replace_files(contents | store.ledger.stale_vocabulary_file(), layout)

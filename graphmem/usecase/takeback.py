@@ -1,33 +1,28 @@
-"""Taking back: put a record in the place of another, destroy records, undo the last writes of this clone."""
+"""Taking back: put a record in the place of another, undo the last writes of this clone."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from zlib import crc32
 
 import orjson
 
-from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
-from graphmem.catalog.entry import Entry, text_hash
+from graphmem import beneath
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch
 from graphmem.errors import NotFound, Refused, Usage
 from graphmem.ledger import undo as notes
+from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import holds
-from graphmem.ledger.row import entry, read_entry
+from graphmem.ledger.row import read_entry
 from graphmem.ledger.store import check_place
-from graphmem.model import Campaign, Decision, Memory, Record, Task
-from graphmem.model.result import Changed, Purged, Write, Writes
+from graphmem.model import Record
+from graphmem.model.result import Changed, Write, Writes
 from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
-from graphmem.search.vectors import forget as forget_vectors
 from graphmem.store import Store
 from graphmem.usecase.capture import put
-from graphmem.usecase.duplicates import aside_fields
-from graphmem.usecase.intake import changed, full_ref, refuse_archived
-
-SHOWN = 5  # rows of a write that are named
-
+from graphmem.usecase.intake import refuse_archived
 
 # --- supersede -----------------------------------------------------------------------------------------------------
 
@@ -72,218 +67,92 @@ def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
         seen.add(found or 0)
 
 
-# --- purge ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Doomed:
-    """The records that a purge destroys, and what it takes for nothing to name them any more."""
-
-    catalog: Catalog
-    records: dict[int, Record] = field(default_factory=dict)
-    rows: dict[str, set[int]] = field(default_factory=dict)  # numbers of rows that go, by file
-    changes: dict[int, dict[str, Any]] = field(default_factory=dict)  # of other records, by number
-
-    @cached_property
-    def handles(self) -> frozenset[str]:
-        """Every reference that may mean one of them."""
-        return frozenset(
-            f"{record.scope}/{name}"
-            for record in self.records.values()
-            for name in (record.key, record.name, *record.aliases)
-        )
-
-    @cached_property
-    def texts(self) -> frozenset[str]:
-        """What stands in their texts."""
-        found = (getattr(record, name, None) for record in self.records.values() for name in aside_fields(type(record)))
-        return frozenset(text for text in found if text)
-
-    def is_named(self, ref: str | None) -> bool:
-        """Tell whether a reference means one of them."""
-        return ref in self.handles and self.catalog.lookup(*split_ref(ref)) in self.records
-
-    def remove(self, rows: Iterable[tuple[int, str]]) -> None:
-        """Note rows that go."""
-        for number, file in rows:
-            self.rows.setdefault(file, set()).add(number)
-
-
-def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool) -> Purged:
-    """
-    Destroy records, every row that names them, their vectors, and their names in other records.
-
-    The tasks of a campaign go with it: a task is nothing without its campaign. Without ``yes`` nothing is changed.
-    What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back.
-    """
-    if not refs and not archived:
-        raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
-    with store.writing() as catalog:
-        doomed = gather(store, refs, archived=archived)
-        digests = orphaned_vectors(catalog, doomed)
-        records = sorted(catalog.refs(doomed.records).values())
-        changes = sorted(catalog.refs(doomed.changes).values())
-        if yes and records:
-            puts = [renewed(store, number, values) for number, values in doomed.changes.items()]
-            removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
-            store.ledger.commit(puts, removes, is_noted=False)
-            for path in notes.noted(store.layout):
-                path.unlink(missing_ok=True)
-            store.lexical.catch_up()
-            if digests:
-                forget_vectors(catalog.connection, store.local / "vectors", digests, store.vectors)
-        rows = {file: len(numbers) for file, numbers in sorted(doomed.rows.items())}
-        return Purged(done=yes, records=records, rows=rows, changed=changes, vectors=len(digests),
-                      history=[cleaning(doomed)] if records else [])  # fmt: skip
-
-
-def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
-    """Return what goes with some records, and what has to be changed in others."""
-    catalog = store.catalog
-    numbers = {store.resolve(ref) for ref in refs}
-    if archived:
-        numbers |= {number for (number,) in catalog.connection.execute("SELECT id FROM record WHERE NOT is_live")}
-    records = {number: catalog.stored(number) for number in numbers}
-    campaigns = Doomed(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
-    if campaigns.records:
-        sql = "SELECT id, line FROM record WHERE scope = 'task'"
-        for number, line in catalog.connection.execute(sql).fetchall():
-            task = parse_record(line)
-            if isinstance(task, Task) and campaigns.is_named(task.campaign):
-                records[number] = task
-    doomed = Doomed(catalog, records)
-    for part in chunks(records):
-        for table, column in (("record", "id"), ("fact", "node")):
-            sql = f"SELECT id, file FROM {table} WHERE file NOT NULL AND {column} IN ({marks(part)})"
-            doomed.remove(catalog.connection.execute(sql, part))
-        sql = f"SELECT id, file FROM fact WHERE record IN ({marks(part)})"
-        doomed.remove(catalog.connection.execute(sql, part))
-        for end in ("src", "dst"):
-            sql = f"SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND {end} IN ({marks(part)})"
-            doomed.remove(catalog.connection.execute(sql, part))
-    doomed.remove(loose_edges(doomed))
-    doomed.remove(events(doomed))
-    doomed.changes = dict(namers(doomed))
-    return doomed
-
-
-def loose_edges(doomed: Doomed) -> Iterator[tuple[int, str]]:
-    """Yield the rows of edges that name a doomed record and do not stand for a live edge of their own."""
-    sql = (
-        "SELECT id, file, source, target, src, dst FROM relation"
-        " WHERE (edge IS NULL OR edge <> id) AND file IS NOT NULL"
-    )
-    for number, file, source, target, src, dst in doomed.catalog.connection.execute(sql).fetchall():
-        if src in doomed.records or dst in doomed.records or doomed.is_named(source) or doomed.is_named(target):
-            yield number, file
-
-
-def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
-    """Yield the rows of events that happened to a doomed record, and of reports for a doomed task."""
-    sql = "SELECT id, file, line FROM fact WHERE instr(line, '\"subject\"') OR instr(line, '\"task\"')"
-    for number, file, line in doomed.catalog.connection.execute(sql).fetchall():
-        row = orjson.loads(line)
-        named = row.get("subject") if row["kind"] == "event" else row.get("task")
-        if isinstance(named, str) and (doomed.is_named(named) or doomed.is_named(f"task/{named}")):
-            yield number, file
-
-
-def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the records that name a doomed one, each with the values it has without that."""
-    sql = (
-        "SELECT id, line FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
-        " OR instr(line, '\"superseded_by\"')"
-        " OR instr(line, '\"aliases\"') OR instr(line, '\"alternates\"')"
-    )
-    for number, line in doomed.catalog.connection.execute(sql).fetchall():
-        if number not in doomed.records:
-            record = parse_record(line)
-            values = without(record, doomed)
-            if values:
-                yield number, values
-
-
-def without(record: Record, doomed: Doomed) -> dict[str, Any]:
-    """Return the values of a record that change when nothing in it names a doomed one."""
-    values: dict[str, Any] = {}
-    if doomed.is_named(record.superseded_by):
-        values["superseded_by"] = None
-    lists: dict[str, tuple[list[Any], Collection[Any]]] = {
-        "aliases": ([name for name in record.aliases if f"{record.scope}/{name}" not in doomed.handles], record.aliases)
-    }
-    if isinstance(record, Memory):
-        kept = [found for found in record.alternates if found.text not in doomed.texts]
-        lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
-    if isinstance(record, Decision) and doomed.is_named(record.task):
-        values["task"] = None
-    for name in record.references:
-        given = getattr(record, name)
-        lists[name] = ([ref for ref in given if not doomed.is_named(full_ref(record, ref))], given)
-    return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
-
-
-def renewed(store: Store, number: int, values: Mapping[str, Any]) -> Entry:
-    """Return the row of a record with other values."""
-    return entry(changed(store.catalog.stored(number), values, store.now()), store.ledger.symmetric)
-
-
-def orphaned_vectors(catalog: Catalog, doomed: Doomed) -> list[bytes]:
-    """Return the hashes of texts that have a vector and, once the doomed are gone, no record."""
-    digests = {digest for record in doomed.records.values() if (digest := text_hash(record))}
-    found: list[bytes] = []
-    for digest in sorted(digests):
-        holders = catalog.connection.execute("SELECT id FROM record WHERE text_hash = ?", (digest,)).fetchall()
-        has_vector = catalog.connection.execute("SELECT 1 FROM vector WHERE text_hash = ?", (digest,)).fetchone()
-        if has_vector and all(number in doomed.records for (number,) in holders):
-            found.append(digest)
-    return found
-
-
-def cleaning(doomed: Doomed) -> str:
-    """Return the command that takes the files of what was destroyed out of git's history."""
-    paths = " ".join(f"--path-glob '*.graphmem/{file}'" for file in sorted(doomed.rows))
-    return f"git filter-repo --invert-paths {paths}"
-
-
 # --- undo ----------------------------------------------------------------------------------------------------------
 
 
 def undo(store: Store, number: int) -> Writes:
     """
-    Take back the last writes of this clone, all or none; a write whose rows are as before it already does not count.
+    Take back the last writes of this clone, all or none; one that a dead process only announced does not count.
 
     An undo is no write of its own: it cannot be taken back, and the next one goes further back.
 
     Raises:
         NotFound: there are not that many.
-        Refused: rows of one of them were changed since.
+        Refused: rows of one of them were changed since, by another branch too; or a type of them is in use.
     """
     if number < 1:
         raise Usage(f"{number} writes cannot be taken back", hint="graphmem undo, or graphmem undo 3")
     with store.writing() as catalog:
         current = notes.Current(catalog, store.ledger.symmetric)
-        taken: list[Write] = []
+        taken: list[notes.Write] = []
         passed: list[Path] = []
         for path in notes.noted(store.layout):
             if len(taken) == number:
                 break
             write = notes.read_write(path)
-            shown = described(catalog, write)
-            since = current.take_back(write)
+            since = changes_since(store, current, write, is_sure=notes.is_sure(path))
             passed.append(path)
+            if since is None:
+                continue
             if since:
-                raise changed_since(shown, since)
-            if since is not None:
-                taken.append(shown)
+                raise changed_since(write, since)
+            refuse_types_in_use(store, current, write, [file for found in taken for file in found.types])
+            taken.append(write)
         if len(taken) < number:
             raise NotFound(
                 f"{len(taken)} writes of this clone can be taken back, not {number}" if taken else "nothing to undo",
                 hint="see: graphmem undo --list; what git has, git takes back",
             )
+        answer = Writes(writes=[described(catalog, write) for write in taken])
+        passed = [notes.doubt(path) for path in passed]
         store.ledger.write(dict(batches(store, current)), is_noted=False)
+        remove_types(store, [file for write in taken for file in write.types])
         for path in passed:
-            path.unlink(missing_ok=True)
-        return Writes(writes=taken)
+            beneath.remove(path)
+        return answer
+
+
+def changes_since(store: Store, current: notes.Current, write: notes.Write, *, is_sure: bool) -> list[str] | None:
+    """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
+    gone = [file for file, total in write.types.items() if checksum(store, file) != total]
+    if gone:
+        return [f"{file}, which is gone or has another text" for file in gone] if is_sure else None
+    since = current.take_back(write, is_sure=is_sure)
+    return None if since is None else [row_named(file, line) for file, line in since]
+
+
+def checksum(store: Store, file: str) -> int | None:
+    """Return the CRC-32 of a file of the store; None where it is gone."""
+    path = store.layout.store / file
+    return crc32(beneath.read(path)) if beneath.is_file(path) else None
+
+
+def refuse_types_in_use(store: Store, current: notes.Current, write: notes.Write, going: Sequence[str]) -> None:
+    """Raise ``Refused`` for a type that has rows, or that another type names which is not itself ``going``."""
+    for file in write.types:
+        group, name = PurePath(file).parent.name, PurePath(file).stem
+        held = f"data/{group}/{name}.ndjson"
+        after = current.after.get(held, {})
+        rows = [number for number in store.catalog.lines(held).values() if after.get(number, b"") is not None]
+        users = [
+            made.type for made in store.catalog.vocabulary.project_relations.values()
+            if group == "entities" and name in (*made.sources, *made.targets)
+            and f"types/relations/{made.type}.md" not in going
+        ]  # fmt: skip
+        if rows or users:
+            what = f"{len(rows):,} rows are of it" if rows else f"relation type {users[0]!r} names it"
+            raise Refused(
+                f"type {name!r} cannot be taken back: {what}", hint="nothing was changed; take these back first"
+            )
+
+
+def remove_types(store: Store, files: Sequence[str]) -> None:
+    """Remove files of types, and read the vocabulary again."""
+    for file in files:
+        beneath.remove(store.layout.store / file)
+    if files:
+        store.ledger.sync_locked()
+        replace_files(store.ledger.stale_vocabulary_file(), store.layout)
 
 
 def undoable(store: Store) -> Writes:
@@ -321,43 +190,38 @@ def read_back(store: Store, file: str, line: bytes) -> Entry:
 
 def described(catalog: Catalog, write: notes.Write) -> Write:
     """Return a write as answers show it."""
-    lines: list[bytes] = []
-    for file, rows in write.files.items():
-        lines += [*rows.changed, *rows.removed][:SHOWN]
-        lines += catalog.lines_of(rows.added[:SHOWN], file).values()
     files = write.files.values()
     return Write(
         at=write.at,
         command=write.command,
-        added=sum(len(rows.added) for rows in files),
+        added=sum(len(rows.added) for rows in files) + len(write.types),
         changed=sum(len(rows.changed) for rows in files),
         removed=sum(len(rows.removed) for rows in files),
-        rows=[named(line) for line in lines[:SHOWN]],
+        rows=list(write.titles) or titles_of(catalog, write),
     )
 
 
-def named(line: bytes) -> str:
-    """Return what a row is called."""
-    match orjson.loads(line):
-        case {"kind": "relation", "from": source, "type": kind, "to": target}:
-            return f"{source} {kind} {target}"
-        case {"kind": "feedback", "ref": ref}:
-            return f"report on {ref}"
-        case {"kind": "run", "run": name}:
-            return f"run/{name}"
-        case {"kind": "event", "id": name}:
-            return f"event/{name}"
-        case {"kind": "entity", "type": kind, "name": name} | {"kind": kind, "name": name}:
-            return f"{kind}/{name}"
-    return line.decode()
+def titles_of(catalog: Catalog, write: notes.Write) -> list[str]:
+    """Return what the first rows of a write are called, where an older version noted it."""
+    lines: list[bytes] = []
+    for file, rows in write.files.items():
+        lines += [*rows.changed, *rows.removed][: notes.SHOWN]
+        lines += catalog.lines_of(rows.added[: notes.SHOWN], file).values()
+    return [notes.title(orjson.loads(line)) for line in lines[: notes.SHOWN]]
 
 
-def changed_since(write: Write, since: list[tuple[str, bytes | None]]) -> Refused:
-    """Say which rows of a write were changed since, so that it cannot be taken back."""
-    rows = [named(line) if line is not None else f"a row of {file} that is gone" for file, line in since]
-    more = f" and {len(rows) - SHOWN:,} more" if len(rows) > SHOWN else ""
+def row_named(file: str, line: bytes | None) -> str:
+    """Return what a row is called that was changed since a write."""
+    return notes.title(orjson.loads(line)) if line is not None else f"a row of {file} that is gone"
+
+
+def changed_since(write: notes.Write, rows: Sequence[str]) -> Refused:
+    """Say what was changed since a write, so that it cannot be taken back."""
+    more = f" and {len(rows) - notes.SHOWN:,} more" if len(rows) > notes.SHOWN else ""
+    wrote = f" ({', '.join(write.titles)})" if write.titles else ""
     return Refused(
-        f"{write.command} of {write.at} cannot be taken back, changed since: {', '.join(rows[:SHOWN])}{more}",
-        hint="nothing was changed; edit them, or use git",
-        details={"rows": rows},
+        f"{write.command} of {write.at}{wrote} cannot be taken back, changed since:"
+        f" {', '.join(rows[: notes.SHOWN])}{more}",
+        hint="nothing was changed; go back to the branch of that write, edit the rows, or use git",
+        details={"rows": list(rows)},
     )

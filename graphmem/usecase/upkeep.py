@@ -8,17 +8,19 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from graphmem import beneath
 from graphmem.catalog.catalog import transaction
 from graphmem.config import is_trusted, needs_trust
 from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.garbage import uncollected
+from graphmem.ledger import undo
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.ledger.row import canonical_line
-from graphmem.ledger.types import claim, taken_labels, type_file, vocabulary_json
+from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
 from graphmem.model.result import (
     Checked,
     Exported,
@@ -31,6 +33,7 @@ from graphmem.model.result import (
 )
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
+from graphmem.search.vectors import forget_damaged
 from graphmem.store import Store, open_store
 from graphmem.usecase.clone import register
 
@@ -45,16 +48,18 @@ def init(folder: Path) -> Initialised:
     """Prepare a project, or complete what is missing; run again it changes nothing."""
     layout = Layout(folder.absolute())
     is_new = not layout.store.is_dir()
+    beneath.refuse_links(layout.store)
     registered = []
     for path in folders(layout):
-        path.mkdir(parents=True, exist_ok=True)
-    if not layout.config.exists():
-        layout.config.write_text(f"format = {FORMAT}\n", encoding="utf-8")
+        with beneath.folder(path, make=True):
+            pass
+    if not beneath.is_file(layout.config):
+        beneath.write(layout.config, f"format = {FORMAT}\n".encode())
         registered.append(f"{FOLDER}/config.toml")
     for path, missing in missing_entries(layout).items():
-        lines = path.read_bytes().splitlines() if path.exists() else []
+        lines = beneath.read(path).splitlines() if beneath.is_file(path) else []
         data = b"\n".join([*lines, *map(str.encode, missing), b""])
-        replace_files({path: data})  # a link is replaced, never written to
+        replace_files({path: data})
         registered.append(f"{FOLDER}/{path.name}")
     store = open_store(folder)
     try:
@@ -84,7 +89,7 @@ def missing_entries(layout: Layout) -> dict[Path, list[str]]:
     found = {}
     for name, text in ((".gitignore", IGNORED), (".gitattributes", ATTRIBUTES)):
         path = layout.store / name
-        lines = path.read_bytes().splitlines() if path.exists() else []
+        lines = beneath.read(path).splitlines() if beneath.is_file(path) else []
         found[path] = [line for line in text.splitlines() if line.encode() not in lines]
     return {path: missing for path, missing in found.items() if missing}
 
@@ -107,7 +112,7 @@ def export(store: Store, *, to: Path | None) -> Exported:
         writes: dict[Path, bytes] = {}
         for file in store.ledger.data_files():
             data = canonical(store, file)
-            is_changed = (store.layout.store / file).read_bytes() != data
+            is_changed = beneath.read(store.layout.store / file) != data
             digest = hashlib.sha256(data).hexdigest()
             files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
             if to is not None:
@@ -118,7 +123,7 @@ def export(store: Store, *, to: Path | None) -> Exported:
             writes |= store.ledger.stale_vocabulary_file()
         else:
             writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
-            writes |= {to / path.relative_to(store.layout.store): path.read_bytes() for path in other_files(store)}
+            writes |= {to / path.relative_to(store.layout.store): beneath.read(path) for path in other_files(store)}
         replace_files(writes, store.layout if to is None else None)
         store.ledger.sync_locked()
     return Exported(files=files)
@@ -128,7 +133,9 @@ def other_files(store: Store) -> list[Path]:
     """Return the committed files that are not derived, but for the data that this version knows."""
     layout, known = store.layout, set(store.ledger.data_files())
     unknown = [layout.store / file for file in layout.data_files() if file not in known]
-    return [path for path in (layout.config, *sorted(layout.types.glob("*/*.md")), *unknown) if path.is_file()]
+    types = [path for folder in beneath.folders(layout.types) for path in beneath.files(folder)]
+    named = [path for path in types if path.suffix == ".md"]
+    return [path for path in (layout.config, *named, *unknown) if beneath.is_file(path)]
 
 
 def refuse_findings(store: Store) -> None:
@@ -149,7 +156,7 @@ def export_check(store: Store) -> Checked:
         unwell = {finding.file for finding in findings}
         for file in store.ledger.data_files():
             if file not in unwell:
-                findings += uncanonical(file, (store.layout.store / file).read_bytes(), canonical(store, file))
+                findings += uncanonical(file, beneath.read(store.layout.store / file), canonical(store, file))
         findings += stale_vocabulary(store)
     return Checked(ok=not findings, findings=findings)
 
@@ -174,7 +181,7 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
 def stale_vocabulary(store: Store) -> list[Finding]:
     """Say when ``schema.json`` is not what the types say."""
     path = store.layout.vocabulary
-    if path.is_file() and path.read_bytes() == vocabulary_json(store.catalog.vocabulary):
+    if beneath.is_file(path) and beneath.read(path) == vocabulary_json(store.catalog.vocabulary):
         return []
     return [
         Finding(file="schema.json", line=1, column=1, code="stale_schema", severity="error",
@@ -184,12 +191,15 @@ def stale_vocabulary(store: Store) -> list[Finding]:
 
 def rebuild(store: Store, *, embed: bool) -> Rebuilt:
     """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
+    store.refuse_unusable()
     start = time.monotonic()
     with uncollected():
         with store.ledger.writing():
             with transaction(store.catalog.connection):
                 store.catalog.clear()
             store.ledger.sync_locked()
+            forget_damaged(store.catalog.connection, store.local / "vectors")
+            store.catalog.compact()
         store.report()
         embedded = 0
         if embed:
@@ -240,6 +250,12 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
             if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
                 return existing
             raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
+        group = "entities" if isinstance(made, EntityType) else "relations"
+        if has_file(store.layout, group, made.type):
+            raise Refused(
+                f"types/{group}/{made.type}.md is there already and cannot be read",
+                hint="correct it, see: graphmem validate; or remove it first",
+            )
         labels = taken_labels()
         for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
             claim(labels, known)
@@ -258,9 +274,18 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
             relations[made.type] = made
         after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
         schema = {store.layout.vocabulary: after}
-        replace_files(type_file(store.layout, made) | schema, store.layout)
+        ((path, text),) = type_file(store.layout, made).items()
+        below = path.relative_to(store.layout.store).as_posix()
+        note = undo.note_type(store.layout, store.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
+        replace_files({path: text} | schema, store.layout)
+        undo.confirm(note)
         store.ledger.sync_locked()
     return made
+
+
+def noun_of(made: EntityType | RelationType) -> str:
+    """Return what a type is a type of."""
+    return "entity" if isinstance(made, EntityType) else "relation"
 
 
 def known_end(scopes: tuple[str, ...], end: str) -> None:

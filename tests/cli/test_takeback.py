@@ -29,7 +29,7 @@ def test_purge_shows_what_would_go_and_then_how_to_clean_history(known: Graphmem
     )
     done = known("purge", "no-yaml", "--yes")
     assert "purged failure/no-yaml\n" in done.out
-    assert "git filter-repo --invert-paths --path-glob '*.graphmem/data/failure.ndjson'" in done.out
+    assert "to remove them there: graphmem purge --history-script FILE" in done.out
     assert known("purge", "--archived", "--yes") == Done(0, "", "graphmem: nothing to purge\n")
     assert known("purge").status == 2
 

@@ -112,10 +112,10 @@ def test_a_journal_cut_at_any_byte_means_that_nothing_was_written(
     with open_memory(folder) as memory, monkeypatch.context() as patch:
         renamed = iter([None, None])  # the note of undo, then the journal
 
-        def only_the_journal(source: Any, target: Any) -> None:
+        def only_the_journal(source: Any, target: Any, **folders: Any) -> None:
             if next(renamed, Died) is Died:
                 raise Died
-            os.rename(source, target)
+            os.rename(source, target, **folders)
 
         patch.setattr(os, "replace", only_the_journal)
         with pytest.raises(Died):

@@ -108,6 +108,8 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "event": st.fixed_dictionaries({"kind": st.just("event"), "id": lines, "type": texts, "at": times}, optional={
         "subject": texts, "data": values, "later": values,
     }),
+    "purge": st.fixed_dictionaries({"kind": st.just("purge"), "salt": texts, "at": times,
+                                    "hash": st.text("0123456789abcdef", min_size=64, max_size=64)}),
 }  # fmt: skip
 
 
@@ -158,6 +160,7 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "feedback": {"ref": "failure/a", "helped": True, "at": NOW, "id": "i"},
     "run": {"run": "r", "at": NOW},
     "event": {"id": "i", "type": "t", "at": NOW},
+    "purge": {"salt": "s", "hash": "0" * 64, "at": NOW},
 }
 
 

@@ -173,7 +173,7 @@ def test_short_vectors_that_a_death_cut_or_another_file_left_are_made_again(
         assert not store.is_sketched
         assert [n for n, _ in store.search(rows[5], None, 3)] == brute_force(rows, live, rows[5], None, 3)
     store.sketch_all()
-    store.erase([5])
+    vectors.forget(connection, store.folder, [(5).to_bytes(16)])
     assert not store.sketch.path.exists()
     store.sketch_all()
     assert not np.fromfile(store.sketch.path, "<f4")[-295 * store.sketch.width :][: store.sketch.width].any()

@@ -98,6 +98,14 @@ def test_the_tasks_of_a_renamed_campaign_are_found(campaign: Memory) -> None:
     assert campaign.validate().findings == []
 
 
+def test_a_parent_that_was_completed_and_archived_stays_complete(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1), task(2, 1), task(3), task(4, 3)])
+    campaign.edit("auth/001-s1", {"status": "complete"})
+    campaign.forget("auth/001-s1")
+    campaign.forget("auth/003-s3")
+    assert [found.ref for found in campaign.campaigns.ready("auth").ready] == ["task/auth/002-s2"]
+
+
 def test_ready_are_the_pending_tasks_whose_parents_are_all_complete(campaign: Memory) -> None:
     campaign.campaigns.add_tasks("auth", [task(1), task(2), task(3, [1, 2]), task(4, 3)])
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphmem import BadInput, Conflict, Memory, NotFound, Refused
 from graphmem.model import Campaign, Failure, Pattern
-from tests.sample import data
+from tests.sample import CREATED, data, open_memory
 
 LOCK = "sqlite3.OperationalError: database is locked"
 NPM = "npm ERR! peer dep missing: react@18"
@@ -281,3 +281,32 @@ def test_a_row_typed_in_another_form_is_still_its_entity(memory: Memory, tmp_pat
     assert [found.ref for found in memory.related("boom").results] == ["module/café"]
     assert memory.cypher("MATCH (m:Module)-[:CAUSES]->(f:Failure) RETURN m.name").rows == [["café"]]
     assert memory.validate().ok
+
+
+# --- what is answered under a name ----------------------------------------------------------------------------------
+
+
+def test_a_name_that_two_records_have_is_answered_with_a_warning(tmp_path: Path) -> None:
+    """As after a merge: without it a report would silently go to the other record."""
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as memory:
+        rows = [
+            row(kind="failure", name="dup", key=key, trigger=key, created_at=CREATED) for key in ("boom-1", "bang-2")
+        ]
+        data(tmp_path, "failure").write_bytes(b"".join(line + b"\n" for line in rows))
+        shown = memory.get("failure/dup").ref
+        (other,) = {found.ref for found in memory.list("failure").results} - {shown}
+        assert [text for text in said if other in text and "not the only record of this name" in text]
+        said.clear()
+        memory.get(other)
+        memory.get("failure/boom-1")
+        assert said == []
+
+
+def test_what_was_superseded_is_refused_with_its_successor(memory: Memory) -> None:
+    memory.failures.add(LOCK, name="old")
+    memory.failures.add(NPM, name="new")
+    memory.supersede("old", "new")
+    memory.rename("new", "newer")
+    with pytest.raises(Refused, match="superseded by failure/newer"):
+        memory.failures.add(LOCK)

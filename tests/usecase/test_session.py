@@ -104,6 +104,9 @@ def test_a_constraint_that_expired_is_never_returned_and_dropped_at_the_next_wri
         memory.sessions.work_on("anything")
         assert memory.list("constraint").total == 1
         assert memory.get("constraint/freeze-the-api").record.archive_reason == "expired"
+        again = memory.sessions.constrain("freeze  the api")
+        assert (again.action, again.ref) == ("restored", "constraint/freeze-the-api")
+        assert len(memory.sessions.show().active_constraints) == 2
         for never in ("tomorrow", at(1)):
             with pytest.raises(BadInput):
                 memory.sessions.constrain("later", expires_at=never)

@@ -10,7 +10,8 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
 from tests.ledger.test_journal import Died, dying
-from tests.sample import contents, data, edge, failure, open_memory, pattern, write
+from tests.repository import Repository
+from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
 
 
 def failures(memory: Memory, *names: str) -> None:
@@ -90,7 +91,7 @@ def test_purge_leaves_no_trace_in_the_files(memory: Memory, tmp_path: Path) -> N
     linked(memory)
     answer = memory.purge(["secret"], yes=True)
     assert answer.done
-    assert "data/failure.ndjson" in answer.history[0]
+    assert answer.history == ["graphmem purge --history-script FILE"]
     assert not [name for name, found in contents(tmp_path).items() if b"secret" in found]
     assert not any(b"secret" in path.read_bytes() for path in (tmp_path / ".graphmem/state").rglob("*.json"))
     assert memory.get("older").record.superseded_by is None
@@ -239,15 +240,75 @@ def test_rows_of_others_stay_when_a_write_is_taken_back(memory: Memory, tmp_path
     assert [found.ref for found in memory.list().results] == ["failure/pulled"]
 
 
-def test_a_write_that_never_happened_is_passed_over(memory: Memory, tmp_path: Path) -> None:
+def test_a_write_that_never_happened_is_passed_over(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A process that dies after it noted its write, and before its files are replaced, leaves such a note."""
     failures(memory, "a")
-    before = rows(tmp_path)
-    failures(memory, "b")
-    write(data(tmp_path, "failure"), *before.values())
+    with monkeypatch.context() as patch:
+        patch.setattr("graphmem.ledger.store.replace_files", lambda *_: (_ for _ in ()).throw(Died()))
+        with pytest.raises(Died):
+            failures(memory, "b")
     assert memory.undo().writes[0].rows == ["failure/a"]
     assert rows(tmp_path) == {}
     assert memory.undoable().writes == []
+
+
+def test_undo_on_another_branch_refuses_rather_than_take_back_an_older_write(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    with open_memory(tmp_path) as memory:
+        failures(memory, "first")
+        repository.commit("first")
+        repository("checkout", "-q", "-b", "side")
+        memory.types.add_entity("thing")
+        failures(memory, "second")
+        repository.commit("second")
+        repository("checkout", "-q", "main")
+        before = contents(tmp_path)
+        for number in (1, 2):
+            with pytest.raises(Refused, match=r"add failure|python") as refusal:
+                memory.undo(number)
+            assert "failure/second" in str(refusal.value)
+            assert "a row of data/failure.ndjson that is gone" in str(refusal.value)
+        assert contents(tmp_path) == before
+        assert [found.rows for found in memory.undoable().writes] == [
+            ["failure/second"], ["entity type thing"], ["failure/first"]]  # fmt: skip
+        repository("checkout", "-q", "side")
+        assert memory.undo(3).writes[2].rows == ["failure/first"]
+
+
+def test_undo_takes_back_a_type_that_nothing_uses(memory: Memory, tmp_path: Path) -> None:
+    before = {name: found for name, found in contents(tmp_path).items() if name != "config.toml"}
+    memory.types.add_entity("thing")
+    memory.types.add_relation("touches", sources=["failure"], targets=["thing"])
+    memory.entities.add("thing", "one")
+    failures(memory, "a")
+    memory.relations.link("failure/a", "touches", "thing/one")
+    listed = [found.rows for found in memory.undoable().writes]
+    assert listed == [["failure/a touches thing/one"], ["failure/a"], ["thing/one"], ["relation type touches"],
+                      ["entity type thing"]]  # fmt: skip
+    memory.undo(3)
+    with open_memory(tmp_path) as other:
+        other.entities.add("thing", "two")
+    memory.undo()
+    memory.undo(2)
+    now = {name: found for name, found in contents(tmp_path).items() if found and name != "config.toml"}
+    assert now == before
+    assert memory.types.list().entities == []
+    assert memory.validate().findings == []
+
+
+def test_a_type_that_is_in_use_is_not_taken_back(memory: Memory, tmp_path: Path) -> None:
+    memory.types.add_entity("thing")
+    write(data(tmp_path, "entities/thing"), line(kind="entity", type="thing", name="t"))
+    with pytest.raises(Refused, match="1 rows are of it"):
+        memory.undo()
+    data(tmp_path, "entities/thing").unlink()
+    path = tmp_path / ".graphmem/types/entities/thing.md"
+    path.write_text(path.read_text() + "\nmore\n")
+    with pytest.raises(Refused, match=r"types/entities/thing.md, which is gone or has another text"):
+        memory.undo()
+    assert path.exists()
 
 
 def test_a_write_to_a_full_disk_can_be_undone_around(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,220 @@
+"""
+Files below ``.graphmem``: listed, opened, replaced and removed without following a symbolic link.
+
+A store comes with a branch, and a branch can hold links to anywhere. So every folder below ``.graphmem`` is opened by
+descriptor, part by part, and a link counts as missing. What opens a file by its path alone (SQLite, the graph engine,
+a memory map) is preceded by ``refuse_link``. A path that has no part ``.graphmem`` is the user's own; only its last
+part may not be a link.
+Source: docs/guarantees.md, "With a hostile branch".
+"""
+
+import contextlib
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from io import BufferedRandom
+from pathlib import Path
+
+from graphmem.errors import Refused, Unavailable
+
+STORE = ".graphmem"
+PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+MODES = {
+    "rb": os.O_RDONLY,
+    "r+b": os.O_RDWR,
+    "wb": os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
+    "ab": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+}
+
+
+def divided(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """Return the folder from which a path is walked part by part, and those parts."""
+    if STORE not in path.parts:
+        return path, ()
+    place = path.parts.index(STORE) + 1
+    below = path.parts[place:]
+    if ".." in below:
+        raise OSError(errno.EINVAL, "leads out of its folder", str(path))
+    return Path(*path.parts[:place]), below
+
+
+@contextlib.contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Give an error of the operating system the whole path; what a link hides counts as missing."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise FileNotFoundError(errno.ENOENT, "a symbolic link is not followed", str(path)) from None
+        error.filename = str(path)
+        raise
+
+
+@contextlib.contextmanager
+def folder(path: Path, *, make: bool = False) -> Iterator[int]:
+    """Yield the descriptor of a folder, made where it is missing if asked for."""
+    start, parts = divided(path)
+    if make:
+        start.mkdir(parents=True, exist_ok=True)
+    with named(path):
+        handle = os.open(start, DIRECTORY)
+    try:
+        for part in parts:
+            with named(path):
+                if make:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=handle)
+                inner = os.open(part, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def descriptor(path: Path, flags: int) -> int:
+    """Return the descriptor of a regular file."""
+    with folder(path.parent) as parent, named(path):
+        handle = os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o666, dir_fd=parent)
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            return handle
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def opened(path: Path, mode: str = "rb") -> BufferedRandom:
+    """Open a regular file; ``mode`` is ``rb``, ``r+b``, ``wb`` or ``ab``."""
+    made: BufferedRandom = open(descriptor(path, MODES[mode]), mode)  # type: ignore[assignment] # noqa: SIM115
+    return made
+
+
+def read(path: Path) -> bytes:
+    """Return the content of a file."""
+    with opened(path) as file:
+        return file.read()
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file down to the disk."""
+    with opened(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def stat_of(path: Path) -> os.stat_result | None:
+    """Return what the system says of a regular file; None where there is none."""
+    try:
+        with folder(path.parent) as parent, named(path):
+            found = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is a regular file."""
+    return stat_of(path) is not None
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is a folder."""
+    try:
+        with folder(path):
+            return True
+    except FileNotFoundError:
+        return False
+
+
+def replace(source: Path, target: Path) -> None:
+    """Put a file in the place of another one of the same folder."""
+    with folder(target.parent) as parent, named(target):
+        os.replace(source.name, target.name, src_dir_fd=parent, dst_dir_fd=parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a link itself, if it is there."""
+    with contextlib.suppress(FileNotFoundError), folder(path.parent) as parent, named(path):
+        os.unlink(path.name, dir_fd=parent)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all it holds, if it is there."""
+    with contextlib.suppress(FileNotFoundError), folder(path.parent) as parent, named(path):
+        shutil.rmtree(path.name, dir_fd=parent)
+
+
+def flush(path: Path) -> None:
+    """Write a folder down to the disk: the names in it count from then on."""
+    with folder(path) as handle:
+        os.fsync(handle)
+
+
+def files(path: Path) -> list[Path]:
+    """Return the regular files of a folder, in name order; none where it is missing."""
+    return [path / entry.name for entry in entries(path) if entry.is_file(follow_symlinks=False)]
+
+
+def folders(path: Path) -> list[Path]:
+    """Return the folders of a folder, in name order; none where it is missing."""
+    return [path / entry.name for entry in entries(path) if entry.is_dir(follow_symlinks=False)]
+
+
+def entries(path: Path) -> list[os.DirEntry[str]]:
+    """Return what a folder holds, in name order; nothing where it is missing."""
+    try:
+        with folder(path) as handle, os.scandir(handle) as found:
+            listed = sorted(found, key=lambda entry: entry.name)
+            for entry in listed:
+                entry.is_file(follow_symlinks=False)  # asked while the descriptor is open: the system may have to look
+            return listed
+    except FileNotFoundError:
+        return []
+
+
+def walk(path: Path) -> Iterator[Path]:
+    """Yield a folder and every folder below it, in name order."""
+    yield path
+    for inner in folders(path):
+        yield from walk(inner)
+
+
+def links(store: Path) -> list[Path]:
+    """Return the symbolic links in a store; past states are not looked through, they are made here."""
+    found: list[Path] = []
+    waiting = [store]
+    while waiting:
+        path = waiting.pop()
+        for entry in entries(path):
+            if entry.is_symlink():
+                found.append(path / entry.name)
+            elif entry.is_dir(follow_symlinks=False) and not (path.parent.name == "local" and path.name == PAST):
+                waiting.append(path / entry.name)
+    return sorted(found)
+
+
+def refuse_links(store: Path) -> None:
+    """Raise ``Refused`` for a store with a symbolic link in it: it is read, and not written."""
+    found = links(store)
+    if found:
+        raise Refused(
+            f"{str(found[0])!r} is a symbolic link; a store with a link in it is not written",
+            hint="nothing was changed; look where it leads, then remove it: a branch may have brought it",
+            details={"links": [str(path) for path in found]},
+        )
+
+
+def refuse_link(path: Path) -> None:
+    """Raise ``Unavailable`` where a file that is opened by its path is not a regular one, or lies behind a link."""
+    try:
+        with folder(path.parent) as parent:
+            found = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        if path.parent.exists() and not is_folder(path.parent):
+            raise Unavailable(f"{str(path)!r} lies behind a symbolic link", hint="remove the link") from None
+        return
+    if not stat.S_ISREG(found.st_mode):
+        raise Unavailable(f"{str(path)!r} is not a regular file", hint="remove it: the next command makes it again")

@@ -1,0 +1,175 @@
+"""A memory that stays open: beside other processes, in threads, after it was closed; and what holds no lock."""
+
+import inspect
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+
+from graphmem import Memory, Usage, git
+from graphmem.lock import locked
+from graphmem.usecase.doctor import make_anew
+from tests.sample import data, failure, line, open_memory
+
+ENVIRONMENT = {
+    "GRAPHMEM_EMBEDDING_MODEL": "none",
+    "PYTHONPATH": str(Path(__file__).parents[1]),
+    "PATH": "/usr/bin:/bin",
+}
+
+
+def command(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-m", "graphmem", *arguments], cwd=folder, env=ENVIRONMENT,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+
+
+# --- types and repairs -----------------------------------------------------------------------------------------------
+
+
+def test_an_open_memory_learns_of_a_type_that_another_process_added(memory: Memory, tmp_path: Path) -> None:
+    memory.list()
+    with open_memory(tmp_path) as other:
+        other.types.add_entity("thing")
+        other.entities.add("thing", "one")
+        other.types.add_relation("touches", sources=["failure"], targets=["thing"])
+        other.list()
+    assert [found.ref for found in memory.list().results] == ["thing/one"]
+    assert memory.entities.add("thing", "two").ref == "thing/two"
+    memory.failures.add("it broke", name="a")
+    assert memory.relations.link("failure/a", "touches", "thing/one").action == "created"
+    assert "thing" in {made.type for made in memory.types.list().entities}
+
+
+def test_doctor_leaves_the_open_memory_working(memory_with_model: Memory) -> None:
+    memory = memory_with_model
+    memory.failures.add("it broke", name="a")
+    memory.query("it broke")
+    make_anew(memory.store)
+    assert [found.ref for found in memory.query("it broke").results] == ["failure/a"]
+    memory.failures.add("something else entirely", name="b")
+    assert memory.validate().ok
+
+
+# --- calls that are wrong --------------------------------------------------------------------------------------------
+
+
+def test_a_log_may_be_given_as_one_text(memory: Memory) -> None:
+    memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="no-yaml", fix="pip install pyyaml")
+    text = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'yaml'\n"
+    for log in (text, text.encode(), text.splitlines(), text.encode().splitlines(keepends=True)):
+        assert [found.ref for found in memory.match(log).results] == ["failure/no-yaml"]
+    assert memory.add_rows(failure("x").decode()).created == 1
+    assert memory.ran(["make"], status=1, log=text).log is not None
+
+
+def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.close()
+    memory.close()
+    for call in (memory.list, memory.validate, lambda: memory.failures.add("x"), lambda: memory.query("x"),
+                 lambda: memory.cypher("MATCH (n) RETURN n"), memory.undoable, memory.rebuild):  # fmt: skip
+        with pytest.raises(Usage, match="closed"):
+            call()
+
+
+def test_another_thread_is_told_to_open_its_own(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("x happened", name="x")
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        for call in (memory.list, lambda: memory.failures.add("y"), lambda: memory.get("x"), memory.rebuild):
+            try:
+                call()
+            except Exception as error:
+                raised.append(error)
+        with open_memory(tmp_path) as own:
+            own.failures.add("y happened", name="y", dedup=False)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert [type(error) for error in raised] == [Usage] * 4
+    assert "another thread" in str(raised[0])
+    assert memory.list().total == 2
+
+
+# --- input first, lock last ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        (("add", "--ndjson", "-"), failure("piped")),
+        (("learn", "-", "--run", "r"), orjson.dumps({"type": "review.verdict", "at": "2026-11-01T00:00:00Z",
+                                                     "findings": []}) + b"\n"),
+        (("feedback", "--ndjson", "-"), b'{"ref":"failure/there","helped":true}\n'),
+    ],
+    ids=["add", "learn", "feedback"],
+)  # fmt: skip
+def test_a_slow_pipe_holds_no_lock(tmp_path: Path, arguments: Sequence[str], given: bytes) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("it is there", name="there")
+    slow = command(tmp_path, *arguments)
+    assert slow.stdin is not None
+    slow.stdin.write(given[:5])
+    slow.stdin.flush()
+    for number in range(8):
+        quick = command(
+            tmp_path, "--lock-timeout", "0.5", "add", "failure", "--trigger", f"case {number} x", "--no-dedup"
+        )
+        _, told = quick.communicate(timeout=60)
+        assert quick.returncode == 0, told
+    assert slow.poll() is None
+    _, told = slow.communicate(given[5:], timeout=60)
+    assert slow.returncode == 0, told
+
+
+class Watching:
+    """A model that looks, whenever it embeds, whether the store's lock is free."""
+
+    name, fingerprint, dimensions = "watching", "watching", 8
+
+    def __init__(self) -> None:
+        self.lock: Path | None = None
+        self.texts = 0
+
+    def encode_documents(self, texts: Sequence[str], progress: object = None) -> Any:
+        assert self.lock is not None
+        with locked(self.lock, timeout_s=0):
+            self.texts += len(texts)
+        rows = np.array([[hash((text, place)) % 97 + 1 for place in range(8)] for text in texts], dtype="f4")
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def encode_query(self, text: str) -> Any:
+        return self.encode_documents([text])[0]
+
+
+def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
+    watching = Watching()
+    with open_memory(tmp_path, embedder=watching) as memory:
+        watching.lock = memory.store.ledger.lock
+        data(tmp_path, "failure").write_bytes(b"".join(failure(f"pulled{n}") for n in range(5)))
+        memory.failures.add("added by hand", name="a")
+        memory.patterns.add("when", "do", name="p")
+        memory.add_rows([failure("r1"), failure("r2"), line(kind="pattern", name="q", trigger="t", insight="i")],
+                        dedup=True)  # fmt: skip
+        verdict = {"type": "review.verdict", "findings": [{"text": "wait for it", "severity": "warning"}]}
+        memory.lessons.add("something else", name="l")
+        memory.lessons.learn([orjson.dumps(verdict)], run="r", semantic=True)
+        experience = {"kind": "experience", "task_type": "bug", "description": "d", "approach": "a",
+                      "outcome": "success", "lessons": ["wait for it"]}  # fmt: skip
+        memory.add_rows([orjson.dumps({**experience, "name": f"2026-11-0{day}_t{day}"}) for day in (1, 2)])
+        memory.experiences.promote(yes=True)
+        memory.purge(["failure/a"], yes=True)
+    assert watching.texts > 8
+
+
+def test_git_never_goes_to_the_network_and_has_a_time_limit() -> None:
+    assert git.environment()["GIT_NO_LAZY_FETCH"] == "1"
+    assert 0 < inspect.signature(git.git).parameters["timeout_s"].default < 1_000

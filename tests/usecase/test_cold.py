@@ -1,0 +1,153 @@
+"""A fresh clone, a store that can only be read, files that change under a command."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphmem import Conflict, GraphmemError, Memory
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.row import entry
+from tests.sample import contents, data, failure, open_memory, write
+
+WITHOUT_RIGHTS = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+
+
+# --- every byte ----------------------------------------------------------------------------------------------------
+
+
+def test_validate_sees_a_change_that_left_size_and_time_as_they_were(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("it broke", name="a", fix="old")
+    file = data(tmp_path, "failure")
+    past = time.time_ns() - 10**11
+    os.utime(file, ns=(past, past))
+    memory.list()
+    memory.list()
+    with open(file, "r+b") as handle:
+        content = handle.read().replace(b'"old"', b'"new"')
+        handle.seek(0)
+        handle.write(content)
+    os.utime(file, ns=(past, past))
+    assert memory.get("a").record.fix == "old"  # type: ignore[attr-defined]  # what reads go by is as it was
+    assert memory.validate().ok
+    assert memory.get("a").record.fix == "new"  # type: ignore[attr-defined]
+
+
+def test_validate_sees_a_catalog_that_holds_other_rows_than_the_files(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("it broke", name="a", fix="old")
+    memory.list()
+    memory.store.catalog.connection.execute(
+        "UPDATE record SET line = CAST(replace(CAST(line AS TEXT), 'old', 'bad') AS BLOB)"
+    )
+    assert {found.code for found in memory.validate().findings} == {"catalog_differs"}
+    assert {found.code for found in memory.doctor(fix=True).mended} == {"catalog_differs"}
+    assert memory.get("a").record.fix == "old"  # type: ignore[attr-defined]
+    assert memory.validate().ok
+
+
+# --- a store that can only be read ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def readable(tmp_path: Path) -> Iterator[Path]:
+    """A fresh clone that nobody may write to."""
+    with open_memory(tmp_path / "store") as memory:
+        memory.add_rows([failure(f"f{number}") for number in range(50)])
+    for name in ("local", "state"):
+        shutil.rmtree(tmp_path / "store/.graphmem" / name)
+    subprocess.run(["chmod", "-R", "a-w,a+rX", str(tmp_path / "store")], check=True)
+    (tmp_path / "cache").mkdir(mode=0o777)
+    (tmp_path / "cache").chmod(0o777)
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(0o755)
+    yield tmp_path
+    subprocess.run(["chmod", "-R", "u+w", str(tmp_path / "store")], check=True)
+
+
+@pytest.mark.skipif(bool(WITHOUT_RIGHTS) and not shutil.which("setpriv"), reason="root may write everywhere")
+def test_reads_of_a_store_that_cannot_be_written_are_kept_in_the_users_cache(readable: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(readable / "cache"), "GRAPHMEM_EMBEDDING_MODEL": "none",
+                   "PYTHONPATH": str(Path(__file__).parents[2])}  # fmt: skip
+    said = []
+    code = "from graphmem.cli.app import run; raise SystemExit(run(['list']))"
+    for _ in range(2):
+        done = subprocess.run(
+            [*WITHOUT_RIGHTS, sys.executable, "-c", code], cwd=readable / "store", env=environment,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("failure/") == 50
+        said.append("built local/ from the files" in done.stderr)
+    assert said == [True, False]
+    (folder,) = (readable / "cache/graphmem/stores").iterdir()
+    assert (folder / "catalog.sqlite").exists()
+    assert folder.stat().st_mode & 0o077 == 0
+    assert not (readable / "store/.graphmem/local").exists()
+
+
+def test_a_store_has_a_cache_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("one", "two"):
+        with open_memory(tmp_path / name) as memory:
+            memory.failures.add(f"{name} went wrong", name=name)
+        shutil.rmtree(tmp_path / name / ".graphmem/local")
+        (tmp_path / name / ".graphmem/local").write_text("no folder")  # as good as one that cannot be written
+        with open_memory(tmp_path / name) as memory:
+            assert [found.ref for found in memory.list().results] == [f"failure/{name}"]
+    assert len(list((tmp_path / "cache/graphmem/stores").iterdir())) == 2
+
+
+# --- other programs ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_git_replaces_while_a_command_writes_is_not_overwritten(memory: Memory, tmp_path: Path) -> None:
+    memory.add_rows([failure("a", fix="ours"), failure("b")])
+    theirs = failure("a", fix="theirs") + failure("c")
+    file = data(tmp_path, "failure")
+
+    with memory.store.writing():
+        record = memory.store.catalog.stored(memory.store.resolve("b"))
+        write(file, theirs)  # while the command decides
+        before = contents(tmp_path)
+        with pytest.raises(Conflict, match=r"data/failure.ndjson was replaced by another program"):
+            memory.store.ledger.commit([entry(record.replaced({"fix": "x"}), frozenset())])
+    assert contents(tmp_path) == before
+    assert [found.ref for found in memory.list().results] == ["failure/a", "failure/c"]
+    assert memory.get("a").record.fix == "theirs"  # type: ignore[attr-defined]
+    memory.edit("a", {"tags": ["x"]})
+    assert b"theirs" in file.read_bytes()
+    assert memory.validate().ok
+
+
+def test_a_catalog_without_room_fails_the_command_before_any_file_is_replaced(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.failures.add("it broke", name="a")
+    before = contents(tmp_path)
+    (pages,) = memory.store.catalog.connection.execute("PRAGMA page_count").fetchone()
+    memory.store.catalog.connection.execute(f"PRAGMA max_page_count = {pages}")
+    rows = [failure(f"f{number}", fix="x" * 1_000) for number in range(500)]
+    with pytest.raises((sqlite3.OperationalError, GraphmemError), match="full"):
+        memory.add_rows(rows)
+    assert contents(tmp_path) == before
+    memory.store.catalog.connection.execute("PRAGMA max_page_count = 1000000")
+    memory.add_rows(rows)
+    assert memory.list(limit=1).total == 501
+    assert memory.validate().ok
+
+
+def test_what_a_refused_replacement_wrote_is_gone(tmp_path: Path) -> None:
+    def refuse(fresh: object) -> None:
+        raise Conflict("no")
+
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(Conflict):
+        replace_files({tmp_path / "a": b"new"}, None, refuse)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"old"
