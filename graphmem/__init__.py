@@ -25,26 +25,62 @@ from graphmem.errors import (
 TYPE_CHECKING = False  # to import `typing` takes 5 ms, in which Ctrl-C would end in a traceback
 if TYPE_CHECKING:
     from graphmem.memory import Memory
+    from graphmem.model import (
+        AnyRecord,
+        Campaign,
+        Constraint,
+        Decision,
+        Entity,
+        Event,
+        Experience,
+        Failure,
+        Insight,
+        Lesson,
+        Pattern,
+        Run,
+        Session,
+        Task,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnyRecord",
     "BadInput",
+    "Campaign",
     "Conflict",
+    "Constraint",
     "Damaged",
+    "Decision",
+    "Entity",
+    "Event",
+    "Experience",
+    "Failure",
     "GraphmemError",
+    "Insight",
+    "Lesson",
     "Locked",
     "Memory",
     "NotFound",
+    "Pattern",
     "Refused",
+    "Run",
+    "Session",
+    "Task",
     "Unavailable",
     "Usage",
     "__version__",
 ]
 
+if not TYPE_CHECKING:  # a type checker would take any name for one that is here
 
-def __getattr__(name: str) -> object:
-    """Load `Memory` when it is asked for: the child that runs a user's query imports this package too."""
-    if name == "Memory":
-        return import_module("graphmem.memory").Memory
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name):
+        """Load what is asked for: the child that runs a user's query imports this package too."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module("graphmem.memory" if name == "Memory" else "graphmem.model"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__

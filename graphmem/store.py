@@ -107,7 +107,8 @@ class Store:
         findings = self.ledger.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
         for file in sorted(conflicted):
-            self.say_once(f"{file} holds conflict markers of git; merge both sides with: graphmem resolve")
+            at = next(found.line for found in findings if found.file == file and found.code == "conflict_marker")
+            self.say_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
         findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:MAX_FINDINGS]:
             self.say_once(f"{finding.severity}: {finding}")

@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.inputs import lines_of
+from graphmem.cli.inputs import lines_of, text_of
 from graphmem.cli.paths import from_here
 from graphmem.cli.session import complete_entity_type, session_of
 from graphmem.errors import Usage
@@ -76,7 +76,7 @@ def given(**fields: Any) -> dict[str, Any]:
 @app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
 def failure(
     ctx: typer.Context,
-    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT", help="The error as it is observed.")],
+    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT|-", help="The error; - reads it.")],
     fix: Annotated[str | None, typer.Option("--fix", metavar="TEXT", help="What resolves it.")] = None,
     name: Name = None,
     match: Annotated[
@@ -97,6 +97,7 @@ def failure(
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
     session = session_of(ctx)
+    trigger = text_of(trigger)
     fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, flaky=flaky)
     fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.failures.add(
@@ -110,7 +111,7 @@ def failure(
 )
 def pattern(
     ctx: typer.Context,
-    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT", help="When it applies.")],
+    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT|-", help="When it applies; - reads it.")],
     insight: Annotated[str, typer.Option("--insight", metavar="TEXT", help="What to do then.")],
     name: Name = None,
     saved: Annotated[
@@ -128,6 +129,7 @@ def pattern(
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
     session = session_of(ctx)
+    trigger = text_of(trigger)
     fields = given(
         saved=saved,
         framework=framework,

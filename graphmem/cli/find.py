@@ -50,7 +50,7 @@ def list_records(
     """
     session = session_of(ctx)
     answer = session.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit)
-    session.answer(answer, "\n".join(text.line(found.record) for found in answer.results))
+    session.answer(answer, text.listed([found.record for found in answer.results]))
     if len(answer.results) < answer.total:
         session.say(f"{len(answer.results):,} of {answer.total:,}; raise --limit")
     if not answer.total:

@@ -49,9 +49,11 @@ def counts(answer: Stats) -> Iterator[str]:
     """Yield the numbers of records and edges as tables."""
     entities = {f"entity {name}": number for name, number in answer.entities.items()}
     records = {**answer.records, **entities, "archived": answer.archived}
-    yield text.table(["records", "number"], [[name, f"{number:,}"] for name, number in records.items()])
-    yield ""
-    yield text.table(["relations", "number"], [[name, f"{number:,}"] for name, number in answer.relations.items()])
+    for what, numbers in (("records", records), ("relations", answer.relations)):
+        rows = [[name, f"{number:,}"] for name, number in numbers.items() if number]
+        yield text.table([what, "number"], rows or [["none yet", "0"]])
+        if what == "records":
+            yield ""
 
 
 def health(answer: Stats) -> Iterator[tuple[str, str]]:

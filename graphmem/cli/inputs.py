@@ -9,6 +9,8 @@ from typing import BinaryIO
 from graphmem.errors import NotFound, Unavailable, Usage
 from graphmem.ndjson import Lines
 
+MOST_INPUT = 2**20  # bytes of a text on standard input; no field may be as long
+
 
 @contextlib.contextmanager
 def lines_of(source: str) -> Iterator[Iterable[bytes]]:
@@ -33,6 +35,25 @@ def opened(source: str) -> Iterator[BinaryIO]:
         raise Unavailable(f"{source!r} cannot be read: {(error.strerror or '').lower()}") from None
     with file:
         yield file
+
+
+def text_of(given: str) -> str:
+    """
+    Return a text that was given, for ``-`` what standard input says.
+
+    Raises:
+        Usage: it is no UTF-8, or longer than any text may be.
+    """
+    if given != "-":
+        return given
+    with opened("-") as file:
+        read = file.read(MOST_INPUT + 1)
+    if len(read) > MOST_INPUT:
+        raise Usage(f"standard input has more than {MOST_INPUT:,} bytes", hint="give the lines that tell")
+    try:
+        return read.decode().strip("\n")
+    except UnicodeDecodeError:
+        raise Usage("standard input is no UTF-8", hint="give text") from None
 
 
 def parameter(given: str) -> tuple[str, object]:

@@ -2,7 +2,9 @@
 
 import re
 import shlex
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from graphmem.model import (
@@ -31,13 +33,27 @@ ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the
 ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
+INDENT = 18  # characters before the value of a field
+FIRST = ("trigger", "fix", "insight", "description", "approach", "statement", "objective", "decision", "reasoning",
+         "constraint", "value")  # fmt: skip # fields of a record that say what it is
+LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
+UNSHOWN = ("kind", "key", "name", "ref", "edited")
 HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
 
 
+def is_terminal() -> bool:
+    """Tell whether a person reads the answer."""
+    return sys.stdout.isatty()
+
+
 def one_line(text: str | None, width: int = WIDTH) -> str:
-    """Return a text on one line, cut where it is too long to read."""
+    """Return a text on one line, cut at a word where it is too long to read."""
     line = " ".join((text or "").split())
-    return line if len(line) <= width else line[: width - 1].rstrip() + "…"
+    if len(line) <= width:
+        return line
+    cut = line[: width - 1]
+    at_word = cut if line[width - 1] == " " else cut.rpartition(" ")[0]
+    return (at_word if len(at_word) > width // 2 else cut).rstrip() + "…"  # a path may be one long word
 
 
 def count(number: int, noun: str) -> str:
@@ -50,11 +66,24 @@ def line(record: Record) -> str:
     return f"{record.ref}  {one_line(gist(record).partition(ASIDE)[0])}".rstrip()
 
 
+def listed(records: Sequence[Record]) -> str:
+    """Return records as a list: a line each; on a terminal in columns, with what is to be done."""
+    if not records or not is_terminal():
+        return "\n".join(map(line, records))
+    rows = []
+    for record in records:
+        says, _, advice = gist(record).partition(ASIDE)
+        rows.append([record.ref, says, advice.replace(ASIDE, "\n")])
+    if any(advice for *_, advice in rows):
+        return drawn(["record", "says", "what to do"], rows)
+    return drawn(["record", "says"], [row[:2] for row in rows])
+
+
 def gist(record: Record) -> str:
     """Return what a record says, in one line."""
     match record:
         case Failure():
-            return ASIDE.join([one_line(record.trigger), *fix_lines(record)])
+            return ASIDE.join([one_line(record.headline), *fix_lines(record)])
         case Pattern():
             return f"{one_line(record.trigger)}{ASIDE}do: {one_line(record.insight, ADVICE)}"
         case Entity():
@@ -112,15 +141,28 @@ def changed(answer: Changed, *, is_dry: bool = False) -> str:
 
 
 def fields(record: Record, *, but: str = "") -> str:
-    """Return every field of a record that has a value, one a line; all ``but`` one."""
+    """Return every field of a record that has a value, what it says first; all ``but`` one."""
+    values = record.model_dump(by_alias=True)
+    if isinstance(record, Failure):
+        values["alternates"] = [found for found in values["alternates"] if found["field"] != "fix"]
+    names = [*(name for name in FIRST if name in values), *(name for name in values if name not in (*FIRST, *LAST)),
+             *(name for name in LAST if name in values)]  # fmt: skip
     lines = [record.ref]
-    for name, value in record.model_dump(by_alias=True).items():
-        if name in ("kind", "key", "name", "ref", "edited", but) or value in (None, [], (), {}, "", False):
-            continue
-        if name in ("helped", "failed") and not value:
-            continue
-        lines.append(f"  {name + ':':<15} " + shown(value).strip().replace("\n", "\n" + " " * 18))
+    for name in names:
+        if name == "fix":
+            lines += [field("fix", found.text) for found in fixes(record)]
+        elif name not in (*UNSHOWN, but) and values[name] not in (None, [], (), {}, "", False, 0):
+            lines.append(field(name, shown(values[name])))
     return "\n".join(lines)
+
+
+def field(name: str, value: str) -> str:
+    """Return a field with its value; on a terminal its lines are as long as that is wide."""
+    lines = value.strip().split("\n")
+    if is_terminal():
+        width = max(40, shutil.get_terminal_size().columns - INDENT)
+        lines = [part for line in lines for part in textwrap.wrap(line, width, break_long_words=False) or [""]]
+    return f"  {name + ':':<15} " + ("\n" + " " * INDENT).join(lines)
 
 
 def shown(value: object) -> str:
@@ -186,7 +228,7 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows as a table: drawn on a terminal, aligned plain text elsewhere."""
-    if sys.stdout.isatty():
+    if is_terminal():
         return drawn(headers, rows)
     widths = [max(len(row[n]) for row in (headers, *rows)) for n in range(len(headers))]
     lines = [headers, *rows]

@@ -70,7 +70,9 @@ def load(kind: str, folder: Path) -> Any:
         from safetensors import SafetensorError  # noqa: PLC0415
         from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
     except ImportError as error:
-        raise Unavailable(f"sentence-transformers cannot be imported: {error}") from error
+        raise Unavailable(
+            f"sentence-transformers cannot be imported ({error}): pip install 'graphmem[models]'"
+        ) from error
     disable_progress_bar()  # loading takes a moment only, and standard error is the user's
     try:
         return getattr(sentence_transformers, kind)(str(folder), local_files_only=True, trust_remote_code=False)

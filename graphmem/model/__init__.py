@@ -1,5 +1,7 @@
 """Frozen pydantic records, one file per kind: no I/O, no clock, no randomness."""
 
+from typing import TypeAlias
+
 from graphmem.model.campaign import Campaign
 from graphmem.model.entity import Entity
 from graphmem.model.experience import Experience
@@ -14,6 +16,23 @@ from graphmem.model.record import Frozen, Memory, Record
 from graphmem.model.relation import Relation
 from graphmem.model.session import Constraint, Decision, Session
 from graphmem.model.task import Task
+
+# What an answer shows: one of these, so that a type checker knows the fields once the class is known.
+AnyRecord: TypeAlias = (
+    Failure
+    | Pattern
+    | Lesson
+    | Experience
+    | Insight
+    | Entity
+    | Campaign
+    | Task
+    | Decision
+    | Constraint
+    | Session
+    | Run
+    | Event
+)
 
 # The model of each kind of row; the order is that of the docs.
 MODELS: dict[str, type[Frozen]] = {
@@ -37,6 +56,7 @@ MODELS: dict[str, type[Frozen]] = {
 
 __all__ = [
     "MODELS",
+    "AnyRecord",
     "Campaign",
     "Constraint",
     "Decision",

@@ -7,8 +7,13 @@ from pydantic import Strict, model_validator
 
 from graphmem.model.field import MATCH_CHARACTERS, Flag, Limit, Number, Text
 from graphmem.model.record import Triggered
+from graphmem.names import slug
 
 Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
+
+
+TRACEBACK = "Traceback (most recent call last)"
+ERROR_LINE = re.compile(r"(?:[\w.$]+[.:])?[A-Z]\w*(?:Error|Exception)\b")  # of a stack trace that begins with code
 
 
 class Failure(Triggered):
@@ -39,6 +44,22 @@ class Failure(Triggered):
             except (re.error, RecursionError, OverflowError) as error:
                 raise ValueError(f"match {self.match[:80]!r} is no regular expression: {error}") from None
         return self
+
+    @property
+    def headline(self) -> str:
+        """The line of the trigger that says what went wrong: of a traceback its error, not its first line."""
+        lines = [line for line in self.trigger.splitlines() if line.strip()]
+        if len(lines) > 1:
+            starts = [place for place, line in enumerate(lines) if TRACEBACK in line]
+            after = lines[starts[-1] + 1 :] if starts else []
+            ends = [line for line in after if not line[0].isspace()] if starts else lines
+            found = ends if starts else [line for line in ends if ERROR_LINE.match(line)]
+            return found[0] if found else lines[0]
+        return self.trigger
+
+    @property
+    def plain_name(self) -> str:
+        return slug(self.headline)
 
     @property
     def search_text(self) -> str:

@@ -1,9 +1,10 @@
 """The answer of every operation: one model each, the same JSON from every front end (docs/reference/json.md)."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, SkipValidation
 
+from graphmem.model import AnyRecord, Pattern
 from graphmem.model.blackboard import CurrentSession, CurrentTask, Preferences
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
@@ -11,7 +12,11 @@ from graphmem.model.record import Alternate, Record
 from graphmem.model.vocabulary import EntityType, RelationType
 
 # A record was checked when it was read; the name it is shown by, such as ``beta~0a1b2c``, is none it could be given.
-Shown: TypeAlias = Annotated[SerializeAsAny[Record], SkipValidation]
+if TYPE_CHECKING:
+    Shown: TypeAlias = AnyRecord
+    ShownPattern: TypeAlias = Pattern
+else:
+    Shown = ShownPattern = Annotated[SerializeAsAny[Record], SkipValidation]
 
 Tier = Literal["critical", "productive", "exploration", "background"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
@@ -331,7 +336,7 @@ class Solution(Answer):
     strength: float
     help_ratio: float
     path: list[Edge]
-    record: Shown
+    record: ShownPattern
     cites: list[Cited] = []
 
 

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 
+from pydantic import JsonValue
+
 from graphmem.model.result import Became, FieldChange, RowChange
 from graphmem.names import TYPE_NAME, row_key, row_title
 from graphmem.ndjson import BadLine, Row, decode
@@ -13,6 +15,7 @@ ORDER = (
     "failure", "pattern", "lesson", "experience", "insight", "entity", "campaign", "task", "decision", "constraint",
     "session", "relation", "feedback", "run", "event", "purge", "entity type", "relation type",
 )  # fmt: skip
+ENDS = ("from", "to", "ref", "task")  # of an edge, of a report
 COUNTED = ("created", "changed", "removed")  # what is said as a number of things, by its sign; the rest by its word
 SIGNS = "+~-"
 
@@ -82,6 +85,31 @@ def differing(before: Row, after: Row) -> Iterator[FieldChange]:
     telling = [name for name in names if name not in ASIDE and name != "key"]
     for name in telling or names:
         yield FieldChange(field=name, old=before.get(name), new=after.get(name))
+
+
+def texts_of(found: RowChange) -> Iterator[str]:
+    """Yield the texts of a change that may refer to records: the ends of an edge, what a report is about, fields."""
+    for value in (*(found.row.get(name) for name in ENDS), *(v for f in found.fields for v in (f.old, f.new))):
+        yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
+
+
+def key_ref(found: RowChange) -> str:
+    """Return how rows name the record of a change."""
+    return row_key(found.row, ())
+
+
+def by_names(found: RowChange, names: Mapping[str, str]) -> RowChange:
+    """Return a change with other names for the records that it refers to; its row stays as it is."""
+
+    def named(value: JsonValue) -> JsonValue:
+        if isinstance(value, list):
+            return [named(item) for item in value]
+        return names.get(value, value) if isinstance(value, str) else value
+
+    fields = [field.model_copy(update={"old": named(field.old), "new": named(field.new)}) for field in found.fields]
+    is_reference = found.kind in ("relation", "feedback")
+    row = {**found.row, **{name: named(found.row[name]) for name in ENDS if name in found.row}}
+    return found.model_copy(update={"fields": fields, **({"ref": row_title(row)} if is_reference else {})})
 
 
 def summary(changes: Iterable[RowChange]) -> str:

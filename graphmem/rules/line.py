@@ -14,6 +14,7 @@ from graphmem.rules.signature import TRIGGER_LINES
 
 COLOUR = re.compile(r"\x1b\[[0-9;:]*[mK]")
 PREFIXES = 8  # that are taken off one line at most
+PREFIX = 500  # characters in which one may stand: no line, however it was made, takes long
 SHORT = 8  # characters: below that, what is left without a prefix says too little to stand for a trigger
 LEVELS = "ERROR|WARN|WARNING|INFO|DEBUG|TRACE|CRITICAL|FATAL|SEVERE|NOTICE"
 TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
@@ -34,7 +35,7 @@ NOISE = re.compile(
 )
 # What else may stand before a message in a log. It says where it happened, so a trigger that has it keeps it.
 PLACE = re.compile(
-    r"(?:FAILED|ERROR) \S+::.*? - "  # pytest's summary
+    r"(?:FAILED|ERROR) [^\s:]+::.*? - "  # pytest's summary
     r"|(?:[A-Za-z]:)?[^\s:()]+\.\w{1,5}(?::\d+){1,2}: |[^\s()]+\.\w{1,5}\(\d+,\d+\): "  # compilers, Go's tests
     r"|(?:/\S*/)?(?:ba|da|z|k)?sh: (?:line )?(?:\d+: )?"
     r"|Caused by: |Exception in thread \"[^\"]*\" |Uncaught (?:\(in promise\) )?|\[cause\]: "
@@ -42,7 +43,7 @@ PLACE = re.compile(
     r"|(?:[A-Za-z_$][\w$]*(?:\.|::))+(?=[A-Z]\w*(?:: |$))"  # the package of an exception class
 )
 MAKE = re.compile(r"^make\[\d+\]: ")
-VERBOSE = re.compile(r"^(\S+::.*) FAILED(?: \[ ?\d+%\])?$")  # pytest -v
+VERBOSE = re.compile(r"^([^\s:]+::.*) FAILED(?: \[ ?\d+%\])?$")  # pytest -v
 
 
 def plain(line: str) -> str:
@@ -55,7 +56,7 @@ def bare(line: str) -> str:
     """Return a line of a trigger without what runners and loggers put before it; as it is where little is left."""
     text = plain(line)
     for _ in range(PREFIXES):
-        found = NOISE.match(text)
+        found = NOISE.match(text, 0, PREFIX)
         if not found or len(text) - found.end() < SHORT:
             break
         text = text[found.end() :]
@@ -67,7 +68,7 @@ def forms(line: str) -> Iterator[str]:
     text = plain(line)
     yield text
     for _ in range(PREFIXES):
-        found = NOISE.match(text) or PLACE.match(text)
+        found = NOISE.match(text, 0, PREFIX) or PLACE.match(text, 0, PREFIX)
         if not found or found.end() == len(text):
             break
         text = text[found.end() :]
@@ -79,7 +80,7 @@ def trigger_lines(trigger: str) -> list[str]:
     return [line for line in map(bare, islice(trigger.splitlines(), TRIGGER_LINES)) if line]
 
 
-@lru_cache(4_096)  # the lines of a log recur
+@lru_cache(512)  # the lines of a log recur; each may have 16 KiB
 def numbers(line: str) -> tuple[int, ...]:
     """Return the numbers that stand for what a line of a log may be."""
     return tuple(map(row_id, dict.fromkeys(form for form in forms(line) if form)))

@@ -71,7 +71,7 @@ SHELL = re.compile(r"^(?:\S*/)?[\w.-]+: (?:line )?\d+: ")
 LAST_OF_PYTHON = re.compile(r"^(?:\w+\.)*([A-Za-z_]\w*)(?:: (.*))?$")
 LEAD = re.compile(
     r"^(?:E {2,}|[ |+-]*\| |Caused by: |Exception in thread \"[^\"]*\" |Uncaught |##\[error\]|\[cause\]: "
-    r"|npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\* |(?:FAILED|ERROR) \S+::.*? - )+"
+    r"|npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\* |(?:FAILED|ERROR) [^\s:]+::.*? - )+"
 )
 PANIC = re.compile(r"panicked at (?:'(.*)', )?([^\s:]+):\d+(?::\d+)?:?$")
 

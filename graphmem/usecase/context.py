@@ -85,7 +85,7 @@ def context(store: Store, task: Task, *, budget: int, explain: bool) -> ContextB
         )
     wanted = frozenset(task.tiers) or (USUAL | {"exploration"} if task.complexity in HARD else USUAL)
     found = query(store, task.objective, kinds=None, limit=CANDIDATES, min_similarity=None)
-    tags = {*task.tags, *(word.lower() for word in WORD.findall(task.objective))}
+    tags = {word.lower() for word in (*task.tags, *WORD.findall(task.objective))}
     filed = list(about_files(store, set(task.files), {hit.ref: hit for hit in found.results}))
     first = {hit.ref for hit in filed}
     taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags))]

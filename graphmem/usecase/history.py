@@ -11,7 +11,7 @@ from graphmem.errors import NotFound
 from graphmem.ledger.layout import FOLDER, usual_file
 from graphmem.ledger.types import type_files
 from graphmem.model.field import format_time
-from graphmem.model.result import Difference, History, Revision
+from graphmem.model.result import Difference, History, Revision, RowChange
 from graphmem.model.vocabulary import KINDS
 from graphmem.names import split_ref
 from graphmem.ndjson import BOM, Row
@@ -41,10 +41,21 @@ def diff(store: Store, revisions: str | None) -> Difference:
     lines_then, lines_now = lines(then), lines(now)
     rows_then, bad_then = compare.read_rows(lines_then - lines_now, symmetric)
     rows_now, bad_now = compare.read_rows(lines_now - lines_then, symmetric)
-    changes = compare.compare(rows_then | types(then), rows_now | types(now))
+    changes = by_names(store, compare.compare(rows_then | types(then), rows_now | types(now)))
     return Difference(
         before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=bad_then + bad_now
     )
+
+
+def by_names(store: Store, changes: Sequence[RowChange]) -> list[RowChange]:
+    """Return changes with the records that they refer to by name: rows have them by key."""
+    refs = {text for change in changes for text in compare.texts_of(change) if "/" in text}
+    with store.reading() as catalog:
+        known = catalog.known(refs)
+        shown = catalog.refs(set(known.values()))
+        names = {ref: shown[number] for ref, number in known.items()}
+    gone = {compare.key_ref(change): change.ref for change in changes if change.action == "removed"}
+    return [compare.by_names(change, gone | names) for change in changes]
 
 
 def ends(folder: Path, revisions: str | None) -> tuple[str | None, str | None]:
@@ -107,6 +118,8 @@ def log(store: Store, ref: str, limit: int | None) -> History:
                 raise
             key, shown, gone = ref, ref, error  # it may have been there once, under this key
     results = list(islice(revisions(store, key), None if limit is None else limit + 1))
+    changes = by_names(store, [found.change for found in results])
+    results = [found.model_copy(update={"change": change}) for found, change in zip(results, changes, strict=True)]
     if gone is not None and not results:
         raise gone
     is_cut = limit is not None and len(results) > limit

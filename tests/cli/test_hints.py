@@ -70,7 +70,7 @@ def test_conflict_markers_are_answered_with_resolve_and_that_with_what_comes_nex
     data(project, "failure").write_bytes(b"".join(line.rstrip(b"\n") + b"\n" for line in lines))
     assert run(["list"]) == 0
     err = capsys.readouterr().err
-    assert err.count("graphmem resolve") == 1 and "data/failure.ndjson holds conflict markers of git" in err
+    assert err.count("graphmem resolve") == 1 and "data/failure.ndjson:1: conflict markers of git" in err
     assert "error:" not in err
     assert run(["add", "failure", "--trigger", "something else"]) == 3
     assert capsys.readouterr().err.splitlines()[-1] == "hint: graphmem resolve"
@@ -111,3 +111,16 @@ def test_a_lesson_that_is_added_by_hand_says_when_it_is_injected(
     assert "once two runs saw it" in capsys.readouterr().err
     assert run(["add", "lesson", "--description", "Write short commits", "--type", "preference"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_without_a_model_match_says_so_once_and_finds_by_words(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(project) as memory:
+        memory.failures.add("the nightly backup fails with a timeout error of the disk array", name="a")
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", str(project / "no-model"))
+    (project / "log").write_text("error: timeout of the disk array in the nightly backup\nTypeError: no cake is left\n")
+    assert run(["match", "log"]) == 0
+    out, err = capsys.readouterr()
+    assert "failure/a" in out and "similarity" in out
+    assert err.count("search is lexical only") == 1

@@ -226,7 +226,7 @@ def test_with_dedup_a_row_is_merged_into_the_first_by_key_order_and_edges_follow
             assert kept is not None
             assert [reached.ref for reached in memory.solutions(kept).results] == ["pattern/p"]
             record = memory.get(kept).record
-            assert record.tags == ("a", "b", "c")  # type: ignore[attr-defined]  # a failure
+            assert record.tags == ("a", "b", "c")  # type: ignore[union-attr]  # a failure
             assert {record.key, *record.aliases} == {"a", "b", "c"}
             assert memory.get("failure/b").ref == memory.get("failure/c").ref == kept
             assert memory.validate().findings == []

@@ -34,9 +34,9 @@ def test_validate_sees_a_change_that_left_size_and_time_as_they_were(memory: Mem
         handle.seek(0)
         handle.write(content)
     os.utime(file, ns=(past, past))
-    assert memory.get("a").record.fix == "old"  # type: ignore[attr-defined]  # what reads go by is as it was
+    assert memory.get("a").record.fix == "old"  # type: ignore[union-attr]  # what reads go by is as it was
     assert memory.validate().ok
-    assert memory.get("a").record.fix == "new"  # type: ignore[attr-defined]
+    assert memory.get("a").record.fix == "new"  # type: ignore[union-attr]
 
 
 def test_validate_sees_a_catalog_that_holds_other_rows_than_the_files(memory: Memory, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_validate_sees_a_catalog_that_holds_other_rows_than_the_files(memory: Me
     )
     assert {found.code for found in memory.validate().findings} == {"catalog_differs"}
     assert {found.code for found in memory.doctor(fix=True).mended} == {"catalog_differs"}
-    assert memory.get("a").record.fix == "old"  # type: ignore[attr-defined]
+    assert memory.get("a").record.fix == "old"  # type: ignore[union-attr]
     assert memory.validate().ok
 
 
@@ -121,7 +121,7 @@ def test_a_file_that_git_replaces_while_a_command_writes_is_not_overwritten(memo
             memory.store.ledger.commit([entry(record.replaced({"fix": "x"}), frozenset())])
     assert contents(tmp_path) == before
     assert [found.ref for found in memory.list().results] == ["failure/a", "failure/c"]
-    assert memory.get("a").record.fix == "theirs"  # type: ignore[attr-defined]
+    assert memory.get("a").record.fix == "theirs"  # type: ignore[union-attr]
     memory.edit("a", {"tags": ["x"]})
     assert b"theirs" in file.read_bytes()
     assert memory.validate().ok

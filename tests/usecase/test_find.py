@@ -53,7 +53,7 @@ def test_a_list_shows_what_was_reported(memory: Memory) -> None:
     memory.feedback("a", helped=True)
     memory.feedback("a", helped=False)
     (found,) = memory.list("failure").results
-    assert (found.record.helped, found.record.failed) == (1, 1)  # type: ignore[attr-defined]  # a failure
+    assert (found.record.helped, found.record.failed) == (1, 1)  # type: ignore[union-attr]  # a failure
     assert refs(memory.list(sort="-helped")) == ["failure/a"]
 
 

@@ -435,3 +435,27 @@ def test_no_text_of_the_store_steers_the_terminal(repository: Repository, graphm
         assert status == 0
         assert printed
         assert not set(printed) & set("\x1b\u202e\r\x07"), form
+
+
+def test_what_a_change_refers_to_is_shown_by_name(repository: Repository) -> None:
+    Memory.init(repository.folder)
+    with Memory(repository.folder) as memory:
+        memory.failures.add("the build is slow", name="slow")
+        memory.failures.add("the cake is burnt", name="cake")
+        memory.failures.add("the milk is sour", name="milk")
+        memory.relations.link("cake", "causes", "slow")
+        repository.commit("one")
+        memory.rename("cake", "burnt-cake")
+        memory.relations.link("burnt-cake", "causes", "milk")
+        memory.supersede("slow", "burnt-cake")
+        memory.feedback("burnt-cake", helped=True, task="t1")
+        refs = {change.kind: change.ref for change in memory.diff().changes if change.action == "created"}
+        assert refs == {
+            "relation": "failure/burnt-cake -causes-> failure/milk",
+            "feedback": "failure/burnt-cake for t1",
+        }
+        (superseded,) = [change for change in memory.diff().changes if change.action == "superseded"]
+        assert [field.new for field in superseded.fields] == ["failure/burnt-cake"]
+        (last, *_) = memory.log("slow").results
+        assert [field.new for field in last.change.fields] == ["failure/burnt-cake"]
+        assert getattr(memory.get("slow").record, "superseded_by", None) == "failure/burnt-cake"

@@ -133,7 +133,7 @@ def test_a_merge_does_not_bring_back_what_was_purged(merged: Path) -> None:
         with pytest.raises(NotFound):
             memory.get("xyzzyname")
         assert memory.query("plughtrigger").results == []
-        assert memory.get("other").record.helped == 1  # type: ignore[attr-defined]
+        assert memory.get("other").record.helped == 1  # type: ignore[union-attr]
         found = [finding for finding in memory.validate().findings if finding.code == "purged_row"]
         assert {finding.file for finding in found} == {
             "data/failure.ndjson", "data/feedback.ndjson", "data/relations/causes.ndjson"}  # fmt: skip
@@ -160,8 +160,8 @@ def test_the_same_thing_may_be_added_again_after_a_purge(merged: Path) -> None:
         memory.feedback("xyzzyname", helped=True, task="t")
         memory.edit("xyzzyname", {"tags": ["x"]})
         memory.rebuild()
-        assert memory.get("xyzzyname").record.fix == "in public"  # type: ignore[attr-defined]
-        assert memory.get("xyzzyname").record.helped == 1  # type: ignore[attr-defined]
+        assert memory.get("xyzzyname").record.fix == "in public"  # type: ignore[union-attr]
+        assert memory.get("xyzzyname").record.helped == 1  # type: ignore[union-attr]
         assert [found.target for found in memory.get("xyzzyname").relations] == ["failure/other"]
         assert memory.purge(["xyzzyname"], yes=True).records == ["failure/xyzzyname"]
     with open_memory(merged) as memory:

@@ -21,7 +21,7 @@ def reported(memory: Memory) -> Memory:
 
 def counts(memory: Memory, ref: str = "failure/boom") -> tuple[int, int]:
     record = memory.get(ref).record
-    return record.helped, record.failed  # type: ignore[attr-defined]  # a memory
+    return record.helped, record.failed  # type: ignore[union-attr]  # a memory
 
 
 def test_every_report_without_a_task_counts(reported: Memory) -> None:

@@ -1,6 +1,8 @@
 """Match finds a trigger that stands in a log to the letter, whatever tool wrote it and whatever stands before it."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphmem import Memory
 from graphmem.model import Failure
@@ -184,3 +186,16 @@ def test_a_trigger_that_is_mostly_prefix_stays_as_it_is() -> None:
     assert bare("ERROR: 17") == "ERROR: 17"
     assert bare("[ERROR] the disk is full") == "the disk is full"
     assert list(forms("E   ValueError: x")) == ["E ValueError: x", "ValueError: x"]
+
+
+@settings(deadline=1_000)
+@given(
+    st.lists(
+        st.sampled_from(["::", "FAILED ", "a.", "- ", "x.py:1: ", "sh: ", "A", "-1", " | ", "[ERROR] "]), max_size=40
+    )
+)
+def test_no_line_takes_long(parts: list[str]) -> None:
+    """A line that matched in more than linear time would hang here."""
+    line = "".join(parts) * 400
+    list(forms(line))
+    bare(line)

@@ -124,7 +124,7 @@ def test_a_campaign_is_purged_with_its_tasks_and_a_task_leaves_the_plans_of_othe
     assert answer.records == ["campaign/ship", "task/ship/001-a", "task/ship/002-b"]
     answer = memory.purge(["ship/001-a"], yes=True)
     assert (answer.records, answer.changed) == (["task/ship/001-a"], ["task/ship/002-b"])
-    assert memory.get("ship/002-b").record.depends == ()  # type: ignore[attr-defined]
+    assert memory.get("ship/002-b").record.depends == ()  # type: ignore[union-attr]
     memory.purge(["ship"], yes=True)
     assert [found.ref for found in memory.list("task").results] == ["task/make/001-c"]
 

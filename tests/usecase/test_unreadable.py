@@ -92,4 +92,4 @@ def test_a_record_that_is_read_again_has_its_edges_again(linked: Memory, tmp_pat
     data(tmp_path, "failure").write_bytes(good)
     with open_memory(tmp_path) as memory:
         assert memory.get("b").relations != []
-        assert memory.get("b").record.helped == 1  # type: ignore[attr-defined]
+        assert memory.get("b").record.helped == 1  # type: ignore[union-attr]

@@ -1,0 +1,108 @@
+"""What people read: what a record says comes first, whole words, no zeros, the error of a traceback."""
+
+import re
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from graphmem.cli import text
+from graphmem.cli.app import run
+from graphmem.model import Failure
+from tests.sample import START
+
+PYTHON = """Traceback (most recent call last):
+  File "/home/ann/shop/cart.py", line 3, in total
+    return sum(prices)
+KeyError: 'no price'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/home/ann/shop/app.py", line 9, in main
+    total()
+ShopClosed: come back tomorrow
+"""
+NODE = "/srv/app.js:3\n  x.y\n    ^\n\nTypeError: Cannot read properties of undefined\n    at main (/srv/app.js:3:5)\n"
+
+
+@pytest.fixture(autouse=True)
+def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+    Memory.init(tmp_path)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard output is a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(text, "is_terminal", lambda: True)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "headline"),
+    [
+        (PYTHON, "ShopClosed: come back tomorrow"),
+        (NODE, "TypeError: Cannot read properties of undefined"),
+        ("disk full\nno space left", "disk full"),
+        ("one line", "one line"),
+        ("Traceback (most recent call last):\n  File x", "Traceback (most recent call last):"),
+    ],
+)
+def test_the_headline_of_a_trigger_is_its_error(trigger: str, headline: str) -> None:
+    made = Failure.model_validate({"kind": "failure", "name": "a", "created_at": START, "trigger": trigger})
+    assert made.headline == headline
+
+
+def test_a_pasted_traceback_is_named_and_listed_by_its_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(PYTHON.encode())))
+    assert run(["add", "failure", "--trigger", "-", "--fix", "wait"]) == 0
+    assert "failure/shopclosed-come-back-tomorrow" in capsys.readouterr().out
+    assert run(["list"]) == 0
+    assert capsys.readouterr().out == "failure/shopclosed-come-back-tomorrow  ShopClosed: come back tomorrow\n"
+
+
+def test_get_begins_with_what_the_record_says(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["add", "failure", "--name", "a", "--trigger", "boom", "--fix", "duck", "--tag", "x", "--source", "run 7"])
+    capsys.readouterr()
+    assert run(["get", "a"]) == 0
+    names = re.findall(r"^  (\w+):", capsys.readouterr().out, re.MULTILINE)
+    assert names[:3] == ["trigger", "fix", "tags"]
+    assert names[-3:] == ["sources", "created_at", "updated_at"]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_on_a_terminal_no_word_is_cut_and_lists_have_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    words = " ".join(f"word{number}" for number in range(30))
+    run(["add", "failure", "--name", "a", "--trigger", words, "--fix", "duck under the table"])
+    capsys.readouterr()
+    assert run(["get", "a"]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.findall(r"word\d+", out) == words.split()
+    assert run(["list"]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "what to do" in out and "failure/a" in out
+    assert set(re.findall(r"\w+", out)) <= {
+        *words.split(),
+        *"record says what to do failure a fix duck under the table".split(),
+    }
+
+
+def test_a_line_is_cut_between_words() -> None:
+    assert text.one_line("one two three four", 12) == "one two…"
+    assert text.one_line("one two three", 13) == "one two three"
+    assert text.one_line("a" * 30, 10) == "a" * 9 + "…"
+
+
+def test_stats_leaves_zeros_out(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["add", "failure", "--trigger", "boom"])
+    capsys.readouterr()
+    assert run(["stats"]) == 0
+    head, _, _ = capsys.readouterr().out.partition("\n\n")
+    assert head.splitlines()[1:] == ["failure  1"]
