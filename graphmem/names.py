@@ -122,6 +122,8 @@ def row_title(row: Mapping[str, Any]) -> str:
             return f"{row['ref']} for {row['task']}" if row.get("task") else f"{row['ref']} ({row['id']})"
         case "entity":
             return f"{row['type']}/{row['name']}"
+        case "purge":
+            return f"purge/{row['hash'][:12]}"
     return f"{row['kind']}/{row['name'] if 'name' in row else row_key(row, ())}"
 
 

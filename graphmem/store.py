@@ -319,7 +319,7 @@ def derived_folder(layout: Layout) -> Path:
     with contextlib.suppress(OSError), beneath.folder(layout.local, make=True):
         if os.access(layout.local, os.W_OK) and not beneath.links(layout.local):
             return layout.local
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
         folder = cached(layout)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
