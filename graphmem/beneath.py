@@ -121,6 +121,12 @@ def is_file(path: Path) -> bool:
     return stat_of(path) is not None
 
 
+def is_linked(path: Path) -> bool:
+    """Tell whether a file of a store is a symbolic link, or lies behind one."""
+    _, parts = divided(path)
+    return any(place.is_symlink() for place in (path, *path.parents[: len(parts) - 1]))
+
+
 def is_folder(path: Path) -> bool:
     """Tell whether there is a folder."""
     try:

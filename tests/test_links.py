@@ -123,7 +123,7 @@ def test_a_link_in_a_store_is_named_not_followed_and_not_written_through(
             with contextlib.suppress(NotFound):
                 command(memory, project)
         with Memory(project, at="HEAD") as past:
-            assert past.get("failure/mine").record.key == "mine"
+            assert past.get("failure/mine").ref == "failure/mine"
         for name, command in WRITES.items():
             with pytest.raises(Refused, match="symbolic link") as refusal:
                 command(memory, project)

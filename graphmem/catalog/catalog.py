@@ -310,10 +310,14 @@ class Catalog:
         given = {ref for record in records for ref in references_in(record)}
         if not given:
             return list(records)
-        known = self.known(given)
-        names = self.refs(set(known.values()))
-        shown = {ref: names[number] for ref, number in known.items()}
+        shown = self.shown_refs(given)
         return [with_references(record, shown) for record in records]
+
+    def shown_refs(self, refs: Collection[str]) -> dict[str, str]:
+        """Return the current reference by shown name for each of these references that means a record."""
+        known = self.known(refs)
+        names = self.refs(set(known.values()))
+        return {ref: names[number] for ref, number in known.items()}
 
     def repeating(self, record: Memory, limit: int) -> list[Memory]:
         """

@@ -70,7 +70,7 @@ def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
         episodes = read(path, now, say)
         before = dict(episodes)
         yield episodes
-        if episodes != before:
+        if episodes != before and not beneath.is_linked(path):
             latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
             fresh = path.with_name(f"{path.name}.tmp")  # of the one who holds the lock
             with beneath.folder(path.parent, make=True):

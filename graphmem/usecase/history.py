@@ -51,9 +51,7 @@ def by_names(store: Store, changes: Sequence[RowChange]) -> list[RowChange]:
     """Return changes with the records that they refer to by name: rows have them by key."""
     refs = {text for change in changes for text in compare.texts_of(change) if "/" in text}
     with store.reading() as catalog:
-        known = catalog.known(refs)
-        shown = catalog.refs(set(known.values()))
-        names = {ref: shown[number] for ref, number in known.items()}
+        names = catalog.shown_refs(refs)
     gone = {compare.key_ref(change): change.ref for change in changes if change.action == "removed"}
     return [compare.by_names(change, gone | names) for change in changes]
 

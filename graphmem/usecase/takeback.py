@@ -197,8 +197,15 @@ def described(catalog: Catalog, write: notes.Write) -> Write:
         added=sum(len(rows.added) for rows in files) + len(write.types),
         changed=sum(len(rows.changed) for rows in files),
         removed=sum(len(rows.removed) for rows in files),
-        rows=list(write.titles) or titles_of(catalog, write),
+        rows=[with_names(catalog, title) for title in write.titles or titles_of(catalog, write)],
     )
+
+
+def with_names(catalog: Catalog, title: str) -> str:
+    """Return what a row was called when it was written, with what it refers to by current name; rows have keys."""
+    words = title.split(" ")
+    shown = catalog.shown_refs({word for word in words if "/" in word})
+    return " ".join(shown.get(word, word) for word in words)
 
 
 def titles_of(catalog: Catalog, write: notes.Write) -> list[str]:

@@ -37,15 +37,15 @@ def test_purge_shows_what_would_go_and_then_how_to_clean_history(known: Graphmem
 def test_undo_lists_and_takes_back_with_the_command_that_wrote(known: Graphmem) -> None:
     listed = known("undo", "--list").out.splitlines()
     assert [line.split("  ", 2)[2] for line in listed[0:1]] == [
-        "link  1 added: failure/importerror-yaml-3077da causes…"
+        "link  1 added: failure/no-yaml causes failure/app-down"
     ]
     assert [write["command"] for write in json.loads(known("undo", "--list", "--json").out)["writes"]] == [
         "link", "link", "add pattern", "add failure", "add failure",
     ]  # fmt: skip
     done = known("undo", "2")
     assert [line.split("Z", 1)[1] for line in done.out.splitlines()] == [
-        "  link  1 added: failure/importerror-yaml-3077da causes…",
-        "  link  1 added: pattern/a-dependency-vanished-879633 solves…",
+        "  link  1 added: failure/no-yaml causes failure/app-down",
+        "  link  1 added: pattern/lock solves failure/no-yaml",
     ]
     assert known("undo", "9").status == 1
     assert known("undo", "0").status == 2

@@ -162,7 +162,19 @@ def link(path: Path) -> None:
     path.symlink_to("elsewhere")
 
 
-@pytest.mark.parametrize("damage", [cut, grow, link, Path.unlink])
+def test_a_state_behind_a_link_is_taken_as_empty_and_not_written(tmp_path: Path) -> None:
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as memory:
+        memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
+        fails(memory)
+        link(memory.store.layout.runs)
+        fails(memory)
+        assert passes(memory) == Ran(status=0)
+        assert memory.store.layout.runs.is_symlink()
+        assert any("is taken as empty" in line for line in said)
+
+
+@pytest.mark.parametrize("damage", [cut, grow, Path.unlink])
 def test_a_damaged_state_is_an_empty_one_and_is_said(damage: Callable[[Path], object], tmp_path: Path) -> None:
     said: list[str] = []
     with open_memory(tmp_path, said=said) as memory:
