@@ -9,6 +9,7 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,10 +20,11 @@ from graphmem.catalog.entry import repeat_keys
 from graphmem.errors import Unavailable
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Frozen, Memory, Record, Relation
-from graphmem.model.field import as_set
+from graphmem.model.field import as_set, parse_time
 from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
+from graphmem.rules.fixes import credited
 from graphmem.rules.merge import FACTS
 from graphmem.rules.paths import Edge, Step
 from graphmem.rules.purged import Purges
@@ -302,7 +304,10 @@ class Catalog:
             sql = f"SELECT id, shown, line FROM record WHERE id IN ({marks(part)})"
             for number, shown, line in self.connection.execute(sql, part):
                 helped, failed, _ = counts.get(number, (0, 0, None))
-                found[number] = shown_as(parse_record(line), shown, helped, failed, standings.get(number))
+                record = shown_as(parse_record(line), shown, helped, failed, standings.get(number))
+                found[number] = (
+                    credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
+                )
         return dict(zip(found, self.named(list(found.values())), strict=True))
 
     def named(self, records: Sequence[R]) -> list[R]:
@@ -354,6 +359,11 @@ class Catalog:
             for number, helped, total, last in self.connection.execute(sql, part):
                 found[number] = (helped, total - helped, last)
         return found
+
+    def times_of_reports(self, number: int) -> list[tuple[datetime, bool]]:
+        """Return when each report on a record was made, and whether it helped, in the order of time."""
+        sql = "SELECT at, helped FROM fact WHERE ref IS NOT NULL AND record = ? ORDER BY at, id"
+        return [(parse_time(at), bool(helped)) for at, helped in self.connection.execute(sql, (number,))]
 
     def standings(self, ids: Collection[int]) -> dict[int, Standing]:
         """Return how those of some records that are lessons stand."""

@@ -106,6 +106,8 @@ class Alternate(BaseModel):
     field: Item
     text: Text
     at: Time | None = None  # when the text was given; None in rows of older versions
+    helped: Count = 0  # of a fix, in answers: the reports made while it was the first to try
+    failed: Count = 0
 
 
 Alternates = Annotated[tuple[Alternate, ...], Field(json_schema_extra={"uniqueItems": True})]

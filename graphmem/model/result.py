@@ -125,7 +125,7 @@ class Fix(Answer):
     """
     A fix of a failure: its current one, or one that a merge set aside, with the time when it was given, where known.
 
-    Fixes are listed by what helped, then the newest first; reports are on the failure and speak for its current fix.
+    Fixes are listed by what helped, then the newest first; a report on the failure counts for the first to try then.
     """
 
     text: str

@@ -1,5 +1,7 @@
-"""Every fix that is known of a failure: its own, and those that merges set aside (docs/concepts/retrieval.md)."""
+"""Every fix that is known of a failure: its own, and those that were set aside (docs/concepts/retrieval.md)."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.model import Failure, Record
@@ -7,19 +9,68 @@ from graphmem.model.field import format_time
 from graphmem.model.result import Fix
 from graphmem.rules.score import help_ratio
 
-UNKNOWN = help_ratio(0, 0)  # reports are on the failure, and speak for its current fix
+
+@dataclass
+class Tried:
+    """A fix with the reports that count for it."""
+
+    text: str
+    at: datetime | None
+    helped: int = 0
+    failed: int = 0
+
+    @property
+    def rank(self) -> tuple[float, float, str]:
+        """What orders fixes: how often it helped, then when it was given."""
+        return help_ratio(self.helped, self.failed), self.at.timestamp() if self.at else 0.0, self.text
 
 
 def fixes(record: Record) -> list[Fix]:
     """Return the fixes of a failure, what helped first, then the newest; none of any other record."""
+    return [
+        Fix(text=fix.text, at=fix.at and format_time(fix.at), help_ratio=fix.rank[0],
+            is_current=isinstance(record, Failure) and fix.text == record.fix)
+        for fix in sorted(tried(record), key=lambda fix: fix.rank, reverse=True)
+    ]  # fmt: skip
+
+
+def tried(record: Record) -> list[Tried]:
+    """Return the fixes of a failure, the current one first; what no alternate has of its reports is that one's."""
     if not isinstance(record, Failure):
         return []
-    found: list[tuple[float, datetime | None, str]] = []
-    if record.fix:
-        at = record.edited.get("fix", record.created_at)
-        found.append((help_ratio(record.helped, record.failed), at, record.fix))
     aside = [other for other in record.alternates if other.field == "fix" and other.text != record.fix]
-    found += [(UNKNOWN, other.at, other.text) for other in aside]
-    found.sort(key=lambda fix: (fix[0], fix[1].timestamp() if fix[1] else 0.0), reverse=True)
-    return [Fix(text=text, at=at and format_time(at), help_ratio=ratio, is_current=text == record.fix)
-            for ratio, at, text in found]  # fmt: skip
+    found = [Tried(other.text, other.at, other.helped, other.failed) for other in aside]
+    if not record.fix:
+        return found
+    helped = record.helped - sum(fix.helped for fix in found)
+    failed = record.failed - sum(fix.failed for fix in found)
+    return [Tried(record.fix, record.edited.get("fix", record.created_at), helped, failed), *found]
+
+
+def credited(record: Record, reports: Sequence[tuple[datetime, bool]]) -> Record:
+    """
+    Return a failure with each report counted for the fix that was the first to try when it was made.
+
+    So a newer fix does not get the good name of an older one, nor the older one the bad name of the newer.
+
+    Args:
+        record: as answers show it, ``helped`` and ``failed`` with all reports.
+        reports: when each was made, and whether it said that the memory helped; in the order of time.
+    """
+    found = tried(record)
+    if len(found) < 2:
+        return record
+    if isinstance(record, Failure) and record.fix:  # what was imported with the record is of its current fix
+        found[0].helped -= sum(is_good for _, is_good in reports)
+        found[0].failed -= sum(not is_good for _, is_good in reports)
+    for at, is_good in reports:
+        known = [fix for fix in found if fix.at is None or fix.at <= at] or found[:1]
+        first = max(known, key=lambda fix: fix.rank)
+        first.helped += is_good
+        first.failed += not is_good
+    counts = {fix.text: {"helped": fix.helped, "failed": fix.failed} for fix in found}
+    alternates = tuple(
+        other.model_copy(update=counts[other.text]) if other.field == "fix" and other.text in counts else other
+        for other in record.alternates
+    )
+    return record.model_copy(update={"alternates": alternates})

@@ -46,8 +46,23 @@ def test_what_helped_is_first_then_the_newest(twice: Memory) -> None:
     twice.feedback("redis", helped=False)
     assert [fix.text for fix in twice.solutions("redis").fixes] == [RESTART, COMPOSE]
     twice.feedback("redis", helped=True)
+    assert [fix.help_ratio for fix in twice.solutions("redis").fixes] == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_a_newer_fix_does_not_get_the_good_name_of_an_older_one(twice: Memory) -> None:
+    """A report counts for the fix that was the first to try when it was made."""
     twice.feedback("redis", helped=True)
-    assert [fix.text for fix in twice.solutions("redis").fixes] == [COMPOSE, RESTART]
+    twice.feedback("redis", helped=True)
+    twice.failures.add(ERROR, fix="reinstall everything")
+    shown = twice.query(ERROR).results[0].fixes
+    assert [(fix.text, fix.is_current) for fix in shown] == [
+        (COMPOSE, False), ("reinstall everything", True), (RESTART, False)
+    ]  # fmt: skip
+    assert [fix.help_ratio for fix in shown] == pytest.approx([3 / 4, 1 / 2, 1 / 2])
+    record = twice.get("redis").record
+    assert isinstance(record, Failure)
+    assert (record.helped, [other.helped for other in record.alternates if other.text == COMPOSE]) == (2, [2])
+    assert b'"helped":2' not in data(twice.store.layout.root, "failure").read_bytes()
 
 
 def test_a_fix_that_a_merge_set_aside_is_first_where_it_is_newer(memory: Memory) -> None:
