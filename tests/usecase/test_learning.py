@@ -312,8 +312,12 @@ def test_only_what_is_eligible_is_injected_and_all_of_it_up_to_ten(
     eligible = [one for one in eligible if isinstance(one, Lesson) and is_eligible(one, domain, archetype)]
     assert len(found) == min(10, len(eligible))
     assert {one.ref for one in found} <= {one.ref for one in eligible}
-    frequencies = [one.frequency for one in found if isinstance(one, Lesson)]
-    assert frequencies == sorted((one.frequency for one in eligible if isinstance(one, Lesson)), reverse=True)[:10]
+    shown = [one for one in found if isinstance(one, Lesson)]
+    wishes = [one for one in shown if one.type == "preference"]
+    assert shown[: len(wishes)] == wishes
+    frequencies = [one.frequency for one in shown[len(wishes) :]]
+    others = [one.frequency for one in eligible if one.type != "preference"]
+    assert frequencies == sorted(others, reverse=True)[: len(frequencies)]
 
 
 @pytest.mark.parametrize(
