@@ -309,14 +309,14 @@ def test_only_what_is_eligible_is_injected_and_all_of_it_up_to_ten(
         memory.add_rows(map(orjson.dumps, rows))
         found = [one.record for one in memory.lessons.inject(domain=domain, archetype=archetype).lessons]
         eligible = [one.record for one in memory.list("lesson").results]
-    eligible = [one for one in eligible if isinstance(one, Lesson) and is_eligible(one, domain, archetype)]
-    assert len(found) == min(10, len(eligible))
-    assert {one.ref for one in found} <= {one.ref for one in eligible}
+    fitting = [one for one in eligible if isinstance(one, Lesson) and is_eligible(one, domain, archetype)]
+    assert len(found) == min(10, len(fitting))
+    assert {one.ref for one in found} <= {one.ref for one in fitting}
     shown = [one for one in found if isinstance(one, Lesson)]
     wishes = [one for one in shown if one.type == "preference"]
     assert shown[: len(wishes)] == wishes
     frequencies = [one.frequency for one in shown[len(wishes) :]]
-    others = [one.frequency for one in eligible if one.type != "preference"]
+    others = [one.frequency for one in fitting if one.type != "preference"]
     assert frequencies == sorted(others, reverse=True)[: len(frequencies)]
 
 
