@@ -16,7 +16,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.errors import BadInput
-from graphmem.model import Run
+from graphmem.model import Failure, Run, Task
 from graphmem.model.field import format_time
 from tests.sample import START, Clock, open_memory
 
@@ -395,3 +395,51 @@ def test_init_in_a_clone_registers_and_leaves_the_tree_clean(origin: Path) -> No
     shutil.rmtree(folder / ".graphmem/local")
     assert Memory.init(folder).registered == []
     assert git(folder, "status", "--porcelain") == ""
+
+
+# --- one name, two things -----------------------------------------------------------------------------------------
+
+
+def test_one_name_on_two_branches_is_two_records_each_with_its_own_fix(origin: Path) -> None:
+    curl, index = "curl: (60) SSL certificate problem", "IndexError: list index out of range"
+    git(origin, "switch", "-qc", "other")
+    with open_memory(origin) as memory:
+        memory.failures.add(curl, name="dup", fix="update-ca-certificates")
+        memory.campaigns.create("Move to Postgres", name="plan")
+        memory.campaigns.add_tasks("plan", [{"seq": 1, "slug": "a", "objective": "dump"}])
+    commit(origin)
+    git(origin, "switch", "-q", "main")
+    with open_memory(origin) as memory:
+        memory.failures.add(index, name="dup")
+        memory.campaigns.create("Add a login page", name="plan")
+        memory.campaigns.add_tasks("plan", [{"seq": 1, "slug": "a", "objective": "form"}])
+    commit(origin)
+    git(origin, "merge", "-q", "--no-edit", "other")
+    with open_memory(origin) as memory:
+        (first,) = memory.query(index, limit=1).results
+        assert isinstance(first.record, Failure)
+        assert (first.record.trigger, first.record.fix, first.fixes) == (index, None, [])
+        (known,) = memory.match([curl.encode()]).results
+        assert [fix.text for fix in known.fixes] == ["update-ca-certificates"]
+        assert {first.ref, known.ref} == {"failure/dup", next(r for r in (first.ref, known.ref) if "~" in r)}
+        assert len(memory.list("campaign").results) == 2
+        objectives = {one.record.objective for one in memory.list("task").results if isinstance(one.record, Task)}
+        assert objectives == {"dump", "form"}
+        assert [found.code for found in memory.validate().findings if found.severity == "error"] == []
+
+
+def test_one_thing_on_two_branches_is_one_record_under_both_names(origin: Path) -> None:
+    error = "redis.exceptions.ConnectionError: Error 111"
+    git(origin, "switch", "-qc", "other")
+    with open_memory(origin) as memory:
+        memory.failures.add(error, name="redis-down", fix="restart the laptop")
+    commit(origin)
+    git(origin, "switch", "-q", "main")
+    with open_memory(origin, clock=Clock(START + timedelta(days=1))) as memory:
+        memory.failures.add(error.replace(" ", "\t"), name="no-redis", fix="docker compose up -d redis")
+    commit(origin)
+    git(origin, "merge", "-q", "--no-edit", "other")
+    with open_memory(origin) as memory:
+        assert memory.get("failure/redis-down").ref == memory.get("failure/no-redis").ref
+        (found,) = memory.match([error.encode()]).results
+        assert [fix.text for fix in found.fixes] == ["docker compose up -d redis", "restart the laptop"]
