@@ -189,6 +189,17 @@ def test_a_merge_with_the_model_says_how_similar_it_was(memory_with_model: Memor
     assert memory_with_model.get("failure/gone-again").ref == "failure/gone"
 
 
+def test_what_is_near_and_about_something_else_is_no_variant(memory_with_model: Memory) -> None:
+    """Cosine 0.75, for both are errors of sqlite in some way; a person would call only the third a variant."""
+    mypy = 'sqlite_utils/utils.py:56: error: Incompatible return value type (got "None", expected "str")'
+    memory_with_model.failures.add(mypy, name="mypy")
+    assert (
+        memory_with_model.failures.add('sqlite3.OperationalError: near "5": syntax error', name="five").variants == []
+    )
+    made = memory_with_model.failures.add('sqlite3.OperationalError: near "2": syntax error', name="two")
+    assert [found.ref for found in made.variants] == ["failure/five"]
+
+
 def test_another_library_is_another_record_and_a_variant(memory_with_model: Memory, tmp_path: Path) -> None:
     memory_with_model.failures.add(ERROR, name="gone")
     made = memory_with_model.failures.add(OTHER, name="other")
