@@ -20,7 +20,7 @@ from graphmem.config import Settings, cache_folder, load_settings, project_folde
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
-from graphmem.ledger.layout import FOLDER, Layout, find
+from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.ledger.store import Ledger
 from graphmem.model.field import parse_time
 from graphmem.names import split_ref
@@ -311,7 +311,7 @@ def find_store(folder: Path | str | None) -> Layout:
     layout = Layout(Path(named).expanduser().absolute())
     if not layout.store.is_dir():
         raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint="make one with: graphmem init")
-    return layout
+    return not_linked(layout)
 
 
 def derived_folder(layout: Layout) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import GraphmemError, Memory, NotFound, Refused, beneath
+from graphmem import GraphmemError, Memory, NotFound, Refused, Unavailable, beneath
 from tests.repository import Repository
 from tests.sample import contents, failure, open_memory
 
@@ -189,3 +189,16 @@ def test_a_file_is_opened_only_where_no_part_of_its_path_is_a_link(tmp_path: Pat
     with pytest.raises(GraphmemError):
         beneath.refuse_link(store / "loop/catalog.sqlite")
     assert beneath.links(store) == [store / "loop"]
+
+
+def test_a_store_that_is_a_link_itself_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "clone").mkdir()
+    with open_memory(tmp_path / "victim") as memory:
+        memory.failures.add("private", name="private")
+    (tmp_path / "clone/.graphmem").symlink_to("../victim/.graphmem")
+    monkeypatch.chdir(tmp_path / "clone")
+    for folder in (None, tmp_path / "clone"):
+        with pytest.raises(Unavailable, match="symbolic link") as error:
+            Memory(folder)
+        assert str(tmp_path / "victim") in str(error.value.hint)

@@ -1,5 +1,6 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -99,8 +100,18 @@ def find(start: Path) -> Layout:
     """
     for folder in (start, *start.parents):
         if (folder / FOLDER).is_dir():
-            return Layout(folder)
+            return not_linked(Layout(folder))
     raise Unavailable(f"no {FOLDER} folder in {str(start)!r} or above it", hint="make one with: graphmem init")
+
+
+def not_linked(layout: Layout) -> Layout:
+    """Return the layout of a store, or raise ``Unavailable`` where its folder is a link, which a branch can bring."""
+    if layout.store.is_symlink():
+        raise Unavailable(
+            f"{str(layout.store)!r} is a symbolic link, which is not followed",
+            hint=f"name the real folder: graphmem --dir {shlex.quote(str(layout.store.resolve().parent))}",
+        )
+    return layout
 
 
 @cache

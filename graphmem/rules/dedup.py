@@ -10,17 +10,28 @@ merge leaves a variant, a wrong one answers wrongly.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import NamedTuple
 
 from graphmem.rules.signature import QUOTED, errors, stable
 
 WORD = re.compile(r"[^\W_]+(?:[._/:\\@+'’-]+[^\W_]+|_)*", re.UNICODE)
-PIECE = re.compile(rf"(?:\.{{0,2}}/)?{WORD.pattern}|[,;:.!?()\[\]{{}}—–]|(?<=\s)-+(?=\s)|[-=]>|→|[<>+*/&|=~^%]+")
+PIECE = re.compile(  # a word with a sign, a path's beginning or a ++ that is of it; or a mark
+    rf"(?:(?<![^\s(=,:])-(?=\d)|\.{{0,2}}/)?{WORD.pattern}(?:\+\+|\#)?"
+    r"|[,;:.!?()\[\]{}—–]|(?<=\s)-+(?=\s)|[-=]>|→|[<>+*/&|=~^%]+"
+)
+DURATION = re.compile(  # but for one that says how long something took, which changes from run to run
+    r"(?<!after )(?<!took )(?<!in )(?<!within )(?<![\w.,])(\d+(?:[.,]\d+)?)\s*"
+    r"(ms|s|secs?|seconds?|min|minutes?|h|hours?|days?|weeks?|months?)\b"
+)
 SOFT = re.compile(r"[,;](?=\s|$)")  # punctuation that one writes and another leaves out
 QUOTES = re.compile("['\"`“”‘’,;]")
 CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}\d|[A-Z]{2}[a-z]")
-NOT = re.compile(r"\b(?:can|won|shan)['’]t\b|n['’]t\b|\bcannot\b|\b(?:fail(?:s|ed|ing)?|unable) to\b", re.IGNORECASE)
+NOT = re.compile(
+    r"\bcan(?:not| not|['’]t)\b|\b(?:won|shan)['’]t\b|n['’]t\b|\b(?:fail(?:s|ed|ing)?|unable) to\b", re.IGNORECASE
+)
 ASIDES = re.compile(  # what a person says beside what happened
     r"\b(?:(?:in|on|for|of|to) (?:our|my|this) (?:project|repo|repository|code ?base|case)|as far as i can tell"
     r"|(?:just )?for the record|as it turned out|(?:today )?(?:we|i) (?:noticed|found|saw|see)(?: that)?|once more"
@@ -29,15 +40,17 @@ ASIDES = re.compile(  # what a person says beside what happened
 BECAUSE = re.compile(
     r"\bdue to\b|\b(?:this happens )?because(?: of)?\b|\breason:|\bthe (?:cause|reason) is(?: that)?\b"
 )
+NOT_ALL = re.compile(r"\bnot (all|every|each|only|always)\b")  # says something else than "all not"
 WHENEVER = re.compile(r"\b(?:every|each) time\b")
-ENDING = re.compile(r"(?:ations?|ions?|ings?|ers?|ors?|ments?|ies|ied|ed|es|s|ly|e|y)$")
-STEM = 4  # letters that a word keeps at least
+ENDINGS = ("ing", "ed", "es", "s", "ly", "e")  # of words that are inflected; others make another word
+STEM = 3  # letters that a word keeps at least
+MOST_PHRASES = 24  # of a text whose phrases may stand in another order
 ORDER = "the order of words"  # named where two texts have the same words in other places
 
 # Words that say nothing of their own.
 EMPTY = frozenset(
     "a an the this that these those is are was were be been being am do does did done has have had having will would"
-    " shall should may might must can could it its we i you they he she our your my their there here so just very"
+    " shall it its we i you they he she our your my their there here so just very"
     " really quite also too get gets got getting of as and or but again still already simply basically actually"
     " apparently unfortunately somehow note which please".split()
 )
@@ -61,9 +74,9 @@ GROUPS = (
     "error errors problem problems issue issues bug bugs defect trouble", "start begin launch boot",
     "stop end finish terminate quit",
     "show display print", "fix repair solve resolve", "find locate detect", "missing absent lacking", "need require",
-    "wrong incorrect", "invalid bad", "remove delete", "hang freeze stall stuck", "use utilise utilize",
+    "wrong incorrect", "invalid bad", "remove delete", "hang freeze stall stuck", "use used utilise utilize",
     "refuse reject deny decline", "allow permit", "large big huge", "small tiny", "run execute", "receive obtain",
-    "return give yield", "raise throw", "folder directory", "occur happen arise", "work works worked working",
+    "return give yield", "raise throw", "folder directory", "occur happen arise", "work", "may might could",
     "colour color", "initialise initialize", "serialise serialize", "normalise normalize", "cancelled canceled",
 )  # fmt: skip
 
@@ -82,7 +95,7 @@ class Parts(NamedTuple):
     text: str
     telling: frozenset[str]
     tokens: frozenset[str]
-    phrases: Counter[Phrase]
+    phrases: tuple[Phrase, ...]
     words: Counter[str]
 
 
@@ -121,15 +134,36 @@ def differing(left: str, right: str) -> frozenset[str]:
     }
     if missing:
         return frozenset(missing)
-    if first.phrases == second.phrases:
-        return frozenset()
-    if phrases(SOFT.sub(" ", first.text)) == phrases(SOFT.sub(" ", second.text)):
+    if says_same(first.phrases, second.phrases) or says_same(
+        *(phrases(SOFT.sub(" ", p.text)) for p in (first, second))
+    ):
         return frozenset()
     only = (first.words - second.words) + (second.words - first.words)
     if only:
         written = {meaning(word): word for text in (second.text, first.text) for word in WORD.findall(text)}
         return frozenset(written.get(word, word.removeprefix("~")) for word in only)
-    return frozenset({ORDER if is_turned(first.phrases) == is_turned(second.phrases) else "not"})
+    turned = [sum(phrase.is_negated for phrase in part.phrases) % 2 for part in (first, second)]
+    return frozenset({ORDER if turned[0] == turned[1] else "not"})
+
+
+def says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
+    """
+    Tell whether two texts have the same phrases in the same order, but for one piece that was moved as a whole.
+
+    Such a piece begins with a preposition or a conjunction: "when it starts, X" and "X when it starts" are one, but not
+    "A for B, C for D" and "C for B, A for D".
+    """
+    if left == right:
+        return True
+    if len(left) != len(right) or len(left) > MOST_PHRASES or Counter(left) != Counter(right):
+        return False
+    size = len(left)
+    for start, end in combinations(range(size + 1), 2):
+        if left[start].head:
+            rest, piece = [*left[:start], *left[end:]], left[start:end]
+            if any([*rest[:place], *piece, *rest[place:]] == list(right) for place in range(len(rest) + 1)):
+                return True
+    return False
 
 
 def are_variants(left: str, right: str) -> bool:
@@ -145,8 +179,10 @@ def parts_of(text: str) -> Parts:
     """Return a text taken apart."""
     plain_text = signature(text)
     found = phrases(plain_text)
-    words = Counter(word for phrase in found.elements() for word in said(phrase))
-    return Parts(plain_text, telling(text), frozenset({plain_text, *WORD.findall(plain_text)}), found, words)
+    words = Counter(word for phrase in found for word in said(phrase))
+    spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(" ".join(text.casefold().split()))}
+    tokens = frozenset({plain_text, *WORD.findall(plain_text), *spans})
+    return Parts(plain_text, telling(text) | spans, tokens, found, words)
 
 
 def bare(text: str) -> str:
@@ -157,11 +193,6 @@ def bare(text: str) -> str:
 def said(phrase: Phrase) -> tuple[str, ...]:
     """Return the words of a phrase, the one that binds it among them unless it says nothing."""
     return (phrase.head, *phrase.words) if phrase.head else phrase.words
-
-
-def is_turned(found: Counter[Phrase]) -> bool:
-    """Tell whether an odd number of phrases is negated."""
-    return sum(phrase.is_negated for phrase in found.elements()) % 2 == 1
 
 
 def same_memory(left: str, right: str) -> bool:
@@ -177,16 +208,16 @@ def is_same_traceback(left: str, right: str) -> bool:
     return first == second and bool(first) and all(frame for _, frame in first)
 
 
-def phrases(text: str) -> Counter[Phrase]:
-    """Return the phrases of a text in lower case; their order in the text does not matter, that of their words does."""
-    found: Counter[Phrase] = Counter()
+def phrases(text: str) -> tuple[Phrase, ...]:
+    """Return the phrases of a text in lower case."""
+    found: list[Phrase] = []
     head, is_negated, words = "", False, list[str]()
 
     for piece in PIECE.findall(plain(text)):
         for word in re.split(r"[-'’]", piece) if WORD.fullmatch(piece) else [piece]:
             if word in HEADS or not word.strip(",;:.!?()[]{}—–-"):
                 if words or head:
-                    found[Phrase(head, is_negated, tuple(words))] += 1
+                    found.append(Phrase(head, is_negated, tuple(words)))
                     is_negated = False  # a "not" before a preposition is of the phrase that it begins
                     words.clear()
                 head = HEADS.get(word, "")
@@ -198,13 +229,13 @@ def phrases(text: str) -> Counter[Phrase]:
             elif word and word not in EMPTY:
                 words.append(meaning(word))
     if words or head or is_negated:
-        found[Phrase(head, is_negated, tuple(words))] += 1
-    return found
+        found.append(Phrase(head, is_negated, tuple(words)))
+    return tuple(found)
 
 
 def plain(text: str) -> str:
     """Return a text in lower case, its negations as "not", without what is said beside what happened."""
-    text = ASIDES.sub(" ", NOT.sub(" not ", text.casefold()))
+    text = NOT_ALL.sub(r"not\1", ASIDES.sub(" ", NOT.sub(" not ", text.casefold())))
     return WHENEVER.sub("when", BECAUSE.sub("because", text))
 
 
@@ -217,7 +248,14 @@ def stemmed(word: str) -> str:
     """Return a word without its ending; what is more than a word, such as a path or a name of code, as it is."""
     if not word.isalpha():
         return word
-    return word[:STEM] + ENDING.sub("", word[STEM:]) if len(word) > STEM else word
+    if word.endswith(("ies", "ied")) and len(word) > STEM + 2:
+        return f"{word[:-3]}y"
+    for ending in ENDINGS:
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= STEM and not word.endswith("ss"):
+            is_doubled = ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "lsz"
+            return stem[:-1] if is_doubled else stem
+    return word
 
 
 SYNONYMS = {stemmed(word): f"~{group.split()[0]}" for group in GROUPS for word in group.split()}

@@ -92,6 +92,8 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
                 is_older = row.get("kind") == "experience" and row.get("recorded_at")
                 row["created_at"] = row["recorded_at"] if is_older else now
             if row.get("kind") != "relation":
+                if row.get("name") is None and row.get("key") is None:
+                    intake.unnamed.add(place)
                 complete(intake, row)
             record = None if is_plain_edge(row) else checked(model_of(row), row, line)
             if record is not None:

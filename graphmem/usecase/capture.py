@@ -10,7 +10,8 @@ from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
 from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, Memory, Record, Task
 from graphmem.model.result import Action, Changed
-from graphmem.names import row_id
+from graphmem.names import collapsed, row_id
+from graphmem.rules.dedup import same_memory
 from graphmem.store import Store
 from graphmem.usecase.cite import pinned
 from graphmem.usecase.duplicates import (
@@ -25,6 +26,7 @@ from graphmem.usecase.duplicates import (
 )
 from graphmem.usecase.experience import as_allowed, refuse_chance
 from graphmem.usecase.intake import (
+    SHOWN,
     build,
     changed,
     identified,
@@ -79,7 +81,18 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
             return create(store, made, likeness, dry_run=dry_run)
         if not replace:
             raise taken(catalog, holder, made.name, may_replace=True)
+        refuse_others_advice(catalog.stored(holder), made)
         return rewrite(store, holder, made, given, dry_run=dry_run)
+
+
+def refuse_others_advice(older: Record, made: Record) -> None:
+    """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
+    advice = getattr(older, "fix", None)
+    if advice and getattr(made, "fix", None) is None and not same_memory(older.identity_text, made.identity_text):
+        raise Refused(
+            f"{older.ref} has the fix of another text: {collapsed(advice)[:SHOWN]!r}",
+            hint=f"give --fix as well, or give another name and archive that one: graphmem forget {older.ref}",
+        )
 
 
 def add_again(store: Store, number: int, made: Record, given: Mapping[str, Any], *, dry_run: bool) -> Changed:
@@ -114,7 +127,8 @@ def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *
     changes = {name: value for name, value in united(older, given).items() if name not in texts}
     if older.identity:
         alias = made.name if "name" in given else None
-        changes |= merged(older, made, alias=alias, newer=texts - set(but))
+        is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
+        changes |= merged(older, made, alias=alias, newer=texts - set(but) if is_current else ())
     return put(store, number, changes, "updated", dry_run=dry_run)
 
 

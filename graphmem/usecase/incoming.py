@@ -15,7 +15,7 @@ from graphmem.model.vocabulary import RelationType
 from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
 from graphmem.store import Store
-from graphmem.usecase.duplicates import NOVEL, Likeness
+from graphmem.usecase.duplicates import NOVEL, Likeness, with_alternates
 from graphmem.usecase.intake import changed, known_type, refuse_taken, united
 
 
@@ -43,6 +43,7 @@ class Intake:
     rejects: list[bytes] = field(default_factory=list)
     firsts: dict[int, Given] = field(default_factory=dict)  # number of a row: the line that gave it first
     handles: dict[str, str] = field(default_factory=dict)  # reference that the input makes: reference by key
+    unnamed: set[int] = field(default_factory=set)  # places of rows that had neither name nor key
     names: dict[str, str] = field(default_factory=dict)  # reference by key of each name that was made
     records: dict[str, Record] = field(default_factory=dict)  # by key: what each record of the input becomes
     puts: dict[int, Entry] = field(default_factory=dict)
@@ -127,7 +128,10 @@ def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variant
         before = catalog.stored(number)
         if before.is_archived and not record.is_archived:
             raise Refused(f"{before.ref} is archived", hint=f"bring it back with: graphmem restore {before.ref}")
-        record = changed(before, united(before, given.row), intake.store.now())
+        changes = united(before, given.row)
+        if given.place in intake.unnamed:  # it repeats a text, as add does, and does not name what it changes
+            changes = with_alternates(before, changes)
+        record = changed(before, changes, intake.store.now())
         action: Action = "unchanged" if record is before else "updated"
         if record is not before and len(intake.updates) < MAX_FINDINGS:
             fields = sorted(name for name, time in record.edited.items() if time != before.edited.get(name))
@@ -135,6 +139,7 @@ def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variant
     else:
         if record.scope in intake.scopes:
             refuse_taken(catalog, record.scope, record.name)
+            refuse_taken(catalog, record.scope, record.key)
         action = "created"
     intake.records[record.key_ref] = record
     if action != "unchanged":

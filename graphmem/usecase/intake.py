@@ -176,7 +176,9 @@ def taken(catalog: Catalog, number: int, name: str, *, may_replace: bool = False
     text = collapsed(getattr(record, record.named_from)) if record.named_from else ""
     shown = f": {text[:SHOWN]!r}" if text else ""
     hint = "give another name"
-    if may_replace and isinstance(record, Memory):
+    if record.is_archived:
+        hint += f", or bring that record back with: graphmem restore {ref}"
+    elif may_replace and isinstance(record, Memory):
         hint += f", change that record with graphmem edit {ref}, or put this text in its place with --replace"
     return Conflict(f"the name {record.scope}/{name} is taken by {ref}{shown}", hint=hint, details={"ref": ref})
 

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
+from graphmem.errors import Locked
 from graphmem.ledger.row import entry
 from graphmem.ledger.runs import Episode, Episodes, changing, read
 from graphmem.model import Failure
@@ -51,11 +52,15 @@ def failed(store: Store, key: str, now: datetime, status: int, log: MatchedLog) 
     """Begin an episode, or go on with it: keep what is shown, and what is not known."""
     shown = {hit.record.key_ref: remedies(hit) for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)}
     unknown = [] if shown else log.unknown[:OFFERED_ERRORS]
-    with episodes_of(store, now) as episodes:
-        before = episodes.get(key) or Episode(id=store.new_id(), at=now)
-        if shown or unknown or key in episodes:
-            kept = list(dict.fromkeys([*before.unknown, *unknown]))[:OFFERED_ERRORS]
-            episodes[key] = Episode(id=before.id, at=now, shown={**before.shown, **shown}, unknown=kept)
+    before = Episode(id=store.new_id(), at=now)
+    try:
+        with episodes_of(store, now) as episodes:
+            before = episodes.get(key) or before
+            if shown or unknown or key in episodes:
+                kept = list(dict.fromkeys([*before.unknown, *unknown]))[:OFFERED_ERRORS]
+                episodes[key] = Episode(id=before.id, at=now, shown={**before.shown, **shown}, unknown=kept)
+    except (OSError, Locked) as error:  # what is known is shown all the same
+        store.say_once(f"this run is not remembered, so its fixes are not credited after a pass: {error}")
     again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
 

@@ -34,6 +34,18 @@ OTHERS = [
     ("It fails when the cache is warm", "It does not fail when the cache is warm", {"not"}),
     ("It fails before the restart", "It fails after the restart", {"after", "before"}),
     ("The job runs with the lock", "The job runs without the lock", {"without"}),
+    ("unsupported operand type(s) for -: 'int' and 'str'", "unsupported operand type(s) for -: 'str' and 'int'", set()),
+    ("Text: utf-8 on the client, latin-1 on the server", "Text: latin-1 on the client, utf-8 on the server", set()),
+    ("Store: redis for prod, sqlite for dev", "Store: sqlite for prod, redis for dev", set()),
+    ("On linux: tests pass, on mac: tests fail", "On linux: tests fail, on mac: tests pass", set()),
+    ("Order: restart workers, migrate, clear", "Order: migrate, clear, restart workers", set()),
+    ("Migration 12 must run first", "Migration 12 may run first", {"may", "must"}),
+    ("It returns state -5", "It returns state 5", set()),
+    ("Not all rows are deleted", "All rows are not deleted", set()),
+    ("The import fails", "The importer fails", {"import", "importer"}),
+    ("The cache lives 5 minutes", "The cache lives 5 hours", {"5 h", "5 m"}),
+    ("The C# build fails", "The C build fails", set()),
+    ("The police are late", "The policy are late", {"police", "policy"}),
 ]  # fmt: skip
 SAME = [
     ("When the build starts, the cache is cold", "The cache is cold when the build starts"),
@@ -44,6 +56,7 @@ SAME = [
     ("There is an error: no route", "We get an error; no route"),
     ("TypeError: expecting bytes, got str at app.py:12", "typeerror:  expecting bytes got str at app.py:340"),
     ("It seems that the queue is stuck", "The queue is stuck"),
+    ("It times out after 5 s", "It times out after 12 s"),
 ]
 
 

@@ -52,6 +52,38 @@ def test_replace_under_a_taken_name_keeps_the_older_text_among_the_alternates(me
     assert {found.text for found in record.alternates} == {"Enable WAL", LOCK}
 
 
+def test_replace_does_not_give_a_text_the_fix_of_an_unlike_one(memory: Memory) -> None:
+    memory.failures.add(LOCK, name="db-lock", fix="Enable WAL")
+    with pytest.raises(Refused, match="Enable WAL"):
+        memory.failures.add(NPM, name="db-lock", replace=True)
+    assert failure(memory, "db-lock").trigger == LOCK
+    memory.failures.add(NPM, name="db-lock", replace=True, fix="npm install")
+    memory.failures.add(LOCK, fix="Set busy_timeout")  # a text that was set aside brings no current fix
+    assert failure(memory, "db-lock").fix == "npm install"
+
+
+def test_a_name_of_an_archived_record_is_refused_with_what_helps(memory: Memory) -> None:
+    memory.failures.add(LOCK, name="lock")
+    memory.forget("lock")
+    with pytest.raises(Conflict) as error:
+        memory.failures.add(NPM, name="lock")
+    assert error.value.hint == "give another name, or bring that record back with: graphmem restore failure/lock"
+
+
+def test_a_row_takes_no_reference_of_another_record_by_its_key(memory: Memory) -> None:
+    memory.failures.add(LOCK, name="lock", fix="WAL")
+    with pytest.raises(BadInput, match="the name failure/lock is taken"):
+        memory.add_rows([row(kind="failure", key="lock", name="other", trigger=NPM)])
+
+
+@pytest.mark.parametrize("dedup", [False, True])
+def test_a_row_that_repeats_a_text_without_naming_it_loses_no_fix(memory: Memory, dedup: bool) -> None:
+    memory.failures.add(LOCK, name="lock", fix="WAL")
+    assert memory.add_rows([row(kind="failure", trigger=LOCK, fix="Set busy_timeout")], dedup=dedup).updated == 1
+    record = failure(memory, "lock")
+    assert {record.fix, *(other.text for other in record.alternates)} == {"WAL", "Set busy_timeout"}
+
+
 @pytest.mark.parametrize("alias", [False, True])
 def test_patterns_lessons_and_campaigns_refuse_a_taken_name_too(memory: Memory, alias: bool) -> None:
     memory.patterns.add("A build breaks", "Pin it", name="p")

@@ -162,6 +162,21 @@ def link(path: Path) -> None:
     path.symlink_to("elsewhere")
 
 
+def test_a_failure_is_shown_also_where_the_run_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as memory:
+        memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
+
+        def read_only(*_: object, **__: object) -> None:
+            raise OSError(30, "Read-only file system")
+
+        monkeypatch.setattr("graphmem.beneath.write", read_only)
+        answer = fails(memory)
+        assert answer.log is not None
+        assert [hit.ref for hit in answer.log.results] == ["failure/port"]
+        assert any("not remembered" in line for line in said)
+
+
 def test_a_state_behind_a_link_is_taken_as_empty_and_not_written(tmp_path: Path) -> None:
     said: list[str] = []
     with open_memory(tmp_path, said=said) as memory:
