@@ -443,3 +443,23 @@ def test_one_thing_on_two_branches_is_one_record_under_both_names(origin: Path) 
         assert memory.get("failure/redis-down").ref == memory.get("failure/no-redis").ref
         (found,) = memory.match([error.encode()]).results
         assert [fix.text for fix in found.fixes] == ["docker compose up -d redis", "restart the laptop"]
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+def test_what_was_purged_does_not_come_back_into_what_was_recorded_again(origin: Path, is_later: bool) -> None:
+    with open_memory(origin) as memory:
+        memory.failures.add("login fails with 401", name="login", fix="use token SECRET1")
+    commit(origin)
+    git(origin, "switch", "-qc", "other")
+    with open_memory(origin, clock=Clock(START + timedelta(days=9 if is_later else 1))) as memory:
+        memory.edit("login", {"fix": "use token SECRET1 in the header"})
+    commit(origin)
+    git(origin, "switch", "-q", "main")
+    with open_memory(origin, clock=Clock(START + timedelta(days=5))) as memory:
+        memory.purge(["login"], yes=True)
+        memory.failures.add("login fails with 401", name="login", fix="take the token from the vault")
+    commit(origin)
+    git(origin, "merge", "-q", "--no-edit", "other")
+    with open_memory(origin) as memory:
+        assert [fix.text for fix in memory.get("login").fixes] == ["take the token from the vault"]
+    assert b"SECRET1" not in (origin / ".graphmem/data/failure.ndjson").read_bytes()

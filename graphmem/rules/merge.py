@@ -66,6 +66,8 @@ def merged_fact(ours: Row, theirs: Row) -> Row:
 
 def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row:
     """Return a record or an edge that both sides changed, or that both added."""
+    if (newer := created_again(base, ours, theirs)) is not None:
+        return newer
     sides = (base or {}, ours, theirs)
     created = created_at(base, ours, theirs)
     names = {name for side in sides for name in (*side, *edits(side))} - rules.fixed - IDENTITY
@@ -113,6 +115,19 @@ def decided(was: list[Said], ours: list[Said], theirs: list[Said]) -> tuple[list
         return theirs, None
     loser, winner = sorted((ours, theirs), key=rank)
     return winner, loser
+
+
+def created_again(base: Row | None, ours: Row, theirs: Row) -> Row | None:
+    """
+    Return the side that destroyed a record and created it again since the base, where only one did; None otherwise.
+
+    What the other side changed is of the record that was destroyed: a text that was purged must not come back with it.
+    """
+    if base is None:
+        return None
+    was, *both = (instant(row["created_at"]) for row in (base, ours, theirs))
+    later = [row for row, created in zip((ours, theirs), both, strict=True) if created > was]
+    return later[0] if len(later) == 1 and was in both else None
 
 
 def created_at(base: Row | None, ours: Row, theirs: Row) -> str:

@@ -120,6 +120,11 @@ def test_every_field_of_every_kind_has_its_rule() -> None:
             id="times are compared as instants",
         ),
         pytest.param(
+            failure(fix="secret"), failure(9, fix="from the vault"), failure(fix="secret 2", edited={"fix": 12}),
+            failure(9, fix="from the vault"),
+            id="destroyed and created again here, edited there: nothing of the destroyed one comes back",
+        ),
+        pytest.param(
             failure(alternates=[aside("fix", "a"), aside("fix", "b")]),
             failure(alternates=[aside("fix", "a"), aside("fix", "c", 5)]),
             failure(alternates=[aside("fix", "a"), aside("fix", "b"), aside("fix", "d", 6)]),
