@@ -60,7 +60,8 @@ def failed(store: Store, key: str, now: datetime, status: int, log: MatchedLog) 
                 kept = list(dict.fromkeys([*before.unknown, *unknown]))[:OFFERED_ERRORS]
                 episodes[key] = Episode(id=before.id, at=now, shown={**before.shown, **shown}, unknown=kept)
     except (OSError, Locked) as error:  # what is known is shown all the same
-        store.say_once(f"this run is not remembered, so its fixes are not credited after a pass: {error}")
+        why = error.strerror if isinstance(error, OSError) else error.message
+        store.say_once(f"{store.layout.runs} is not written, so a pass does not credit these fixes: {why}")
     again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
 

@@ -174,7 +174,7 @@ def test_a_failure_is_shown_also_where_the_run_cannot_be_kept(tmp_path: Path, mo
         answer = fails(memory)
         assert answer.log is not None
         assert [hit.ref for hit in answer.log.results] == ["failure/port"]
-        assert any("not remembered" in line for line in said)
+        assert any("does not credit" in line for line in said)
 
 
 def test_a_state_behind_a_link_is_taken_as_empty_and_not_written(tmp_path: Path) -> None:
