@@ -105,7 +105,6 @@ LESSON_SIMILARITY = 0.85  # cosine from which a finding is a lesson, where meani
 FEW_EXPERIENCES = 10  # below which every new experience has confidence low
 MOST_EXPERIENCES = 200  # of a store; beyond, the oldest of confidence low go, then of medium
 OFFERED_EXPERIENCES = 5  # that the retrieval protocol picks
-PROMOTED_EXPERIENCES = 2  # that an insight needs, of different days and tasks
 PROMOTE_SIMILARITY = 0.7  # cosine from which two lessons of experiences say the same
 MEDIUM_OCCURRENCES = 4  # experiences from which an insight has confidence medium
 HIGH_OCCURRENCES = 8  # and high

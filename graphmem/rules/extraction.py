@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from graphmem.constants import KEYWORD_OVERLAP
 from graphmem.model import Lesson
@@ -21,8 +21,6 @@ SEVERITIES = ("bug", "warning", "info", "recommendation")
 OTHER_WORDS = {"critical": "bug", "error": "bug", "warn": "warning"}  # for a severity
 TEXTS = ("description", "message", "text", "finding", "issue", "title")  # where a finding says what it found
 VERDICT = "review.verdict"
-
-Rule = Literal["keywords", "similarity", "new"]
 
 
 @dataclass(frozen=True, order=True)
