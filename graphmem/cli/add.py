@@ -36,7 +36,7 @@ Name = Annotated[
 NoDedup = Annotated[bool, typer.Option("--no-dedup", help="Store it even if it repeats another.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 Replace = Annotated[
-    bool, typer.Option("--replace", help="If it is merged, keep the newer texts and set the older aside.")
+    bool, typer.Option("--replace", help="Under a taken name, or if it is merged: make the new texts the current ones.")
 ]
 
 

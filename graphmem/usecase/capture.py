@@ -52,7 +52,7 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         fields: by their names in a row; but for an entity, one without a name is given one.
         dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
         dry_run: say what would be done, and do nothing.
-        replace: a merge keeps the newer texts and sets the older ones aside.
+        replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
     """
     given = {name: value for name, value in fields.items() if value is not None}
     is_named = "name" in given
