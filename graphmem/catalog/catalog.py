@@ -554,10 +554,9 @@ def parse_record(line: bytes) -> Record:
 def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Standing | None = None) -> Record:
     """Return the copy of a record that answers show: by current name, with its counts, and how it stands."""
     changes: dict[str, object] = {} if shown == record.name else {"name": shown}
-    if others := [found for found in record.alternates if getattr(record, found.field, None) != found.text]:
-        changes["alternates"] = tuple(others)
-    elif record.alternates:
-        changes["alternates"] = ()
+    others = tuple(found for found in record.alternates if getattr(record, found.field, None) != found.text)
+    if others != record.alternates:
+        changes["alternates"] = others
     if isinstance(record, Memory) and (helped or failed):
         changes |= {"helped": record.helped + helped, "failed": record.failed + failed}
     if standing is not None:
