@@ -15,10 +15,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem import beneath
-from graphmem.catalog.catalog import Catalog, connect
+from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
 from graphmem.config import Settings, cache_folder, load_settings, project_folder
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
-from graphmem.errors import NotFound, Refused, Unavailable, Usage
+from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.ledger.store import Ledger
@@ -91,6 +91,31 @@ class Store:
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         self.report(sync.rows if sync.is_first and self.present is None else 0)
+
+    def is_catalog_damaged(self, error: Exception) -> bool:
+        """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
+        if isinstance(error, DamagedCatalog) or is_damage(error):
+            return True
+        if self.is_closed or isinstance(error, GraphmemError | OSError | MemoryError):
+            return False
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
+            return False  # such as a full disk
+        return bool(self.catalog.damage())  # what damaged values lead to is any error
+
+    def renew_catalog(self) -> None:
+        """Make the catalog empty: the next sync reads all files again. The vectors stay."""
+        connection = self.catalog.connection
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        try:
+            renew(connection)
+        except sqlite3.DatabaseError:  # not even the head of the file is left
+            connection.close()
+            remove_catalog(self.local / CATALOG)
+            connection = self.catalog.connection = connect(self.local / CATALOG)
+        self.lexical = LexicalIndex(connection)
+        vars(self).pop("vectors", None)
+        self.ledger.forget_vocabulary()
 
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
@@ -336,22 +361,12 @@ def connect_or_replace(path: Path) -> sqlite3.Connection:
     for file in catalog_files(path):
         beneath.refuse_link(file)
     try:
-        connection = connect(path)
-        connection.execute("SELECT count(*) FROM meta").fetchone()
-        return connection
+        return connect(path)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise Unavailable(f"{str(path)!r} cannot be opened: {error}", hint=hint_of(error)) from None
         remove_catalog(path)
         return connect(path)
-
-
-def is_damage(error: sqlite3.Error) -> bool:
-    """Tell whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        return False
-    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table: meta" in str(error)
 
 
 def hint_of(error: sqlite3.Error) -> str:
