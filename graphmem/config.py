@@ -91,6 +91,12 @@ def cache_folder() -> Path:
     return Path(home).expanduser() / "graphmem"
 
 
+def state_folder() -> Path:
+    """Return the folder for what belongs to the user and this machine and is in no project."""
+    home = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(home).expanduser() / "graphmem"
+
+
 def project_folder() -> str | None:
     """Return the folder that ``GRAPHMEM_DIR`` names."""
     return os.environ.get("GRAPHMEM_DIR") or None

@@ -1,7 +1,6 @@
 """An open store: its ledger, its catalog and what follows them, wired together."""
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 import tempfile
@@ -16,10 +15,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
-from graphmem.config import Settings, cache_folder, load_settings, project_folder
+from graphmem.config import Settings, load_settings, project_folder
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
+from graphmem.ledger.clone_id import Clone, cached, find_clone
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.ledger.store import Ledger
 from graphmem.model.field import parse_time
@@ -60,7 +60,7 @@ def fresh_id() -> str:
 class Store:
     """One project's store, open. Use ``open_store``."""
 
-    layout: Layout
+    clone: Clone
     settings: Settings
     ledger: Ledger
     catalog: Catalog
@@ -76,6 +76,11 @@ class Store:
     said: set[str] = field(default_factory=set)
     present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
 
+    @property
+    def layout(self) -> Layout:
+        """Where the files are."""
+        return self.clone.layout
+
     def close(self) -> None:
         """Let go of the catalog."""
         self.is_closed = True
@@ -88,6 +93,7 @@ class Store:
     def sync(self, *, is_thorough: bool = False) -> None:
         """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
         self.refuse_unusable()
+        self.clone.refuse_tracked()
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         self.report(sync.rows if sync.is_first and self.present is None else 0)
@@ -171,6 +177,9 @@ class Store:
         if not os.access(self.layout.store, os.W_OK):
             raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
         self.sync()
+        if self.clone.refusal is not None:
+            beneath.refuse_links(self.layout.store)  # which says more
+            raise self.clone.refusal
         with self.ledger.writing():
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is no folder that can be written", hint="reading goes on")
@@ -309,7 +318,8 @@ def open_store(
     Raises:
         Unavailable: there is no store.
     """
-    layout = find_store(folder)
+    clone = find_clone(find_store(folder))
+    layout = clone.layout
     options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
     settings = load_settings(layout.config, options)
     local = derived_folder(layout)
@@ -318,7 +328,11 @@ def open_store(
     ledger = Ledger(layout, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
     graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog.connection)
-    store = Store(layout, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    store = Store(clone, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    for text in clone.notices:
+        store.say_once(text)
+    if isinstance(clone.refusal, Refused):
+        store.say_once(f"{clone.refusal.message}; nothing is written until they are gone")
     for path in beneath.links(layout.store):
         store.say_once(f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone")
     for text in settings.ignored:
@@ -349,11 +363,6 @@ def derived_folder(layout: Layout) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
     return Path(tempfile.mkdtemp(prefix="graphmem-"))
-
-
-def cached(layout: Layout) -> Path:
-    """Return the folder in the user's cache for a store that cannot be written; its name comes from the real path."""
-    return cache_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
 
 
 def connect_or_replace(path: Path) -> sqlite3.Connection:

@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from graphmem import beneath
 from graphmem.catalog.intake import Batch
+from graphmem.errors import Refused
+from graphmem.ledger.clone_id import TRACKED_FIX
 from graphmem.ledger.journal import leftovers, replace_files, sweep
+from graphmem.ledger.layout import FOLDER
 from graphmem.model.result import Checked, Doctored, Finding
 from graphmem.search.vectors import forget_damaged
 from graphmem.store import Store
@@ -46,8 +49,11 @@ def told(found: Finding) -> Finding:
 def surroundings(store: Store) -> Iterator[Finding]:
     """Yield what is missing or left over around the files, and the state of the model."""
     layout = store.layout
+    if isinstance(store.clone.refusal, Refused):
+        found = warning(FOLDER, "tracked", store.clone.refusal.message, "neither is tracked", TRACKED_FIX)
+        yield found.model_copy(update={"severity": "error"})
     for folder in upkeep.folders(layout):
-        if not beneath.is_folder(folder):
+        if folder.is_relative_to(layout.store) and not beneath.is_folder(folder):
             name = folder.relative_to(layout.store).as_posix()
             yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
     for path, missing in upkeep.missing_entries(layout).items():
@@ -56,7 +62,7 @@ def surroundings(store: Store) -> Iterator[Finding]:
     for name in unregistered(layout):
         what = "is set for another environment" if is_of_another(layout, name) else "is not set"
         yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
-    for path in leftovers(layout):
+    for path in leftovers(layout) if layout.private is None else ():
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
     for text in store.settings.ignored:

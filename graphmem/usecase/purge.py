@@ -17,6 +17,7 @@ from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
 from graphmem.errors import Refused, Usage
 from graphmem.ledger import blackboard, runs, usage
+from graphmem.ledger.clone_id import cached
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
 from graphmem.model.field import format_time
@@ -25,7 +26,7 @@ from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
 from graphmem.search.vectors import forget as forget_vectors
-from graphmem.store import Store, cached
+from graphmem.store import Store
 from graphmem.usecase.duplicates import aside_fields
 from graphmem.usecase.intake import changed, full_ref
 
