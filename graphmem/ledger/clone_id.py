@@ -72,8 +72,11 @@ def find_clone(layout: Layout) -> Clone:
 
 def elsewhere(clone: Clone, refusal: GraphmemError) -> Clone:
     """Return a clone whose ``local/`` and ``state/`` are in the user's cache; the store is only read."""
-    with contextlib.suppress(RuntimeError):  # a user without a home has no cache
-        clone.layout = replace(clone.layout, private=cached(clone.layout))
+    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
+        private = cached(clone.layout)
+        with beneath.folder(private, make=True) as handle:
+            os.fchmod(handle, 0o700)
+        clone.layout = replace(clone.layout, private=private)
     clone.refusal = refusal
     return clone
 
@@ -123,8 +126,8 @@ def git_folder(root: Path) -> Path | None:
         if found.is_dir():
             return found
         if found.is_file():  # of a worktree or a submodule
-            with contextlib.suppress(OSError, ValueError), found.open("rb") as file:
-                name, _, path = file.read(4096).decode().partition(":")
+            with contextlib.suppress(OSError, ValueError):
+                name, _, path = beneath.read(found, most=4096).decode().partition(":")
                 if name == "gitdir":
                     return (folder / path.strip()).resolve()
     return None
@@ -138,7 +141,7 @@ def id_file(folder: Path | None) -> Path:
 def read_id(folder: Path | None) -> str:
     """Return the id of a clone; empty where it has none yet."""
     with contextlib.suppress(OSError, RuntimeError, UnicodeDecodeError):
-        found = id_file(folder).read_bytes()[:100].decode("ascii")
+        found = beneath.read(id_file(folder), most=100).decode("ascii")
         return found if ID.fullmatch(found) else ""
     return ""
 
@@ -150,9 +153,10 @@ def kept_id(folder: Path | None) -> Iterator[str]:
         path = id_file(folder)
     except RuntimeError as error:
         raise OSError("a user without a home") from error
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with beneath.folder(path.parent, make=True):
+        handle = beneath.descriptor(path, os.O_RDWR | os.O_CREAT)
     try:
+        os.fchmod(handle, 0o600)
         fcntl.flock(handle, fcntl.LOCK_EX)
         found = os.pread(handle, 100, 0).decode("ascii", "replace")
         if not ID.fullmatch(found):
