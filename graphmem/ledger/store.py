@@ -155,6 +155,11 @@ class Ledger:
             time.sleep(POLL_S)
         return Sync()
 
+    def sync_written(self) -> None:
+        """Take in what was just written; where that cannot be, such as on a full disk, the next command does it."""
+        with contextlib.suppress(OSError, sqlite3.Error, Locked):
+            self.sync_locked()
+
     def read_changes(self, moment: str, *, is_thorough: bool) -> Sync:
         """Take in what changed, or raise ``Moved`` where git changed files since ``moment``."""
         sync = Sync(is_first=self.catalog.is_new)
@@ -474,7 +479,7 @@ class Ledger:
         if note is not None:
             undo.confirm(note)
         if any(is_of_purges(file) for file in batches):
-            self.sync_locked()
+            self.sync_written()
 
     def take_in_own(
         self, batches: Mapping[str, Batch], written: Mapping[str, bytes], fresh: Mapping[Path, Path]

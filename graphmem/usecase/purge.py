@@ -4,7 +4,8 @@ import contextlib
 import inspect
 import os
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ import orjson
 from graphmem import beneath, history_filter
 from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
-from graphmem.errors import Refused, Usage
+from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.ledger import blackboard, runs, usage
 from graphmem.ledger.clone_id import cached
 from graphmem.ledger.row import entry
@@ -142,15 +143,34 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
     puts += [entry(made, ()) for made in purge_rows(store, doomed.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
     store.ledger.commit(puts, removes, is_noted=False)
-    forget_on_this_machine(store, doomed)
-    store.graph.forget()
-    beneath.remove_folder(store.local / beneath.PAST)
+    left = [what for what, forget in traces(store, doomed, digests) if not is_done(forget)]
+    if left:  # the rows are gone: that is no failure of the purge
+        store.say_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
+                       " is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
+
+
+def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield where purged records left traces outside of the data files, each with what clears it."""
+    yield "state/", lambda: forget_on_this_machine(store, doomed)
+    yield "the graph", store.graph.forget
+    yield "past states", lambda: beneath.remove_folder(store.local / beneath.PAST)
     with contextlib.suppress(RuntimeError):  # a user without a home has no cache
-        beneath.remove_folder(cached(store.layout))
+        folder = cached(store.layout)
+        yield "the user's cache", lambda: beneath.remove_folder(folder)
     if digests:
-        forget_vectors(store.catalog.connection, store.local / "vectors", digests)
-    store.lexical.catch_up()
-    store.catalog.compact()
+        vectors = store.local / "vectors"
+        yield "vectors", lambda: forget_vectors(store.catalog.connection, vectors, digests)
+    yield "the search index", store.lexical.catch_up
+    yield "the catalog", store.catalog.compact
+
+
+def is_done(forget: Callable[[], object]) -> bool:
+    """Do a step of clearing up, and tell whether it could be done."""
+    try:
+        forget()
+    except (OSError, sqlite3.Error, Unavailable):
+        return False
+    return True
 
 
 def purge_rows(store: Store, rows: Collection[Row]) -> list[Purge]:

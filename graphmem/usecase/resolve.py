@@ -29,7 +29,7 @@ def resolve(store: Store) -> Resolved:
         conflicted = {file: data for file, data in found.items() if has_markers(data)}
         contents = {layout.store / file: merged(store, file, data) for file, data in conflicted.items()}
         replace_files(contents | store.ledger.stale_vocabulary_file(), layout)
-        store.ledger.sync_locked()
+        store.ledger.sync_written()
         findings = [finding for finding in store.ledger.findings() if finding.file in conflicted]
     return Resolved(files=sorted(conflicted), findings=findings)
 
