@@ -14,7 +14,6 @@ from graphmem.cli.session import Session, session_of
 from graphmem.config import project_folder
 from graphmem.memory import Memory
 from graphmem.model.result import Answer
-from graphmem.names import visible
 from graphmem.usecase.demo import NEXT, SHOWN, Demonstrated, Step, committed, plant, prepare, shipped
 
 
@@ -27,7 +26,7 @@ class Recorder(Session):
     def answer(self, answer: BaseModel, text: str) -> None:
         self.last = answer
         if not self.is_json and text:
-            self.write(visible(text))
+            self.write(text)
 
 
 @dataclass
@@ -41,7 +40,7 @@ class Show:
     def tell(self, line: str) -> None:
         """Print a line of the story."""
         if not self.session.is_json:
-            self.session.write(visible(line))
+            self.session.write(line)
 
     def open(self) -> Memory:
         """Open the store, again if it was closed."""

@@ -10,11 +10,11 @@ import typer
 from graphmem.child import Ended, run
 from graphmem.cli import text
 from graphmem.cli.match import shown
-from graphmem.cli.session import Session, inert, session_of
+from graphmem.cli.session import Session, session_of
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.errors import GraphmemError
 from graphmem.model.result import MatchedLog, Ran
-from graphmem.names import visible
+from graphmem.names import inert, visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
