@@ -133,6 +133,7 @@ SIMILAR_MAX = 3  # campaigns shown unless asked otherwise
 
 # --- git ---------------------------------------------------------------------------------------------------------
 GIT_S = 120.0  # seconds that one call of git may take; the log of 100,000 commits takes 10
+GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits with a file each has 40 MiB
 
 # --- the store ---------------------------------------------------------------------------------------------------
 FORMAT = 1  # of the files of a store

@@ -22,6 +22,7 @@ from graphmem.ndjson import Lines
 from graphmem.rules.plan import cycles
 from graphmem.search.vectors import damaged
 from graphmem.store import Store
+from graphmem.usecase.resolve import left
 from graphmem.usecase.upkeep import stale_vocabulary
 
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
@@ -50,7 +51,7 @@ def validate(store: Store) -> Checked:
             if graph is None:
                 continue  # another process has gone on since; the two are to be of one moment
             rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
-            findings = linked(store) + purged(store) + store.ledger.findings() + placed(store, rows)
+            findings = linked(store) + unmerged(store) + purged(store) + store.ledger.findings() + placed(store, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
             findings += vectors_damaged(store) + catalog_differences(store)
             return checked(findings + (index or index_differences(store)) + graph)
@@ -66,6 +67,18 @@ def linked(store: Store) -> list[Finding]:
             expected="a file or a folder", fix=None,
         )
         for path in beneath.links(store.layout.store)
+    ]  # fmt: skip
+
+
+def unmerged(store: Store) -> list[Finding]:
+    """Say which files lack what the other side of a merge under way has."""
+    return [
+        Finding(
+            file=file, line=None, column=None, code="unmerged", severity="error",
+            message="git's merge is not finished, and rows of the other side are missing", expected="both sides' rows",
+            fix="graphmem resolve",
+        )
+        for file in left(store)
     ]  # fmt: skip
 
 

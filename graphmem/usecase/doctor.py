@@ -12,7 +12,7 @@ from graphmem.search.vectors import forget_damaged
 from graphmem.store import CATALOG, Store, open_store, remove_catalog
 from graphmem.usecase import check, upkeep
 from graphmem.usecase.check import DOCTOR
-from graphmem.usecase.clone import is_of_another, unregistered
+from graphmem.usecase.clone import unregistered
 
 
 def doctor(store: Store, *, fix: bool) -> Doctored:
@@ -66,8 +66,7 @@ def surroundings(store: Store) -> Iterator[Finding]:
     for path, missing in upkeep.missing_entries(layout).items():
         what = f"{', '.join(map(repr, missing))} missing"
         yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
-    for name in unregistered(layout):
-        what = "is set for another environment" if is_of_another(layout, name) else "is not set"
+    for name, what in unregistered(layout).items():
         yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
     for path in leftovers(layout):
         name = path.relative_to(layout.store).as_posix()
