@@ -10,7 +10,7 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "names", "ndjson"),
+    ("constants", "errors", "names", "ndjson", "shell"),
     ("beneath", "child", "files", "garbage", "config", "git", "history_filter", "lock", "textconv"),
     ("model",),
     ("rules",),

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 
+from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.session import Session, session_of
 from graphmem.config import project_folder
@@ -123,5 +124,5 @@ def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
 
 def ending(folder: Path, seconds: float) -> str:
     """Return the last lines: how long it took, and what to try next."""
-    where = [f"cd {shlex.quote(str(folder))}"] if folder != Path.cwd() else []
+    where = [shell.command("cd", str(folder))] if folder != Path.cwd() else []
     return "\n".join([f"\nDone in {seconds:.0f} s. Try next:", *(f"  {line}" for line in (*where, *NEXT))])
