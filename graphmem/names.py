@@ -145,16 +145,23 @@ def printable(text: str) -> bool:
 
 def visible(text: str) -> str:
     """Return ``text`` with what a terminal would obey and what nobody would see as escapes; line ends stay."""
-    if HIDDEN.search(text) is None:
+    if not has_hidden(text):
         return text
     return SHOWN_OR_HIDDEN.sub(lambda found: escaped(found[1]) if found[1] else found[0], text)
 
 
 def inert(document: str) -> str:
     """Return a JSON document, the same value, with the characters that ``visible`` escapes as escapes of JSON."""
-    if HIDDEN.search(document) is None:
+    if not has_hidden(document):
         return document
     return SHOWN_OR_HIDDEN.sub(lambda found: json.dumps(found[1])[1:-1] if found[1] else found[0], document)
+
+
+def has_hidden(text: str) -> bool:
+    """Tell whether a text may hold what has to be escaped."""
+    if text.isascii():  # ten times as fast as the expression
+        return not text.replace("\n", " ").isprintable()
+    return HIDDEN.search(text) is not None
 
 
 def escaped(char: str) -> str:

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -180,9 +181,9 @@ def test_commands_are_printed_by_one_function() -> None:
         if file in ("usecase/clone.py", "usecase/demo.py", "history_filter.py"):  # git's settings; names that are ours
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            for text, value in (
-                zip(node.values, node.values[1:], strict=False) if isinstance(node, ast.JoinedStr) else ()
-            ):
+            if not isinstance(node, ast.JoinedStr):
+                continue
+            for text, value in pairwise(node.values):
                 if isinstance(text, ast.Constant) and isinstance(value, ast.FormattedValue):
                     is_prose = ast.unparse(value.value) in ("FOLDER", "FORMAT")
                     assert is_prose or not begins.search(str(text.value)), f"{file}:{node.lineno} {text.value!r}"
