@@ -142,7 +142,8 @@ def trust(
     """
     Show which of the project's settings load other weights, and let them count in this clone.
 
-    They come with the branch, so they count only when you have looked at them; a changed one needs trust anew.
+    They come with the branch, so they count only when you have looked at them, and as long as they and the files of
+    their models are the same.
 
     Example: graphmem trust --yes
     """

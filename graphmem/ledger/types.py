@@ -1,6 +1,7 @@
 """The project's vocabulary: Markdown files with front matter, read, checked and written."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, TYPE_NAME, label,
 from graphmem.ndjson import NESTING
 from graphmem.shell import command
 
+LONG_NUMBER = re.compile(r"[-+]?[0-9.][0-9a-fA-FxXoO_:.+-]{32,}")  # also binary, hexadecimal, of base 60
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 
@@ -115,7 +117,7 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
 
 
 def refuse_harm(text: str) -> None:
-    """Raise ``ValueError`` for YAML with aliases, which can stand for more than memory holds, or nested deep."""
+    """Raise ``ValueError`` for YAML with aliases or long numbers, which stand for more than is read, or nested deep."""
     import yaml  # noqa: PLC0415 - as above
 
     starts = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken, yaml.BlockSequenceStartToken,
@@ -126,6 +128,8 @@ def refuse_harm(text: str) -> None:
         depth += isinstance(token, starts) - isinstance(token, ends)
         if isinstance(token, yaml.AliasToken) or depth > NESTING:
             raise ValueError(f"the front matter has aliases, or is nested over {NESTING} levels deep")
+        if isinstance(token, yaml.ScalarToken) and token.plain and LONG_NUMBER.fullmatch(token.value):
+            raise ValueError(f"a number of {len(token.value):,} characters: {token.value[:30]}…")
 
 
 class BadFrontMatter(ValueError):

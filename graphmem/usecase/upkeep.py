@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from graphmem import beneath
 from graphmem.catalog.catalog import transaction
-from graphmem.config import is_trusted, needs_trust
+from graphmem.config import needs_trust, untrusted
 from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
@@ -77,7 +77,8 @@ def trust(store: Store, *, yes: bool) -> Trust:
     asked = needs_trust(config)
     if asked and yes:
         trust_settings(config, asked)
-    return Trust.model_validate({"settings": asked, "trusted": not asked or is_trusted(config, asked)})
+    reason = untrusted(config, asked) if asked else None
+    return Trust(settings=dict(asked), trusted=reason is None, reason=reason)
 
 
 def folders(layout: Layout) -> tuple[Path, ...]:
