@@ -5,8 +5,8 @@ Later wins: defaults, the user's config file, the project's ``config.toml``, the
 An unknown key is an error that names the nearest one.
 """
 
+import contextlib
 import difflib
-import hashlib
 import json
 import os
 import tomllib
@@ -16,12 +16,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphmem import beneath, constants
+from graphmem import beneath, constants, weights
 from graphmem.errors import BadInput
 
 Share = Annotated[float, Field(ge=0, le=1)]
+Name = Annotated[str, Field(max_length=1_000)]
+CONFIG_BYTES = 8 * 1024  # of a config file; the parser is quadratic in the parts of a dotted key
+SHOWN = 80  # characters of a value in a message
 # Settings that load weights, each with the values that a project may ask for without being trusted.
 LOADS_WEIGHTS = {"embedding.model": ("none", constants.DEFAULT_MODEL), "retrieval.reranker": ("",)}
+# Settings that a project may only lower: raised by a branch, they would let a query take this machine.
+BOUNDS = ("cypher.timeout", "cypher.limit")
 TOP_LEVEL = {"format"}
 
 
@@ -34,44 +39,44 @@ class Section(BaseModel):
 class Embedding(Section):
     """Which model makes the vectors."""
 
-    model: str = constants.DEFAULT_MODEL
+    model: Name = constants.DEFAULT_MODEL
 
 
 class Retrieval(Section):
     """The numbers of scores, tiers, near-duplicates and traversal; each is explained in constants.py."""
 
-    half_life_days: Annotated[float, Field(gt=0)] = constants.HALF_LIFE_DAYS
+    half_life_days: Annotated[float, Field(gt=0, le=36_500)] = constants.HALF_LIFE_DAYS
     critical: Share = constants.CRITICAL
     productive: Share = constants.PRODUCTIVE
     exploration: Share = constants.EXPLORATION
-    rrf_k: Annotated[int, Field(ge=1)] = constants.RRF_K
-    candidates: Annotated[int, Field(ge=1)] = constants.CANDIDATES
+    rrf_k: Annotated[int, Field(ge=1, le=10_000)] = constants.RRF_K
+    candidates: Annotated[int, Field(ge=1, le=10_000)] = constants.CANDIDATES
     lexical_weight: Share = constants.LEXICAL_WEIGHT
     merge_similarity: Share = constants.MERGE_SIMILARITY
     variant_similarity: Share = constants.VARIANT_SIMILARITY
-    min_strength: Annotated[float, Field(gt=0)] = constants.MIN_STRENGTH
+    min_strength: Annotated[float, Field(gt=0, le=1_000)] = constants.MIN_STRENGTH
     similar_threshold: Share = constants.SIMILAR_THRESHOLD
-    reranker: str = ""
-    rerank: Annotated[int, Field(ge=1)] = constants.RERANK
+    reranker: Name = ""
+    rerank: Annotated[int, Field(ge=1, le=1_000)] = constants.RERANK
 
 
 class Store(Section):
     """How the store is held."""
 
-    lock_timeout: Annotated[float, Field(ge=0)] = constants.LOCK_TIMEOUT_S
+    lock_timeout: Annotated[float, Field(ge=0, le=86_400)] = constants.LOCK_TIMEOUT_S
 
 
 class Cypher(Section):
     """The bounds of a user's query."""
 
-    timeout: Annotated[float, Field(gt=0)] = constants.CYPHER_TIMEOUT_S
-    limit: Annotated[int, Field(ge=1)] = constants.CYPHER_ROW_LIMIT
+    timeout: Annotated[float, Field(gt=0, le=constants.CYPHER_MOST_S)] = constants.CYPHER_TIMEOUT_S
+    limit: Annotated[int, Field(ge=1, le=constants.CYPHER_MOST_ROWS)] = constants.CYPHER_ROW_LIMIT
 
 
 class Settings(Section):
     """All settings of a store."""
 
-    format: int = constants.FORMAT
+    format: Annotated[int, Field(ge=1, le=1_000_000)] = constants.FORMAT
     embedding: Embedding = Field(default_factory=Embedding)
     retrieval: Retrieval = Field(default_factory=Retrieval)
     store: Store = Field(default_factory=Store)
@@ -115,49 +120,113 @@ def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str
     """
     values: dict[str, Any] = {}
     ignored: list[str] = []
-    for path in (user_config(), project):
-        if path is None or not (beneath.is_file(path) if path == project else path.is_file()):
-            continue
-        found = read_toml(path, beneath.read(path) if path == project else path.read_bytes())
-        if path == project and (asked := asked_for(found)) and not is_trusted(project, asked):
-            # Weights that a branch names are not loaded before somebody here has looked at them.
-            for name, value in asked.items():
-                section, _, key = name.partition(".")
-                del found[section][key]
-                ignored.append(f"{name} = {value!r} of the project; look at it, and allow it with: graphmem trust")
+    if user_config().is_file():
+        with user_config().open("rb") as file:
+            merge(values, read_toml(user_config(), file.read(CONFIG_BYTES + 1)))
+    if project is not None and beneath.is_file(project):
+        found = read_project(project)
+        ignored = [*without_weights(project, found), *without_raises(found, checked(values, ()))]
         merge(values, found)
     merge(values, from_environment())
     merge(values, {section: dict(keys) for section, keys in (options or {}).items()})
     return checked(values, tuple(ignored))
 
 
-def needs_trust(project: Path) -> dict[str, object]:
+def read_project(project: Path) -> dict[str, Any]:
+    """Return the content of a project's config file."""
+    with beneath.opened(project) as file:
+        return read_toml(project, file.read(CONFIG_BYTES + 1))
+
+
+def without_weights(project: Path, found: dict[str, Any]) -> list[str]:
+    """Take settings out that load weights which nobody here has looked at; return a line for each."""
+    asked = asked_for(found)
+    why = untrusted(project, asked) if asked else None
+    return [f"{name} = {shown(taken_out(found, name))} of the project; {why}" for name in asked if why]
+
+
+def without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
+    """Take settings of a project out that are above what holds without it; return a line for each."""
+    lines = []
+    for name in BOUNDS:
+        section, _, key = name.partition(".")
+        keys, bound = found.get(section), getattr(getattr(bounds, section), key)
+        value = keys.get(key) if isinstance(keys, Mapping) else None
+        if value is not None and not (isinstance(value, int | float) and value <= bound):
+            taken_out(found, name)
+            lines.append(f"{name} = {shown(value)} of the project, which may lower it from {bound:g} and not raise it")
+    return lines
+
+
+def taken_out(found: dict[str, Any], name: str) -> object:
+    """Take a setting out, and return its value."""
+    section, _, key = name.partition(".")
+    return found[section].pop(key)
+
+
+def shown(value: object) -> str:
+    """Return a value of a file for a message, whatever its size."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of more digits than Python prints
+        return "a value too large to be shown"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def needs_trust(project: Path) -> dict[str, str]:
     """Return the settings of a project's config file that count only when it is trusted, by section and key."""
-    return asked_for(read_toml(project, beneath.read(project))) if beneath.is_file(project) else {}
+    return asked_for(read_project(project)) if beneath.is_file(project) else {}
 
 
-def asked_for(found: Mapping[str, Any]) -> dict[str, object]:
+def asked_for(found: Mapping[str, Any]) -> dict[str, str]:
     """Return those of a project's settings that load weights or talk to the network."""
     asked = {}
     for name, harmless in LOADS_WEIGHTS.items():
         section, _, key = name.partition(".")
         keys = found.get(section)
-        if isinstance(keys, Mapping) and key in keys and keys[key] not in harmless:
-            asked[name] = keys[key]
+        value = keys.get(key) if isinstance(keys, Mapping) else None
+        if isinstance(value, str) and value not in harmless:
+            asked[name] = value
     return asked
 
 
-def is_trusted(project: Path, asked: Mapping[str, object]) -> bool:
-    """Tell whether exactly these settings of this clone were trusted."""
-    return trusted().get(os.path.realpath(project)) == hash_of(asked)
+def untrusted(project: Path, asked: Mapping[str, str]) -> str | None:
+    """Return why these settings of this clone do not count; None where they were trusted, with the files they load."""
+    entry = trusted().get(os.path.realpath(project))
+    if not isinstance(entry, dict) or entry.get("settings") != dict(asked):
+        return "look at it, and allow it with: graphmem trust"
+    seen = dict(entry.get("seen", {}))
+    for name, value in asked.items():
+        was, (now, is_local) = entry.get("files", {}).get(name), files_of(name, value, seen)
+        if was != now and (is_local or was):  # what the hub gives to a name that was trusted without files is its own
+            names = sorted(file for file in {*(was or {}), *now} if (was or {}).get(file) != now.get(file))
+            what = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+            return f"changed since it was trusted: {what}; look at it, and allow it with: graphmem trust"
+    if seen != entry.get("seen"):
+        with contextlib.suppress(OSError):  # it only saves reading the files again
+            keep(project, {**entry, "seen": seen})
+    return None
 
 
-def trust(project: Path, asked: Mapping[str, object]) -> None:
-    """Let these settings of this clone count, as long as they are the same."""
+def trust(project: Path, asked: Mapping[str, str]) -> None:
+    """Let these settings of this clone count, as long as they and the files that they load are the same."""
+    seen: weights.Seen = {}
+    files = {name: files_of(name, value, seen)[0] for name, value in asked.items()}
+    keep(project, {"settings": dict(asked), "files": files, "seen": seen})
+
+
+def files_of(setting: str, name: str, seen: weights.Seen) -> tuple[dict[str, str], bool]:
+    """Return the hashes of the files that a model would be loaded from now, and whether they are not the hub's."""
+    found = weights.folder_of(setting, name)
+    return (weights.hashes(found[0], seen), found[1]) if found else ({}, False)
+
+
+def keep(project: Path, entry: Mapping[str, object]) -> None:
+    """Write down what was trusted in a clone."""
     path = trust_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    fresh.write_text(json.dumps({**trusted(), os.path.realpath(project): hash_of(asked)}, indent=1), encoding="utf-8")
+    fresh.write_text(json.dumps({**trusted(), os.path.realpath(project): entry}, indent=1), encoding="utf-8")
     os.replace(fresh, path)
 
 
@@ -167,7 +236,7 @@ def trust_file() -> Path:
 
 
 def trusted() -> dict[str, object]:
-    """Return the hash of what was trusted, by the path of the project's config file."""
+    """Return what was trusted, by the path of the project's config file."""
     try:
         found = json.loads(trust_file().read_bytes())
     except (OSError, ValueError):
@@ -175,17 +244,17 @@ def trusted() -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def hash_of(asked: Mapping[str, object]) -> str:
-    """Return what tells these settings from others."""
-    return hashlib.sha256(json.dumps(asked, sort_keys=True, default=str).encode()).hexdigest()
-
-
 def read_toml(path: Path, data: bytes) -> dict[str, Any]:
     """Return the content of a config file whose keys are all known."""
+    hint = "see docs/reference/config.md"
+    if len(data) > CONFIG_BYTES:
+        raise BadInput(f"{path} has more than {CONFIG_BYTES:,} bytes", hint=hint)
     try:
         found = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} is no TOML: {error}", hint="see docs/reference/config.md") from None
+    except RecursionError:
+        raise BadInput(f"{path} is nested too deep", hint=hint) from None
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
+        raise BadInput(f"{path} is no TOML: {str(error)[:200]}", hint=hint) from None
     refuse_unknown(found, str(path))
     return found
 
@@ -213,6 +282,7 @@ def sections() -> dict[str, type[Section]]:
 
 def unknown(name: str, known: list[str], where: str) -> BadInput:
     """Say that a key is unknown, and which one was meant."""
+    name = name[:SHOWN]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
     return BadInput(f"setting {name!r} in {where} is unknown", hint=hint)
@@ -246,4 +316,6 @@ def checked(values: Mapping[str, Any], ignored: tuple[str, ...]) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"setting {name!r} is {first['input']!r}", hint=first["msg"]) from None
+        raise BadInput(f"setting {name!r} is {shown(first['input'])}", hint=first["msg"]) from None
+    except OverflowError:  # an integer that no float holds
+        raise BadInput("a setting is a number out of all bounds", hint="see docs/reference/config.md") from None

@@ -10,6 +10,8 @@ DEFAULT_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa
 # --- cypher of users ---------------------------------------------------------------------------------------------
 CYPHER_TIMEOUT_S = 10.0  # seconds a user's query may take
 CYPHER_ROW_LIMIT = 1_000  # rows a user's query returns unless asked otherwise
+CYPHER_MOST_S = 3_600.0  # seconds that anybody may give a query
+CYPHER_MOST_ROWS = 1_000_000  # rows that anybody may ask for
 CYPHER_BUFFER_BYTES = 128 * 2**20  # buffer pool of the child that runs a user's query
 CYPHER_MAX_DB_BYTES = 2**33  # address space the engine reserves in that child (its own default is 8 TB)
 CYPHER_ADDRESS_BYTES = 12 * 2**30  # address space of that child: what it reserves, and 4 GiB to work in
@@ -133,6 +135,7 @@ SIMILAR_MAX = 3  # campaigns shown unless asked otherwise
 
 # --- git ---------------------------------------------------------------------------------------------------------
 GIT_S = 120.0  # seconds that one call of git may take; the log of 100,000 commits takes 10
+GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits with a file each has 40 MiB
 
 # --- the store ---------------------------------------------------------------------------------------------------
 FORMAT = 1  # of the files of a store

@@ -7,7 +7,6 @@ to git's own merge, so that its result is never worse than git's.
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Collection, Mapping
 from hashlib import sha256
@@ -16,12 +15,14 @@ from typing import Any
 
 from graphmem import beneath
 from graphmem.files import shipped
-from graphmem.names import row_key
+from graphmem.names import row_key, visible
 from graphmem.ndjson import BOM, BadLine, Row, decode, encode
 from graphmem.rules.merge import Rules, merged
 
 USAGE = "usage: graphmem merge-driver BASE OURS THEIRS PATH (git runs it; graphmem init registers it)"
-
+CONFLICTS = 3  # exit status: git's own merge left markers; any other but 0 means that nothing was merged
+FRESH = ".graphmem"  # ends the name of the file that is to take the place of OURS
+SCHEMA_BYTES = 2**24  # of a schema.json that is read
 
 Parsed = dict[bytes, tuple[str, Row]]  # line: key text and row
 
@@ -31,7 +32,7 @@ class Unmergeable(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    """Merge three files into the second, as git asks a merge driver to; return 0, or 1 where conflicts are left."""
+    """Merge three files into the second, as git asks a merge driver to; return 0, or 3 where conflicts are left."""
     if len(arguments) != 4:
         print(USAGE, file=sys.stderr)
         return 2
@@ -42,13 +43,37 @@ def main(arguments: list[str]) -> int:
             data = merge_schema(was, our, their)
         else:
             data = merge_rows(was, our, their, symmetric_types(path))
-        fresh = Path(f"{ours}.graphmem")
+        replace(Path(ours), data)
+    except Exception as reason:  # whatever a branch made fail, git's own merge is better than none
+        what = str(reason) or type(reason).__name__
+        print(visible(f"graphmem: {path!r}: {what}; left to git, line by line"), file=sys.stderr)
+        return merge_lines(base, ours, theirs)
+    return 0
+
+
+def replace(ours: Path, data: bytes) -> None:
+    """Put a result in the place of our version, whole or not at all, and leave nothing beside it."""
+    fresh = ours.with_name(f"{ours.name}{FRESH}")
+    try:
         fresh.write_bytes(data)
         os.replace(fresh, ours)
-    except (Unmergeable, OSError) as reason:
-        print(f"graphmem: {path!r}: {reason}; left to git, line by line", file=sys.stderr)
-        return min(1, abs(subprocess.run(["git", "merge-file", ours, base, theirs], check=False).returncode))
-    return 0
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def merge_lines(base: str, ours: str, theirs: str) -> int:
+    """Merge as git does without a driver, and return the exit status."""
+    from graphmem import git  # noqa: PLC0415 - hardly a merge comes here
+    from graphmem.errors import Unavailable  # noqa: PLC0415
+
+    try:
+        status, data, _ = git.run(Path(), "merge-file", "-p", ours, base, theirs)
+        if 0 <= status < git.ERROR_STATUS:
+            replace(Path(ours), data)
+            return CONFLICTS if status else 0
+    except (Unavailable, OSError):
+        pass
+    return 2  # the registered command tries it again
 
 
 def merge_rows(base: bytes, ours: bytes, theirs: bytes, symmetric: Collection[str]) -> bytes:
@@ -82,7 +107,7 @@ def merged_line(
     some = our or their
     try:
         row = merged(was, our, their, rules.get(some["kind"], Rules()) if some else Rules())
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise Unmergeable(f"the row {(ours or theirs or b'')[:200]!r} is not well: {error}") from None
     return None if row is None else encode(row)
 
@@ -121,9 +146,10 @@ def symmetric_types(path: str) -> frozenset[str]:
     if store is None:
         return frozenset(names)
     try:
-        declared = json.loads(beneath.read(store / "schema.json"))["relations"]
+        with beneath.opened(store / "schema.json") as file:
+            declared = json.loads(file.read(SCHEMA_BYTES))["relations"]
         names |= {name for name, made in declared.items() if made["symmetric"]}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # it is derived, and may be in the middle of a merge itself; canonical rows have their ends in order
     return frozenset(names)
 
@@ -132,7 +158,7 @@ def merge_schema(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """Return the derived vocabulary that two versions come to; the next write derives it from the types again."""
     try:
         documents = [json.loads(side or b"{}") for side in (base, ours, theirs)]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unmergeable(str(error)) from None
     document = merged_value(*documents)
     return (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()

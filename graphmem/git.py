@@ -1,12 +1,17 @@
 """
-What graphmem asks git: commits, trees, objects. It only reads, and never through the working tree.
+What graphmem asks git: commits, trees, objects. It only reads, but for this clone's own settings.
 
-No shell; nothing that a user or a branch named is taken for an option or a pattern; no pager, no lock, no question.
+Every call goes through ``start``, the only place that runs git. The repository may be a stranger's: nothing that it
+configures runs (monitors, hooks, pagers, signatures, external diffs), a folder of it that looks like a git directory
+is not taken for one, nothing goes to the network, and neither time nor output is without bound. No shell; nothing that
+a user or a branch named is taken for an option or a pattern.
+Source: docs/guarantees.md, "With a hostile branch".
 """
 
 import contextlib
 import os
 import re
+import selectors
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,15 +21,26 @@ from math import ceil
 from operator import itemgetter
 from pathlib import Path
 from threading import Timer
+from time import monotonic
 
-from graphmem.constants import GIT_S
+from graphmem.constants import FILE_BYTES, GIT_BYTES, GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
-# A hook is called with these set, and they may name another repository than the one that the store lies in.
-OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
-            "GIT_NO_LAZY_FETCH": "1"}  # fmt: skip # the last: a partial clone never goes to the network
+# Settings that win over those of any configuration file: what would run a program, or change what git prints.
+SETTINGS = (
+    "safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.sshCommand=false",
+    "credential.helper=", "diff.ignoreSubmodules=all", "submodule.recurse=false", "log.showRoot=true",
+    "log.showSignature=false",
+)  # fmt: skip
+ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
+    "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "",  # a partial clone never goes to the network
+}  # fmt: skip
+# Other variables of git are not passed on: a hook is called with some that name another repository, index or program.
+KEPT = ("GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_TEST_")
+ERROR_STATUS = 128  # from here on git has failed; below, merge-file counts conflicts
+ERROR_BYTES = 4096  # of what git says on standard error
 MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
 FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git tells of a commit; no part of it can hold a NUL
@@ -41,29 +57,116 @@ class Commit:
     subject: str
 
 
-def git(folder: Path, *arguments: str, timeout_s: float = GIT_S) -> bytes | None:
+def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT_BYTES) -> bytes | None:
     """
     Run git in a folder and return what it prints; None where it says no, such as to a name that means nothing.
 
     Raises:
-        Unavailable: git is not installed, the folder is in no repository, git does not read the repository, or the time
-            is up.
+        Unavailable: git is not installed, the folder is in no repository, git does not read the repository, the time
+            is up, or git prints more than ``most`` bytes.
     """
+    status, printed, complaint = run(folder, *arguments, timeout_s=timeout_s, most=most)
+    if status == 0:
+        return printed
+    if status < 0:
+        raise Unavailable(f"git {arguments[0]} was ended by signal {-status}")
+    if status == 1 or not complaint:
+        return None
+    if b"not a git repository" in complaint:
+        raise Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
+    words = complaint.decode(errors="replace").strip().partition("\n")[0]
+    raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint="see what git says itself: git status")
+
+
+def run(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT_BYTES) -> tuple[int, bytes, bytes]:
+    """
+    Run git in a folder and return its exit status, what it prints, and the beginning of what it complains.
+
+    Raises:
+        Unavailable: git is not installed, the time is up, or git prints more than ``most`` bytes.
+    """
+    with start(folder, *arguments) as process:
+        try:
+            printed, complaint = output(process, monotonic() + timeout_s, most)
+        except TimeoutError:
+            raise Unavailable(f"git {arguments[0]} took longer than {timeout_s:.1f} s") from None
+        except OverflowError:
+            raise Unavailable(f"git {arguments[0]} printed more than {most / 2**20:,.0f} MiB") from None
+        finally:
+            if process.poll() is None:
+                process.kill()
+    return process.returncode, printed, complaint
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """
+    Start git in a folder, with nothing of the repository's own that would run a program.
+
+    Raises:
+        Unavailable: git is not installed, or the folder lies in one that only looks like a git directory.
+    """
+    refuse_bare(folder)
+    settings = (word for setting in SETTINGS for word in ("-c", setting))
+    names = (name for name in os.environ if not name.startswith("GIT_") or name.startswith(KEPT))
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False,
-                              timeout=timeout_s)  # fmt: skip
+        return subprocess.Popen(
+            ["git", "--no-pager", *settings, *arguments], cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe,
+            env={name: os.environ[name] for name in names} | ENVIRONMENT,
+        )  # fmt: skip
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
+
+
+def refuse_bare(folder: Path) -> None:
+    """
+    Raise ``Unavailable`` in a folder that git could take for a git directory although nobody made it one here.
+
+    A branch can bring such a folder, and its configuration runs programs. Git from 2.38 on refuses it by a setting.
+    """
+    real = Path(os.path.realpath(folder))
+    for place in (real, *real.parents):
+        if os.path.lexists(place / ".git"):
+            return
+        there = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(place / name)}
+        if there >= {"HEAD", "objects", "refs"} or there >= {"HEAD", "commondir"}:
+            raise Unavailable(
+                f"{str(place)!r} looks like a git directory, which a branch can bring: git is not asked there",
+                hint="look at its HEAD and config; a project of yours has a .git folder",
+            )
+
+
+def output(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[bytes, bytes]:
+    """
+    Return what a process prints, and the beginning of what it complains.
+
+    Raises:
+        TimeoutError: it has not ended at ``end``, a time of ``monotonic``.
+        OverflowError: it prints more than ``most`` bytes.
+    """
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    process.stdin.close()
+    printed, complaint = bytearray(), bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ, printed)
+        selector.register(process.stderr, selectors.EVENT_READ, complaint)
+        while selector.get_map():
+            ready = selector.select(max(0.0, end - monotonic()))
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                data = os.read(key.fd, 2**16)
+                key.data.extend(data)
+                if not data:
+                    selector.unregister(key.fileobj)
+            if len(printed) > most:
+                raise OverflowError
+            del complaint[ERROR_BYTES:]
+    try:
+        process.wait(max(0.0, end - monotonic()))
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"git {arguments[0]} took longer than {timeout_s:.1f} s") from None
-    if done.returncode == 0:
-        return done.stdout
-    if done.returncode == 1 or not done.stderr:
-        return None
-    if b"not a git repository" in done.stderr:
-        raise Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
-    words = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-    raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint="see what git says itself: git status")
+        raise TimeoutError from None
+    return bytes(printed), bytes(complaint)
 
 
 def said(folder: Path, *arguments: str) -> str | None:
@@ -72,19 +175,9 @@ def said(folder: Path, *arguments: str) -> str | None:
     return told.decode("utf-8", "replace").strip() or None if told is not None else None
 
 
-def command(*arguments: str) -> list[str]:
-    """Return a call of git, with the settings that would change what it prints or run something on the way."""
-    return ["git", "--no-pager", "-c", "log.showRoot=true", "-c", "log.showSignature=false", *arguments]
-
-
 def is_in_hook() -> bool:
     """Tell whether a hook of git called us; git holds its lock meanwhile."""
     return "GIT_INDEX_FILE" in os.environ
-
-
-def environment() -> dict[str, str]:
-    """Return the environment that git runs in."""
-    return {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | SETTINGS
 
 
 # --- which commit ---------------------------------------------------------------------------------------------------
@@ -195,6 +288,8 @@ class Objects:
             raise Unavailable(f"git cat-file ended, or took longer than {GIT_S:.0f} s")
         if len(head) != 3:
             raise Unavailable(f"git does not have object {name}", hint="see: git fsck")
+        if int(head[2]) > FILE_BYTES:
+            raise Unavailable(f"object {name} has {int(head[2]):,} bytes; at most {FILE_BYTES:,} are read")
         content = self.process.stdout.read(int(head[2]))
         self.process.stdout.read(1)
         return content
@@ -203,10 +298,7 @@ class Objects:
 @contextlib.contextmanager
 def objects(folder: Path) -> Iterator[Objects]:
     """Yield the objects of the repository that a folder lies in."""
-    with subprocess.Popen(
-        command("cat-file", "--batch"), cwd=folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
+    with start(folder, "cat-file", "--batch") as process:
         timer = Timer(GIT_S, process.kill)  # an object is read in milliseconds; a file system that hangs ends here
         timer.daemon = True
         timer.start()
@@ -248,6 +340,25 @@ def commits(told: bytes) -> Iterator[tuple[Commit, str]]:
         name, parents, at, author, subject, rest = parts[start : start + 6]
         moment = datetime.fromtimestamp(min(int(at), LAST_SECOND), UTC)
         yield Commit(name, tuple(parents.split()), moment, author, subject), rest
+
+
+# --- a merge under way ----------------------------------------------------------------------------------------------
+
+
+def unmerged(folder: Path, path: str) -> dict[str, dict[int, str]]:
+    """
+    Return the files that git's index holds unmerged at a path below ``folder``, with the hashes of their versions.
+
+    Returns:
+        By path below ``folder``; the versions by stage: 1 is the one that both come from, 2 ours, 3 theirs.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for entry in (git(folder, "ls-files", "-u", "-z", "--", path) or b"").split(b"\0"):
+        facts, _, file = entry.decode("utf-8", "replace").partition("\t")
+        if facts.startswith("100"):
+            _, name, stage = facts.split(" ")
+            found.setdefault(file, {})[int(stage)] = name
+    return found
 
 
 # --- where files went -----------------------------------------------------------------------------------------------

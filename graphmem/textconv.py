@@ -5,7 +5,6 @@ Git runs it for both sides of every file of a diff, so nothing here loads the mo
 """
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -13,6 +12,7 @@ import orjson
 from graphmem.names import row_title, visible
 from graphmem.ndjson import BOM, BadLine, Row, decode
 
+IN_EVERY_TITLE = {"kind", "key"}
 IN_TITLE = {"relation": {"kind", "from", "type", "to"}, "feedback": {"kind", "ref", "task", "id"},
             "entity": {"kind", "type", "key"}}  # fmt: skip
 
@@ -43,29 +43,32 @@ def told(data: bytes) -> str:
     return visible("\n".join([*(block for _, block in sorted(blocks)), *tail]))
 
 
-def fields(row: Row) -> Iterator[str]:
-    """Yield the lines of the fields that the title does not tell."""
-    for name, value in sorted(row.items()):
-        if name not in IN_TITLE.get(row["kind"], {"kind", "key"}):
-            yield from field(one_line(name), value)
+def fields(row: Row) -> list[str]:
+    """Return the lines of the fields that the title does not tell."""
+    lines: list[str] = []
+    titled = IN_TITLE.get(row["kind"], IN_EVERY_TITLE)
+    for name in sorted(row):
+        if name not in titled:
+            add_field(lines, one_line(name), row[name])
+    return lines
 
 
-def field(name: str, value: object) -> Iterator[str]:
-    """Yield the lines of one field: a list one item a line, a structure one member a line, a text line by line."""
-    match value:
-        case dict() if value:
-            for member, found in sorted(value.items()):
-                yield from field(f"{name}.{one_line(member)}", found)
-        case list() if value:
-            yield f"  {name}:"
-            yield from (f"    - {one_line(item if isinstance(item, str) else plain(item))}" for item in value)
-        case str() if "\n" in value:
-            yield f"  {name}:"
-            yield from (f"    {line}" for line in value.split("\n"))
-        case str():
-            yield f"  {name}: {value}"
-        case _:
-            yield f"  {name}: {plain(value)}"
+def add_field(lines: list[str], name: str, value: object) -> None:
+    """Add the lines of one field: a list one item a line, a structure one member a line, a text line by line."""
+    if isinstance(value, str):  # nearly all are; a large file has a million of them, and git waits for it twice
+        if "\n" in value:
+            lines.append(f"  {name}:")
+            lines += [f"    {line}" for line in value.split("\n")]
+        else:
+            lines.append(f"  {name}: {value}")
+    elif isinstance(value, dict) and value:
+        for member, found in sorted(value.items()):
+            add_field(lines, f"{name}.{one_line(member)}", found)
+    elif isinstance(value, list) and value:
+        lines.append(f"  {name}:")
+        lines += [f"    - {one_line(item if isinstance(item, str) else plain(item))}" for item in value]
+    else:
+        lines.append(f"  {name}: {plain(value)}")
 
 
 def plain(value: object) -> str:

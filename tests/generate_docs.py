@@ -432,7 +432,9 @@ def config() -> str:
         for key, field in model.model_fields.items():
             name = f"{section}.{key}"
             default = f"`{field.default:g}`" if isinstance(field.default, float) else f"`{field.default}`"
-            rows.append([f"`{name}`", default, f"`GRAPHMEM_{section.upper()}_{key.upper()}`", SETTINGS.get(name, "–")])
+            variable = f"`GRAPHMEM_{section.upper()}_{key.upper()}`"
+            most = next((f"{bound.le:,g}" for bound in field.metadata if hasattr(bound, "le")), "")
+            rows.append([f"`{name}`", default, most, variable, SETTINGS.get(name, "–")])
     assert issubclass(Settings, Section)
     return "\n\n".join([
         "# Settings",
@@ -441,8 +443,9 @@ def config() -> str:
         "the environment, the options of a command.\n"
         "An unknown key is an error that names the nearest one.\n"
         "A project's file can name no model but the default or `none`, and no reranker, until somebody trusts it: "
-        "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).",
-        table(["key", "default", "environment variable", "meaning"], rows),
+        "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).\n"
+        "It may lower `cypher.timeout` and `cypher.limit`, and not raise them above what you or the defaults allow.",
+        table(["key", "default", "at most", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"
         "`NO_COLOR` takes the colours from the progress display, the only thing that has any.",
         "A project's file begins with the format of its store:",

@@ -10,8 +10,8 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "names", "ndjson"),
-    ("beneath", "child", "files", "garbage", "config", "git", "history_filter", "lock", "textconv"),
+    ("constants", "errors", "names", "ndjson", "shell"),
+    ("beneath", "child", "files", "garbage", "config", "git", "history_filter", "lock", "textconv", "weights"),
     ("model",),
     ("rules",),
     ("catalog",),
@@ -73,7 +73,7 @@ def test_only_the_port_imports_the_engine(file: str) -> None:
 FREE = (
     "__main__.py", "beneath.py", "benchmark/", "child.py", "cli/", "config.py", "driver.py", "embed/", "files.py",
     "graph/query.py", "graph/sandbox.py", "graph/shape.py", "git.py", "history_filter.py", "textconv.py",
-    "usecase/cite.py", "catalog/catalog.py", "model/",
+    "usecase/cite.py", "catalog/catalog.py", "model/", "weights.py",
 )  # fmt: skip
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"

@@ -171,5 +171,5 @@ def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
 
 
 def test_git_never_goes_to_the_network_and_has_a_time_limit() -> None:
-    assert git.environment()["GIT_NO_LAZY_FETCH"] == "1"
+    assert git.ENVIRONMENT["GIT_NO_LAZY_FETCH"] == "1" and git.ENVIRONMENT["GIT_ALLOW_PROTOCOL"] == ""
     assert 0 < inspect.signature(git.git).parameters["timeout_s"].default < 1_000

@@ -64,7 +64,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
     "rebuild": ("store", "rebuild", "Make everything derived anew from the files."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
-    "resolve": ("store", "resolve", "Merge what stands between git's conflict markers."),
+    "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
     "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("health", "stats", "Show counts, worth, connectivity, estimates."),

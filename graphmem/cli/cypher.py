@@ -2,7 +2,6 @@
 
 import csv
 import io
-import sys
 from typing import Annotated
 
 import orjson
@@ -10,12 +9,12 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.inputs import parameter
-from graphmem.cli.session import Session, inert, session_of
+from graphmem.cli.session import Session, session_of
 from graphmem.constants import CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
 from graphmem.errors import Usage
 from graphmem.memory import Memory
 from graphmem.model.result import CypherRows
-from graphmem.names import visible
+from graphmem.names import inert, visible
 from graphmem.rules.suggest import did_you_mean
 
 FORMATS = ("table", "json", "ndjson", "csv")
@@ -112,12 +111,11 @@ def show(session: Session, answer: CypherRows, form: str) -> None:
 
 
 def csv_of(answer: CypherRows) -> str:
-    """Return rows as CSV with a line of names, as they are: only a terminal is spared their control characters."""
+    """Return rows as CSV with a line of names; as in every text, control and hidden characters are escaped."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([answer.columns, *([cell(value) for value in row] for row in answer.rows)])
-    found = out.getvalue().removesuffix("\n")
-    return visible(found) if sys.stdout.isatty() else found
+    return visible(out.getvalue().removesuffix("\n"))
 
 
 def cell(value: object) -> str:

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 
+from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.session import Session, session_of
 from graphmem.config import project_folder
 from graphmem.memory import Memory
 from graphmem.model.result import Answer
-from graphmem.names import visible
 from graphmem.usecase.demo import NEXT, SHOWN, Demonstrated, Step, committed, plant, prepare, shipped
 
 
@@ -27,7 +27,7 @@ class Recorder(Session):
     def answer(self, answer: BaseModel, text: str) -> None:
         self.last = answer
         if not self.is_json and text:
-            self.write(visible(text))
+            self.write(text)
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Show:
     def tell(self, line: str) -> None:
         """Print a line of the story."""
         if not self.session.is_json:
-            self.session.write(visible(line))
+            self.session.write(line)
 
     def open(self) -> Memory:
         """Open the store, again if it was closed."""
@@ -124,5 +124,5 @@ def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
 
 def ending(folder: Path, seconds: float) -> str:
     """Return the last lines: how long it took, and what to try next."""
-    where = [f"cd {shlex.quote(str(folder))}"] if folder != Path.cwd() else []
+    where = [shell.command("cd", str(folder))] if folder != Path.cwd() else []
     return "\n".join([f"\nDone in {seconds:.0f} s. Try next:", *(f"  {line}" for line in (*where, *NEXT))])

@@ -1,20 +1,20 @@
 """``ran``."""
 
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
+from graphmem import shell
 from graphmem.child import Ended, run
 from graphmem.cli import text
 from graphmem.cli.match import shown
-from graphmem.cli.session import Session, inert, session_of
+from graphmem.cli.session import Session, session_of
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.errors import GraphmemError
 from graphmem.model.result import MatchedLog, Ran
-from graphmem.names import visible
+from graphmem.names import inert, visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -92,7 +92,8 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: Ended) -> Iterator[str]:
     yield (text.count(len(log.results), "known failure") + more if results else "no known failure") + cut
     yield from (shown(found, is_placed=False) for found in results)
     for ref in [found.ref for found in results if found.ref in answer.again][:1]:
-        yield f"the same as before; to say that a fix does not help: graphmem feedback {ref} --failed"
+        report = shell.command("graphmem", "feedback", ref, "--failed")
+        yield f"the same as before; to say that a fix does not help: {report}"
 
 
 def of_a_pass(opened: Session, answer: Ran) -> Iterator[str]:
@@ -104,6 +105,6 @@ def of_a_pass(opened: Session, answer: Ran) -> Iterator[str]:
     yield f"{'' if answer.helped else 'what failed before passes now; '}to remember what fixed it:"
     program = ["graphmem", *(["--dir", opened.folder] if opened.folder else [])]
     for error in answer.unknown:
-        yield f"    {shlex.join([*program, 'add', 'failure', '--trigger', visible(error), '--fix', '…'])}"
+        yield f"    {shell.command(*program, 'add', 'failure', '--trigger', visible(error), '--fix', '…')}"
     for ref in answer.unfixed:
-        yield f"    {shlex.join([*program, 'edit', ref, '--fix', '…'])}"
+        yield f"    {shell.command(*program, 'edit', ref, '--fix', '…')}"

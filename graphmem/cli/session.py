@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from graphmem.memory import Memory
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.names import visible
+from graphmem.names import inert, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -109,24 +109,16 @@ class Session:
         if self.is_json:
             self.write(inert(answer.model_dump_json(by_alias=True)))
         elif text:
-            self.write(visible(text))
+            self.write(text)
 
     def write(self, text: str) -> None:
-        """Print to standard output; nobody reading on is the end, and no error."""
+        """Print to standard output, hidden characters escaped; nobody reading on is the end, and no error."""
         self.end_progress()
         try:
-            print(text, flush=True)
+            print(visible(text), flush=True)
         except BrokenPipeError:
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
             raise typer.Exit from None
-
-
-STEERING = re.compile("[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def inert(document: str) -> str:
-    """Return a JSON document, the same value, with what could steer a terminal escaped where JSON leaves it."""
-    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 def new_bar() -> "Bar":
@@ -194,10 +186,14 @@ def synced(memory: Memory) -> Vocabulary:
         return catalog.vocabulary
 
 
+# What no shell takes for more than a word: bash puts a completion into the line as it is, zsh evaluates it.
+PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
+
+
 def completions(ctx: typer.Context, incomplete: str, names: Callable[[Memory], Iterable[str]]) -> list[str]:
     """Return those names that begin with what was typed, of the store that the line means."""
     try:
         with Memory(getattr(ctx.find_root().obj, "folder", None)) as memory:
-            return [name for name in names(memory) if name.startswith(incomplete)]
+            return [name for name in names(memory) if name.startswith(incomplete) and PLAIN.fullmatch(name)]
     except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
         return []

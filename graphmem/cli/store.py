@@ -93,7 +93,7 @@ def validate(ctx: typer.Context) -> None:
 
 def resolve(ctx: typer.Context) -> None:
     """
-    Merge what stands between git's conflict markers, row by row, by the rules of the merge driver.
+    Merge what git's merge left, row by row: files with conflict markers, and files that lack the other side's rows.
 
     Example: graphmem resolve
     """
@@ -101,7 +101,7 @@ def resolve(ctx: typer.Context) -> None:
     session.is_quiet = True  # the bad lines are what is mended
     answer = session.memory.resolve()
     lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
-    session.answer(answer, "\n".join(lines) or "no file holds conflict markers")
+    session.answer(answer, "\n".join(lines) or "no file is left to merge")
     session.is_quiet = False
     if answer.files and not answer.findings:
         session.say("now: git add .graphmem, then git commit (or git rebase --continue)")
@@ -142,7 +142,8 @@ def trust(
     """
     Show which of the project's settings load other weights, and let them count in this clone.
 
-    They come with the branch, so they count only when you have looked at them; a changed one needs trust anew.
+    They come with the branch, so they count only when you have looked at them, and as long as they and the files of
+    their models are the same.
 
     Example: graphmem trust --yes
     """

@@ -1,12 +1,12 @@
 """How answers look to people: short, aligned, one line a record where that is possible."""
 
 import re
-import shlex
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 
+from graphmem import shell
 from graphmem.model import (
     Campaign,
     Constraint,
@@ -135,7 +135,7 @@ def changed(answer: Changed, *, is_dry: bool = False) -> str:
     for other in answer.set_aside:
         lines.append(f"    {other.field} set aside: {one_line(other.text)}")
         if other.field in ADVISING:
-            command = shlex.join(["graphmem", "edit", answer.ref, f"--{other.field}", other.text])
+            command = shell.command("graphmem", "edit", answer.ref, f"--{other.field}", other.text)
             lines.append(f"        to make it the current one: {visible(command)}")
     return "\n".join(lines)
 

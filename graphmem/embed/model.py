@@ -21,6 +21,7 @@ from graphmem.constants import (
 )
 from graphmem.embed.recipe import WEIGHTS, read_recipe, supports
 from graphmem.errors import Unavailable
+from graphmem.weights import hub_cache, snapshots
 
 if TYPE_CHECKING:
     from graphmem.embed.encoder import Matrix, Vector
@@ -178,29 +179,13 @@ def places(name: str, warnings: list[str]) -> Iterator[Path]:
     elif name.startswith(("/", ".", "~")):
         warnings.append(f"there is no folder {name!r}")
         return
-    yield from _snapshots(name, revision)
+    yield from snapshots(name, revision)
     try:
         fetched = _fetch(name, revision)
     except Unavailable as error:
         warnings.append(error.message)
         return
     yield fetched
-
-
-def _hub_cache() -> Path:
-    """Return where huggingface_hub keeps what it fetched, without importing it."""
-    user = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("HF_HOME", os.path.join(user, "huggingface"))
-    return Path(os.environ.get("HF_HUB_CACHE", Path(home) / "hub")).expanduser()
-
-
-def _snapshots(name: str, revision: str | None) -> list[Path]:
-    """Return the cached folders of a model of the hub: the wanted revision, or else the current one, comes first."""
-    repository = _hub_cache() / f"models--{name.replace('/', '--')}"
-    if revision is None:
-        with suppress(OSError):
-            revision = (repository / "refs" / "main").read_text().strip()
-    return sorted(repository.glob("snapshots/*"), key=lambda folder: (folder.name != revision, folder.name))
 
 
 def _fetch(name: str, revision: str | None) -> Path:
@@ -218,6 +203,6 @@ def _fetch(name: str, revision: str | None) -> Path:
         raise Unavailable(f"the hub cannot be reached for {name!r}: {error}") from error
     try:
         HfApi().model_info(name, revision=revision, timeout=HUB_TIMEOUT_S)  # asked once; a download is tried six times
-        return Path(snapshot_download(name, revision=revision, cache_dir=_hub_cache(), allow_patterns=HUB_FILES))
+        return Path(snapshot_download(name, revision=revision, cache_dir=hub_cache(), allow_patterns=HUB_FILES))
     except (HTTPError, OSError, ValueError) as error:
         raise Unavailable(f"the hub did not give {name!r}: {error}") from error

@@ -1,7 +1,7 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
 import os
-import shlex
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -10,8 +10,10 @@ from pathlib import Path
 
 from graphmem import beneath
 from graphmem.errors import Unavailable
+from graphmem.shell import command
 
 FOLDER = beneath.STORE
+PART = re.compile(r"[A-Za-z0-9_.-]+")  # a part of the path of a file that is read
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,25 @@ class Layout:
 
     def data_files(self) -> Iterator[str]:
         """Yield the data files that are there, as paths below the store, in name order; links are not followed."""
+        yield from sorted(file for file in self.files_below(self.data, ".ndjson") if is_plain(file))
+
+    def misnamed(self) -> list[str]:
+        """Return the data and type files that are not read for their names, as paths below the store."""
+        below = ((self.data, ".ndjson"), (self.types / "entities", ".md"), (self.types / "relations", ".md"))
+        return sorted(file for top, end in below for file in self.files_below(top, end) if not is_plain(file))
+
+    def files_below(self, top: Path, end: str) -> Iterator[str]:
+        """Yield the regular files below a folder whose names end so, as paths below the store."""
         start = len(str(self.store)) + 1
-        yield from sorted(
-            f"{str(folder)[start:]}/{entry.name}"
-            for folder, known in beneath.tree(self.data)
-            for entry in known
-            if entry.name.endswith(".ndjson") and entry.is_file(follow_symlinks=False)
-        )
+        for folder, known in beneath.tree(top):
+            for entry in known:
+                if entry.name.endswith(end) and entry.is_file(follow_symlinks=False):
+                    yield f"{str(folder)[start:]}/{entry.name}"
+
+
+def is_plain(file: str) -> bool:
+    """Tell whether a path below the store is of plain characters: a branch can bring any other, also no UTF-8."""
+    return all(map(PART.fullmatch, file.split("/")))
 
 
 def find(start: Path) -> Layout:
@@ -117,7 +131,7 @@ def not_linked(layout: Layout) -> Layout:
     if layout.store.is_symlink():
         raise Unavailable(
             f"{str(layout.store)!r} is a symbolic link, which is not followed",
-            hint=f"name the real folder: graphmem --dir {shlex.quote(str(layout.store.resolve().parent))}",
+            hint="name the real folder: " + command("graphmem", "--dir", str(layout.store.resolve().parent)),
         )
     return layout
 
@@ -128,7 +142,7 @@ def not_of_another(layout: Layout) -> Layout:
     if owner not in (user, 0) and not (user == 0 and str(owner) == os.environ.get("SUDO_UID")):
         raise Unavailable(
             f"{str(layout.store)!r} belongs to another user",
-            hint=f"if you trust it, name its folder: graphmem --dir {shlex.quote(str(layout.root))}",
+            hint=f"if you trust it, name its folder: {command('graphmem', '--dir', str(layout.root))}",
         )
     return layout
 

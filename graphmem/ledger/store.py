@@ -31,10 +31,10 @@ from graphmem.ledger import undo
 from graphmem.ledger.clone_id import Clone, state_of_index
 from graphmem.ledger.codec import finding
 from graphmem.ledger.journal import recover, replace_files, sweep
-from graphmem.ledger.layout import holds, usual_file
+from graphmem.ledger.layout import holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import line_id, plain_edge, read_entry
-from graphmem.ledger.types import has_file, read_vocabulary, type_files, vocabulary_json
+from graphmem.ledger.types import declaration, has_file, read_vocabulary, type_files, vocabulary_json
 from graphmem.lock import locked
 from graphmem.model import MODELS
 from graphmem.model.field import format_time, parse_time
@@ -285,6 +285,8 @@ class Ledger:
         while True:
             read_ns = time.time_ns()
             try:
+                if not is_plain(file):  # read by an older version
+                    raise FileNotFoundError
                 handle = beneath.opened(self.layout.store / file)
             except FileNotFoundError:
                 self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
@@ -384,7 +386,7 @@ class Ledger:
                 file=file, line=1, column=1, code="unknown_type", severity="error",
                 message=f"{noun} type {type_name!r} {what}; its rows are left aside",
                 expected=f"{path}, well formed" if is_there else f"a file {path}",
-                fix=None if is_there else f"graphmem type add {noun} {type_name}",
+                fix=None if is_there else declaration(noun, type_name),
             )
         ]  # fmt: skip
 

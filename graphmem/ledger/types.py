@@ -1,6 +1,7 @@
 """The project's vocabulary: Markdown files with front matter, read, checked and written."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from graphmem import beneath
 from graphmem.ledger.codec import complaint
-from graphmem.ledger.layout import Layout
+from graphmem.ledger.layout import PART, Layout
 from graphmem.model.result import Finding
 from graphmem.model.vocabulary import (
     ANY,
@@ -22,16 +23,19 @@ from graphmem.model.vocabulary import (
     TypeName,
     Vocabulary,
 )
-from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, label, relation_label
+from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, TYPE_NAME, label, relation_label
 from graphmem.ndjson import NESTING
+from graphmem.shell import command
 
+LONG_NUMBER = re.compile(r"[-+]?[0-9.][0-9a-fA-FxXoO_:.+-]{32,}")  # also binary, hexadecimal, of base 60
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 
 
 def type_files(layout: Layout) -> list[Path]:
     """Return the files of the vocabulary, in name order."""
-    return [path for group in MODELS for path in beneath.files(layout.types / group) if path.suffix == ".md"]
+    found = (path for group in MODELS for path in beneath.files(layout.types / group))
+    return [path for path in found if path.suffix == ".md" and PART.fullmatch(path.name)]
 
 
 def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
@@ -113,7 +117,7 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
 
 
 def refuse_harm(text: str) -> None:
-    """Raise ``ValueError`` for YAML with aliases, which can stand for more than memory holds, or nested deep."""
+    """Raise ``ValueError`` for YAML with aliases or long numbers, which stand for more than is read, or nested deep."""
     import yaml  # noqa: PLC0415 - as above
 
     starts = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken, yaml.BlockSequenceStartToken,
@@ -124,6 +128,8 @@ def refuse_harm(text: str) -> None:
         depth += isinstance(token, starts) - isinstance(token, ends)
         if isinstance(token, yaml.AliasToken) or depth > NESTING:
             raise ValueError(f"the front matter has aliases, or is nested over {NESTING} levels deep")
+        if isinstance(token, yaml.ScalarToken) and token.plain and LONG_NUMBER.fullmatch(token.value):
+            raise ValueError(f"a number of {len(token.value):,} characters: {token.value[:30]}…")
 
 
 class BadFrontMatter(ValueError):
@@ -153,12 +159,17 @@ def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
         Finding(
             file=f"types/relations/{name}.md", line=1, column=1, code="unknown_type", severity="error",
             message=f"{end!r} is no kind and no entity type", expected=", ".join(sorted(known)),
-            fix=None if has_file(layout, "entities", end) else f"graphmem type add entity {end}",
+            fix=None if has_file(layout, "entities", end) else declaration("entity", end),
         )
         for name, relation in vocabulary.project_relations.items()
         for end in (*relation.sources, *relation.targets)
         if end not in known
     ]  # fmt: skip
+
+
+def declaration(noun: str, name: str) -> str | None:
+    """Return the command that declares a type, ``noun`` entity or relation; None for what no type can be called."""
+    return command("graphmem", "type", "add", noun, name) if TYPE_NAME.fullmatch(name) else None
 
 
 def has_file(layout: Layout, group: str, name: str) -> bool:

@@ -748,10 +748,11 @@ class Purged(Answer):
 
 
 class Trust(Answer):
-    """The project's settings that count only when they are trusted, and whether they are."""
+    """The project's settings that count only when they are trusted, whether they are, and why not."""
 
     settings: dict[str, JsonValue]
     trusted: bool
+    reason: str | None
 
 
 class Initialised(Answer):

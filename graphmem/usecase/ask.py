@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S
 from graphmem.errors import BadInput, Refused, Usage
 from graphmem.graph.cypher import check
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
@@ -59,6 +60,8 @@ def run_checked(store: Store, query: str, parameters: Mapping[str, object], time
                 limit: int | None) -> CypherRows:  # fmt: skip
     """Run a checked query on the graph as the files are now."""
     settings = store.settings.cypher
+    refuse_bound("timeout", timeout_s, CYPHER_MOST_S)
+    refuse_bound("limit", limit, CYPHER_MOST_ROWS)
     store.sync()
     with store.graph.held():
         try:
@@ -71,6 +74,12 @@ def run_checked(store: Store, query: str, parameters: Mapping[str, object], time
     return CypherRows.model_validate(
         {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
     )
+
+
+def refuse_bound(name: str, value: float | None, most: float) -> None:
+    """Raise ``Usage`` for a bound of a query that is no bound."""
+    if value is not None and not 0 < value <= most:
+        raise Usage(f"{name} {value:g} is out of bounds", hint=f"above 0, at most {most:,.0f}")
 
 
 def meant(store: Store, message: str) -> str | None:

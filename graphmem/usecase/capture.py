@@ -12,6 +12,7 @@ from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fac
 from graphmem.model.result import Action, Changed
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
+from graphmem.shell import command
 from graphmem.store import Store
 from graphmem.usecase.cite import pinned
 from graphmem.usecase.duplicates import (
@@ -89,9 +90,10 @@ def refuse_others_advice(older: Record, made: Record) -> None:
     """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
     advice = getattr(older, "fix", None)
     if advice and getattr(made, "fix", None) is None and not same_memory(older.identity_text, made.identity_text):
+        archive = command("graphmem", "forget", older.ref)
         raise Refused(
             f"{older.ref} has the fix of another text: {collapsed(advice)[:SHOWN]!r}",
-            hint=f"give --fix as well, or give another name and archive that one: graphmem forget {older.ref}",
+            hint=f"give --fix as well, or give another name and archive that one: {archive}",
         )
 
 
@@ -278,5 +280,6 @@ def restore(store: Store, ref: str) -> Changed:
 def refuse_fact(record: Record) -> None:
     """Raise ``Refused`` for what happened: it is not changed, only taken back."""
     if isinstance(record, Fact):
+        destroy = command("graphmem", "purge", record.ref)
         raise Refused(f"{record.ref} is something that happened, which nothing changes",
-                      hint=f"graphmem undo takes a write back, graphmem purge {record.ref} destroys")  # fmt: skip
+                      hint=f"graphmem undo takes a write back, {destroy} destroys")  # fmt: skip

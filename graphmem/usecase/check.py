@@ -1,5 +1,6 @@
 """Check: files, vocabulary, graph and search index against each other."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -17,11 +18,13 @@ from graphmem.ledger.layout import holds, usual_file
 from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
 from graphmem.model.result import Checked, Finding
-from graphmem.names import label, relation_label, split_ref
+from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines
 from graphmem.rules.plan import cycles
 from graphmem.search.vectors import damaged
+from graphmem.shell import command
 from graphmem.store import Store
+from graphmem.usecase.resolve import left
 from graphmem.usecase.upkeep import stale_vocabulary
 
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
@@ -54,7 +57,8 @@ def validate(store: Store) -> Checked:
             if graph is None:
                 continue  # another process has gone on since; the two are to be of one moment
             rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
-            findings = linked(store) + purged(store) + store.ledger.findings() + placed(store, rows)
+            findings = linked(store) + misnamed(store) + unmerged(store) + purged(store)
+            findings += store.ledger.findings() + placed(store, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
             findings += vectors_damaged(store) + catalog_differences(store)
             return checked(findings + (index or index_differences(store)) + graph)
@@ -65,11 +69,41 @@ def linked(store: Store) -> list[Finding]:
     """Say where the store has symbolic links: what they hide is not read, and the store is not written."""
     return [
         Finding(
-            file=path.relative_to(store.layout.store).as_posix(), line=None, column=None, code="link", severity="error",
+            file=shown_path(path.relative_to(store.layout.store).as_posix()), line=None, column=None, code="link",
+            severity="error",
             message="a symbolic link, which is not followed; nothing is written while it is there",
             expected="a file or a folder", fix=None,
         )
         for path in beneath.links(store.layout.store)
+    ]  # fmt: skip
+
+
+def misnamed(store: Store) -> list[Finding]:
+    """Say which files are not read for their names, which a branch can make anything."""
+    return [
+        Finding(
+            file=shown_path(file), line=None, column=None, code="bad_name", severity="error",
+            message="a file of this name is not read", expected="a path of letters, digits and _ . - alone",
+            fix=None,
+        )
+        for file in store.layout.misnamed()
+    ]  # fmt: skip
+
+
+def shown_path(file: str) -> str:
+    """Return the path of a file as a text: a name may have bytes that are no UTF-8."""
+    return visible(os.fsencode(file).decode("utf-8", "backslashreplace")).replace("\n", "\\n")
+
+
+def unmerged(store: Store) -> list[Finding]:
+    """Say which files lack what the other side of a merge under way has."""
+    return [
+        Finding(
+            file=file, line=None, column=None, code="unmerged", severity="error",
+            message="git's merge is not finished, and rows of the other side are missing", expected="both sides' rows",
+            fix="graphmem resolve",
+        )
+        for file in left(store)
     ]  # fmt: skip
 
 
@@ -153,14 +187,14 @@ def dangling(store: Store) -> Iterator[Suspect]:
             made = catalog.vocabulary.relations[kind]
             what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
             expected = "ends that the type allows"
-            code, fix = "not_allowed", f"graphmem unlink {source} {kind} {target}"
+            code, fix = "not_allowed", command("graphmem", "unlink", source, kind, target)
         elif unread.intersection(split_ref(ref)[0] for ref in missing):
             code, fix = "unreadable_end", None
             what = f"{' and '.join(missing)} cannot be read, or {'is' if len(missing) == 1 else 'are'} missing"
         elif file is None:
             code, fix = "dangling_field", f"edit the row of {source}"
         if waiting and not missing:
-            code, what, fix = "waiting", f"{' and '.join(waiting)} archived", f"graphmem restore {waiting[0]}"
+            code, what, fix = "waiting", f"{' and '.join(waiting)} archived", command("graphmem", "restore", waiting[0])
         home = file or usual_file(split_ref(source)[0], None)
         yield Suspect(home, line if file else None, code, f"{source} {kind} {target}: {what}",
                       expected, fix)  # fmt: skip
@@ -184,6 +218,7 @@ def unreadable(store: Store) -> set[str]:
     layout = store.layout
     files = {finding.file for finding in store.ledger.findings()}
     files |= {file for file in layout.data_files() if holds(file)[0] not in MODELS}
+    files |= set(layout.misnamed())
     linked = {path.relative_to(layout.store).as_posix() for path in beneath.links(layout.store)}
     found = {PurePath(file).stem for file in files | linked if file.startswith("types/entities/")}
     for file in files | linked:
@@ -223,7 +258,7 @@ def doubled_names(store: Store) -> Iterator[Suspect]:
     for file, scope, name, shown, line in store.catalog.connection.execute(sql).fetchall():
         yield Suspect(file, line, "doubled_name",
                       f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
-                      "one record a name", f"graphmem rename {scope}/{shown} NEW-NAME")  # fmt: skip
+                      "one record a name", command("graphmem", "rename", f"{scope}/{shown}", "NEW-NAME"))  # fmt: skip
 
 
 def circles(store: Store) -> Iterator[Suspect]:
@@ -251,7 +286,7 @@ def lost_successors(store: Store) -> Iterator[Suspect]:
         is_named = isinstance(successor, str) and split_ref(successor)[0] not in unread
         if is_named and catalog.lookup(*split_ref(successor)) is None:
             yield Suspect(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
-                          "a record that is there", f"graphmem restore {ref}")  # fmt: skip
+                          "a record that is there", command("graphmem", "restore", ref))  # fmt: skip
 
 
 def ahead(store: Store) -> Iterator[Suspect]:

@@ -1,38 +1,69 @@
 """What git has to know in each clone: the merge driver and the diff driver of the store's files."""
 
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 from graphmem import git
+from graphmem.driver import CONFLICTS, FRESH
 from graphmem.errors import Unavailable
 from graphmem.ledger.layout import Layout
 
-BY_ITSELF = "git merge-file %A %O %B"  # what git does without a driver
+START_S = 10.0  # seconds that another environment may take to say that graphmem is there
 
 
-def drivers() -> dict[str, str]:
-    """Return the settings of git that make it merge and show data files, by name."""
+def drivers(python: str = shlex.quote(sys.executable).replace("%", "%%")) -> dict[str, str]:
+    """Return the settings of git that make it merge and show data files, by name; ``python`` is a word of a shell."""
     # Not ``-m`` alone: git runs this at the top of the working tree, and a branch could bring modules of its own.
-    python = f"{shlex.quote(sys.executable)} -P -m graphmem"
-    there = f"test -x {shlex.quote(sys.executable)}"  # an environment that is gone is no reason to merge worse than git
+    run = f"{python} -P -m graphmem"
+    # Whatever ends the driver, git would take our version for the merge: what it did not merge, git merges by lines.
+    merge = (
+        f"{run} merge-driver %O %A %B %P; s=$?; case $s in 0|{CONFLICTS}) exit $s;; esac;"
+        f" git merge-file -p %A %O %B >%A{FRESH}; s=$?; test $s -lt {git.ERROR_STATUS} && mv -f %A{FRESH} %A;"
+        f" rm -f %A{FRESH}; test $s = 0"
+    )
     return {
         "merge.graphmem.name": "graphmem: rows by key, then by field",
-        "merge.graphmem.driver": f"if {there}; then {python} merge-driver %O %A %B %P; else {BY_ITSELF}; fi",
-        "diff.graphmem.textconv": f'f() {{ if {there}; then {python} textconv "$1"; else cat "$1"; fi; }}; f',
+        "merge.graphmem.driver": merge,
+        "diff.graphmem.textconv": f'f() {{ {run} textconv "$1" || cat "$1"; }}; f',
     }
 
 
-def unregistered(layout: Layout) -> list[str]:
-    """Return which of git's settings this clone lacks; none outside a repository."""
+def unregistered(layout: Layout) -> dict[str, str]:
+    """Return which of git's settings this clone lacks, each with what is wrong; none outside a repository."""
     if not is_repository(layout.root):
-        return []
-    return [name for name, value in drivers().items() if said(layout.root, "config", "--local", "--get", name) != value]
+        return {}
+    said = git.git(layout.root, "config", "--local", "-z", "--get-regexp", r"^(merge|diff)\.graphmem\.") or b""
+    entries = (entry.partition("\n") for entry in said.decode("utf-8", "surrogateescape").split("\0"))
+    found = {name: value for name, _, value in entries}
+    wrong = {name: fault(name, found.get(name), value) for name, value in drivers().items()}
+    return {name: what for name, what in wrong.items() if what is not None}
 
 
-def is_of_another(layout: Layout, name: str) -> bool:
-    """Tell whether a setting is there that another installation of graphmem made, such as one in another venv."""
-    return "graphmem" in (said(layout.root, "config", "--local", "--get", name) or "")
+def fault(name: str, found: str | None, right: str) -> str | None:
+    """Return what is wrong with a setting; nothing, where another environment made it that can run graphmem."""
+    if found is None:
+        return "is not set"
+    if found == right:
+        return None
+    before, _, after = drivers("PYTHON")[name].partition("PYTHON")
+    if not (after and found.startswith(before) and found.endswith(after)):
+        return "is not as this version of graphmem sets it"
+    python = found[len(before) : len(found) - len(after)].replace("%%", "%")
+    return None if starts(python) else f"names a Python that cannot run graphmem: {python}"
+
+
+def starts(python: str) -> bool:
+    """Tell whether a Python, a word of a shell, has a graphmem that git could run."""
+    try:
+        words = shlex.split(python)
+        call = [*words, "-P", "-c", "import graphmem.driver, graphmem.textconv"]
+        done = subprocess.run(call, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              timeout=START_S)  # fmt: skip
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return False
+    return len(words) == 1 and done.returncode == 0
 
 
 def register(layout: Layout) -> list[str]:
@@ -42,7 +73,7 @@ def register(layout: Layout) -> list[str]:
     Raises:
         Unavailable: git does not take them.
     """
-    missing = unregistered(layout)
+    missing = list(unregistered(layout))
     for name in missing:
         git.git(layout.root, "config", "--local", "--replace-all", name, drivers()[name])
     return missing
@@ -50,12 +81,7 @@ def register(layout: Layout) -> list[str]:
 
 def is_repository(folder: Path) -> bool:
     """Tell whether a folder is in the working tree of a git repository; without git, none is."""
-    return said(folder, "rev-parse", "--is-inside-work-tree") == "true"
-
-
-def said(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints; None where it says no, is not installed, or the folder is in no repository."""
     try:
-        return git.said(folder, *arguments)
+        return git.said(folder, "rev-parse", "--is-inside-work-tree") == "true"
     except Unavailable:
-        return None
+        return False

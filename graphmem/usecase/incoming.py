@@ -14,6 +14,7 @@ from graphmem.model.result import Action, Changed, Finding, Update, Variant
 from graphmem.model.vocabulary import RelationType
 from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
+from graphmem.shell import command
 from graphmem.store import Store
 from graphmem.usecase.duplicates import NOVEL, Likeness, with_alternates
 from graphmem.usecase.intake import changed, known_type, refuse_taken, united
@@ -127,7 +128,8 @@ def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variant
     if number in intake.there:
         before = catalog.stored(number)
         if before.is_archived and not record.is_archived:
-            raise Refused(f"{before.ref} is archived", hint=f"bring it back with: graphmem restore {before.ref}")
+            restore = command("graphmem", "restore", before.ref)
+            raise Refused(f"{before.ref} is archived", hint=f"bring it back with: {restore}")
         changes = united(before, given.row)
         if given.place in intake.unnamed:  # it repeats a text, as add does, and does not name what it changes
             changes = with_alternates(before, changes)

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
+from graphmem.ledger.types import declaration
 from graphmem.model import MODELS, Entity, Frozen, Insight, Memory, Record, Task
 from graphmem.model.field import as_set
 from graphmem.model.record import row_fields
@@ -18,6 +19,7 @@ from graphmem.rules.dedup import same_memory
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.line import COLOUR
 from graphmem.rules.suggest import did_you_mean
+from graphmem.shell import command
 
 Kept = TypeVar("Kept", bound=Frozen)
 Named = TypeVar("Named", bound=Record)
@@ -177,9 +179,10 @@ def taken(catalog: Catalog, number: int, name: str, *, may_replace: bool = False
     shown = f": {text[:SHOWN]!r}" if text else ""
     hint = "give another name"
     if record.is_archived:
-        hint += f", or bring that record back with: graphmem restore {ref}"
+        hint += f", or bring that record back with: {command('graphmem', 'restore', ref)}"
     elif may_replace and isinstance(record, Memory):
-        hint += f", change that record with graphmem edit {ref}, or put this text in its place with --replace"
+        change = command("graphmem", "edit", ref)
+        hint += f", change that record with {change}, or put this text in its place with --replace"
     return Conflict(f"the name {record.scope}/{name} is taken by {ref}{shown}", hint=hint, details={"ref": ref})
 
 
@@ -189,17 +192,23 @@ def refuse_archived(catalog: Catalog, number: int) -> None:
     if not record.is_archived:
         return
     ref, (shown,) = catalog.refs([number])[number], catalog.named([record])
-    message, hint = f"{ref} is archived", f"bring it back with: graphmem restore {ref}"
+    message, hint = f"{ref} is archived", f"bring it back with: {command('graphmem', 'restore', ref)}"
     if shown.superseded_by:
         message, hint = f"{message}: superseded by {shown.superseded_by}", f"see that one, or {hint}"
     raise Refused(message, hint=hint, details={"ref": ref})
+
+
+def undeclared(type_name: str) -> str | None:
+    """Return a hint on how to declare an entity type, where one can be called so."""
+    declare = declaration("entity", type_name)
+    return f"declare it with: {declare}" if declare else None
 
 
 def known_type(catalog: Catalog, type_name: str) -> None:
     """Raise ``BadInput`` for an entity type that nothing declares."""
     known = catalog.vocabulary.entities
     if type_name not in known:
-        hint = did_you_mean(type_name, known) or f"declare it with: graphmem type add entity {type_name}"
+        hint = did_you_mean(type_name, known) or undeclared(type_name)
         raise BadInput(f"entity type {type_name!r} is not declared", hint=hint, details={"type": type_name})
 
 

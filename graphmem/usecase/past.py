@@ -8,7 +8,7 @@ from pathlib import Path
 from graphmem import beneath, git
 from graphmem.errors import NotFound
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import FOLDER
+from graphmem.ledger.layout import FOLDER, is_plain
 from graphmem.model.field import format_time
 from graphmem.store import Store, open_store
 
@@ -60,6 +60,8 @@ def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
 
 def is_read(path: str) -> bool:
     """Tell whether a committed file is one that a store is read from."""
+    if not is_plain(path):
+        return False
     top, _, name = path.rpartition("/")
     if top in ("types/entities", "types/relations"):
         return name.endswith(".md")

@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import os
-import shlex
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
 from graphmem.search.vectors import forget as forget_vectors
+from graphmem.shell import command
 from graphmem.store import Store
 from graphmem.usecase.duplicates import aside_fields
 from graphmem.usecase.intake import changed, full_ref
@@ -117,10 +117,10 @@ def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool,
             destroy(store, doomed, digests)
         if history_script is not None:
             beneath.write(history_script.absolute(), script)
-        command = f"python3 {shlex.quote(str(history_script))}" if history_script else SCRIPT_COMMAND
+        program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
         rows = {file: len(numbers) for file, numbers in sorted(doomed.rows.items())}
         return Purged(done=yes, records=records, rows=rows, changed=changes, vectors=len(digests),
-                      history=[command] if records or history_script else [])  # fmt: skip
+                      history=[program] if records or history_script else [])  # fmt: skip
 
 
 def script_for(store: Store, doomed: Doomed) -> bytes:

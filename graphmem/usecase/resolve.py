@@ -1,11 +1,10 @@
-"""Resolve: repair data files that hold git's conflict markers, by the rules of the merge driver."""
+"""Resolve: repair data files that a merge left with git's conflict markers, or as one side had them."""
 
-from pathlib import Path
+from collections.abc import Mapping
 
-from graphmem import beneath
+from graphmem import beneath, git
 from graphmem.driver import Unmergeable, merge_rows
 from graphmem.errors import BadInput, Unavailable
-from graphmem.git import git
 from graphmem.ledger.journal import replace_files
 from graphmem.model.result import Resolved
 from graphmem.ndjson import CONFLICT_MARKS
@@ -18,20 +17,63 @@ SIDES = {b"": (OURS, BASE, THEIRS), OURS: (OURS,), BASE: (BASE,), BETWEEN: (THEI
 
 def resolve(store: Store) -> Resolved:
     """
-    Merge what stands between conflict markers, row by row, in every data file that has them; all files or none.
+    Merge, row by row, every data file with conflict markers or that a merge under way left as one side had it.
 
     Raises:
         BadInput: markers that do not pair, or a line that is no row; nothing is written.
     """
     with store.writing():
         layout = store.layout
-        found = {file: beneath.read(layout.store / file) for file in layout.data_files()}
-        conflicted = {file: data for file, data in found.items() if has_markers(data)}
-        contents = {layout.store / file: merged(store, file, data) for file, data in conflicted.items()}
-        replace_files(contents | store.ledger.stale_vocabulary_file(), layout)
+        stages = stages_of(store)
+        contents = {}
+        for file in layout.data_files():
+            data = beneath.read(layout.store / file)
+            if has_markers(data) or file in stages:
+                try:
+                    whole = merged(store, data, stages.get(file, {}))
+                except Unmergeable as reason:
+                    hint = "mend that line by hand, then run graphmem resolve again"
+                    raise BadInput(f"{file}: {reason}", hint=hint) from None
+                if whole is not None:
+                    contents[file] = whole
+        replace_files(
+            {layout.store / file: data for file, data in contents.items()} | store.ledger.stale_vocabulary_file(),
+            layout,
+        )
         store.ledger.sync_written()
-        findings = [finding for finding in store.ledger.findings() if finding.file in conflicted]
-    return Resolved(files=sorted(conflicted), findings=findings)
+        findings = [finding for finding in store.ledger.findings() if finding.file in contents]
+    return Resolved(files=sorted(contents), findings=findings)
+
+
+def left(store: Store) -> list[str]:
+    """Return the data files without markers that a merge under way left as one side had them."""
+    found = []
+    for file, stages in stages_of(store).items():
+        data = beneath.read(store.layout.store / file)
+        try:
+            if not has_markers(data) and merged(store, data, stages) is not None:
+                found.append(file)
+        except Unmergeable:
+            found.append(file)
+    return found
+
+
+def stages_of(store: Store) -> dict[str, Mapping[int, bytes]]:
+    """Return the versions of the data files that git's index holds unmerged, by stage; none without a merge."""
+    folder = store.layout.store
+    try:
+        names = {
+            file: stages for file, stages in git.unmerged(folder, "data").items()
+            if {2, 3} <= stages.keys() and file.endswith(".ndjson") and beneath.is_file(folder / file)
+        }  # fmt: skip
+        if not names:
+            return {}
+        with git.objects(folder) as objects:
+            return {
+                file: {stage: objects.read(name) for stage, name in stages.items()} for file, stages in names.items()
+            }
+    except Unavailable:  # no repository, or no git
+        return {}
 
 
 def has_markers(data: bytes) -> bool:
@@ -41,15 +83,23 @@ def has_markers(data: bytes) -> bool:
     )
 
 
-def merged(store: Store, file: str, data: bytes) -> bytes:
-    """Return what the two sides of a file with markers come to."""
-    try:
+def merged(store: Store, data: bytes, stages: Mapping[int, bytes]) -> bytes | None:
+    """
+    Return what the sides of a file come to; None where it has what theirs would bring.
+
+    Args:
+        data: the file as it is, perhaps with markers.
+        stages: its versions in git's index, if it is unmerged there.
+
+    Raises:
+        Unmergeable: markers that do not pair, a line that is no row, or a key that stands twice.
+    """
+    symmetric = store.ledger.symmetric
+    if has_markers(data):
         base, ours, theirs, shows_base = sides(data)
-        if not shows_base:
-            base = common_ancestor(store.layout.store, file) or base
-        return merge_rows(base, ours, theirs, store.ledger.symmetric)
-    except Unmergeable as reason:
-        raise BadInput(f"{file}: {reason}", hint="mend that line by hand, then run graphmem resolve again") from None
+        return merge_rows(base if shows_base else stages.get(1, base), ours, theirs, symmetric)
+    whole = merge_rows(stages.get(1, b""), data, stages[3], symmetric)
+    return None if whole == merge_rows(data, data, data, symmetric) else whole
 
 
 def sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
@@ -78,11 +128,3 @@ def sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
         raise Unmergeable(f"the conflict that {last.decode()} is part of is not closed")
     base, ours, theirs = (b"\n".join(versions[version]) for version in (BASE, OURS, THEIRS))
     return base, ours, theirs, shows_base
-
-
-def common_ancestor(store: Path, file: str) -> bytes | None:
-    """Return the version that both sides of a merge under way come from, as git's index has it; None without one."""
-    try:
-        return git(store, "show", f":1:./{file}")
-    except Unavailable:
-        return None

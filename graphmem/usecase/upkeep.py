@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from graphmem import beneath
 from graphmem.catalog.catalog import transaction
-from graphmem.config import is_trusted, needs_trust
+from graphmem.config import needs_trust, untrusted
 from graphmem.config import trust as trust_settings
 from graphmem.constants import FORMAT
 from graphmem.errors import BadInput, NotFound, Refused
@@ -18,7 +18,7 @@ from graphmem.garbage import uncollected
 from graphmem.ledger import undo
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import FOLDER, Layout
+from graphmem.ledger.layout import FOLDER, PART, Layout
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
 from graphmem.model.result import (
@@ -36,6 +36,7 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.search.vectors import forget_damaged
 from graphmem.store import Store, open_store
 from graphmem.usecase.clone import register
+from graphmem.usecase.intake import undeclared
 
 IGNORED = "local/\nstate/\n*.tmp\n"
 ATTRIBUTES = (
@@ -76,7 +77,8 @@ def trust(store: Store, *, yes: bool) -> Trust:
     asked = needs_trust(config)
     if asked and yes:
         trust_settings(config, asked)
-    return Trust.model_validate({"settings": asked, "trusted": not asked or is_trusted(config, asked)})
+    reason = untrusted(config, asked) if asked else None
+    return Trust(settings=dict(asked), trusted=reason is None, reason=reason)
 
 
 def folders(layout: Layout) -> tuple[Path, ...]:
@@ -134,7 +136,7 @@ def other_files(store: Store) -> list[Path]:
     layout, known = store.layout, set(store.ledger.data_files())
     unknown = [layout.store / file for file in layout.data_files() if file not in known]
     types = [path for folder in beneath.folders(layout.types) for path in beneath.files(folder)]
-    named = [path for path in types if path.suffix == ".md"]
+    named = [path for path in types if path.suffix == ".md" and PART.fullmatch(path.name)]
     return [path for path in (layout.config, *named, *unknown) if beneath.is_file(path)]
 
 
@@ -290,5 +292,5 @@ def noun_of(made: EntityType | RelationType) -> str:
 
 def known_end(scopes: tuple[str, ...], end: str) -> None:
     """Say that an end of a relation type is no kind and no entity type."""
-    hint = did_you_mean(end, (*scopes, ANY)) or f"declare it with: graphmem type add entity {end}"
+    hint = did_you_mean(end, (*scopes, ANY)) or undeclared(end)
     raise Refused(f"{end!r} is no kind and no entity type", hint=hint)

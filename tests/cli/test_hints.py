@@ -1,6 +1,8 @@
 """Hints name what to do next: what a word is called here, how a conflict is merged, what a clone needs."""
 
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,17 +93,28 @@ def test_a_clone_without_init_is_told_once_to_run_it(project: Path, capsys: pyte
     assert "graphmem init" not in capsys.readouterr().err
 
 
-def test_the_merge_driver_of_another_environment_is_said_to_be_that(
-    project: Path, capsys: pytest.CaptureFixture[str]
+def test_the_merge_driver_of_another_environment_is_well_as_long_as_it_starts(
+    project: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    subprocess.run(
-        ["git", "config", "merge.graphmem.driver", "/other/venv/bin/python -P -m graphmem merge-driver %O %A %B %P"],
-        cwd=project, check=True,
-    )  # fmt: skip
+    other = tmp_path / "other env/python"
+    other.parent.mkdir()
+    other.symlink_to(sys.executable)
+    for name, value in drivers(shlex.quote(str(other))).items():
+        subprocess.run(["git", "config", name, value], cwd=project, check=True)
+    for script, expected in ((f'#!/bin/sh\nexec {sys.executable} "$@"\n', 0), ("#!/bin/sh\nexit 1\n", 2)):
+        other.unlink()
+        other.write_text(script)
+        other.chmod(0o755)
+        run(["doctor"])
+        assert capsys.readouterr().out.count(f"names a Python that cannot run graphmem: '{other}'") == expected
+    old = f"if test -x {sys.executable}; then {sys.executable} -P -m graphmem merge-driver %O %A %B %P; fi"
+    subprocess.run(["git", "config", "merge.graphmem.driver", old], cwd=project, check=True)
     run(["doctor"])
-    out = capsys.readouterr().out
-    assert "merge.graphmem.driver is set for another environment" in out
-    assert "is not set" not in out
+    assert "merge.graphmem.driver is not as this version of graphmem sets it" in capsys.readouterr().out
+    run(["doctor", "--fix", "--yes"])
+    capsys.readouterr()
+    run(["doctor"])
+    assert "graphmem.driver" not in capsys.readouterr().out
 
 
 def test_a_lesson_that_is_added_by_hand_says_when_it_is_injected(
