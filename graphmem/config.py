@@ -5,10 +5,13 @@ Later wins: defaults, the user's config file, the project's ``config.toml``, the
 An unknown key is an error that names the nearest one.
 """
 
+import contextlib
 import difflib
 import hashlib
 import json
 import os
+import stat
+import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +20,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphmem import beneath, constants
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, Unavailable
 
 Share = Annotated[float, Field(ge=0, le=1)]
 # Settings that load weights, each with the values that a project may ask for without being trusted.
@@ -89,6 +92,27 @@ def cache_folder() -> Path:
     """Return the folder for what can be made again: of stores that cannot be written themselves."""
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(home).expanduser() / "graphmem"
+
+
+def private_folder() -> Path:
+    """
+    Return a folder of this user alone: the one in the cache, or where that cannot be written, one for temporary files.
+
+    Raises:
+        Unavailable: neither can be written.
+    """
+    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    folder = Path(tempfile.gettempdir()) / f"graphmem-{os.getuid()}"
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022:
+            return folder
+    raise Unavailable(f"{folder} cannot be used for temporary files", hint="set XDG_CACHE_HOME to a folder of yours")
 
 
 def project_folder() -> str | None:

@@ -12,7 +12,9 @@ CYPHER_TIMEOUT_S = 10.0  # seconds a user's query may take
 CYPHER_ROW_LIMIT = 1_000  # rows a user's query returns unless asked otherwise
 CYPHER_BUFFER_BYTES = 128 * 2**20  # buffer pool of the child that runs a user's query
 CYPHER_MAX_DB_BYTES = 2**33  # address space the engine reserves in that child (its own default is 8 TB)
-CYPHER_ADDRESS_BYTES = 12 * 2**30  # address space of that child: what it reserves, and 4 GiB to work in
+CYPHER_WORK_BYTES = 2**30  # memory of that child beyond what it has when the database is open
+CYPHER_MOST_S = 3_600.0  # seconds that a query may be given; a longer one is a program of its own
+CYPHER_AT_ONCE = 2  # queries of one user that run at the same time on this machine; more wait
 CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------
@@ -139,6 +141,8 @@ FORMAT = 1  # of the files of a store
 FILE_BYTES = 2**30  # bytes of a data file at most; a kind may be a folder of files
 LOCK_TIMEOUT_S = 30.0  # seconds a writer waits for the lock
 GRAPH_BUFFER_BYTES = 256 * 2**20  # buffer pool of our own opens; a third of the default's opening time
+GRAPH_OVERHEAD_BYTES = 384 * 2**20  # address space of the engine beside what it reserves for the file; measured
+GRAPH_LEAST_BYTES = 64 * 2**20  # address space for the smallest graph
 GRAPH_MAX_BYTES = 2**36  # address space of our own opens: 64 GiB, far above the largest store
 SUGGESTION_NAMES = 20_000  # names that are looked at for "did you mean"
 MAX_FINDINGS = 100  # bad lines reported one by one; the rest is a count

@@ -161,6 +161,11 @@ class Catalog:
         self.keep("epoch", (self.meta("epoch") or 0) + 1)
 
     @property
+    def path(self) -> str:
+        """The path of the file, for another process."""
+        return str(self.connection.execute("PRAGMA database_list").fetchone()[2])
+
+    @property
     def is_new(self) -> bool:
         """Tell whether no file was ever read."""
         return self.connection.execute("SELECT 1 FROM file").fetchone() is None

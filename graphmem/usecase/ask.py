@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from graphmem.constants import CYPHER_MOST_S, MOST_RESULTS
 from graphmem.errors import BadInput, Refused, Usage
 from graphmem.graph.cypher import check
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
@@ -59,11 +60,16 @@ def run_checked(store: Store, query: str, parameters: Mapping[str, object], time
                 limit: int | None) -> CypherRows:  # fmt: skip
     """Run a checked query on the graph as the files are now."""
     settings = store.settings.cypher
+    timeout_s = settings.timeout if timeout_s is None else timeout_s
+    limit = settings.limit if limit is None else limit
+    if not 0 < timeout_s <= CYPHER_MOST_S:
+        raise Usage(f"timeout {timeout_s:g} is not possible", hint=f"seconds above 0, at most {CYPHER_MOST_S:,.0f}")
+    if not 1 <= limit <= MOST_RESULTS:
+        raise Usage(f"limit {limit} is not possible", hint=f"from 1 to {MOST_RESULTS:,} rows")
     store.sync()
     with store.graph.held():
         try:
-            answer = run(store.graph.path, query, parameters, timeout_s=timeout_s or settings.timeout,
-                         limit=limit or settings.limit)  # fmt: skip
+            answer = run(store.graph.path, query, parameters, timeout_s=timeout_s, limit=limit)
         except BadInput as error:
             raise BadInput(
                 error.message, hint=error.hint or meant(store, error.message), details=error.details
