@@ -38,10 +38,13 @@ TELLING_CHARS = 1_000  # of a log that are looked for: about the 256 word pieces
 RARE_SHARE = 0.5  # of the rarity of the rarest line, from which a line of a log tells something
 MOST_RESULTS = 10**9  # results of anything, whatever is asked for: the catalog counts in 64 bits
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
-EXPRESSION_TIMEOUT_S = 0.05  # of processor time that a match expression may use on a query
+EXPRESSION_TIMEOUT_S = 0.25  # of processor time that all match expressions together may use on a query
 
 # --- matching a log ----------------------------------------------------------------------------------------------
-LOG_TIMEOUT_S = 2.0  # of processor time that a match expression may use on a log
+LOG_TIMEOUT_S = 2.0  # of processor time that all match expressions together may use on a log, or to read its errors
+LOG_TIMEOUT_A_MIB_S = 0.3  # more for each MiB of it: 504 expressions use half of this where every line hits
+SHOWN_SLOW = 3  # failures whose expressions were left aside that are named
+GENERAL_ITEMS = 20_000  # of an expression, counted repeats written out, above which the module regex does not get it
 LINEAR_STEPS = 5_000  # of RE2's program; a larger expression may take this many steps a byte, so it gets a time limit
 LONG_BLOCK_S = 0.25  # of processor time for one block, a hundred times the usual: from then on each search is timed
 LOG_LINE_BYTES = 16 * 1024  # of a line that are looked at; what is longer is data, not a message

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS
+from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.errors import BadInput, Unavailable, Usage
 from graphmem.ledger.usage import accesses
 from graphmem.model import Constraint, Failure, Memory, Pattern, Record
@@ -200,8 +200,9 @@ def matched(store: Store, text: str) -> set[int]:
 
     matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
     found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
-    for expression in matcher.slow.values():
-        store.say_once(f"left aside, too slow on this query: match {expression[:60]!r}")
+    if matcher.slow:
+        refs = ", ".join(sorted(store.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
+        store.say_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
     return found
 
 
