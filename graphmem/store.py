@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, connect
-from graphmem.config import Settings, cache_folder, load_settings, project_folder
+from graphmem.config import Settings, load_settings, private_folder, project_folder
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
@@ -315,20 +314,23 @@ def find_store(folder: Path | str | None) -> Layout:
 
 
 def derived_folder(layout: Layout) -> Path:
-    """Return the folder of what is derived: ``local/``, or where that cannot be used, one in the user's cache."""
+    """
+    Return the folder of what is derived: ``local/``, or where that cannot be used, another one of this store and user.
+
+    Raises:
+        Unavailable: no such folder can be written.
+    """
     with contextlib.suppress(OSError), beneath.folder(layout.local, make=True):
         if os.access(layout.local, os.W_OK) and not beneath.links(layout.local):
             return layout.local
-    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
-        folder = cached(layout)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder
-    return Path(tempfile.mkdtemp(prefix="graphmem-"))
+    folder = cached(layout)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def cached(layout: Layout) -> Path:
-    """Return the folder in the user's cache for a store that cannot be written; its name comes from the real path."""
-    return cache_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
+    """Return the folder of this user for a store that cannot be written; its name comes from the store's real path."""
+    return private_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
 
 
 def connect_or_replace(path: Path) -> sqlite3.Connection:

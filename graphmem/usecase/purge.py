@@ -15,7 +15,7 @@ import orjson
 from graphmem import beneath, history_filter
 from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
-from graphmem.errors import Refused, Usage
+from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.ledger import blackboard, runs, usage
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
@@ -144,7 +144,7 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
     forget_on_this_machine(store, doomed)
     store.graph.forget()
     beneath.remove_folder(store.local / beneath.PAST)
-    with contextlib.suppress(RuntimeError):  # a user without a home has no cache
+    with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
         beneath.remove_folder(cached(store.layout))
     if digests:
         forget_vectors(store.catalog.connection, store.local / "vectors", digests)
