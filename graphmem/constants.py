@@ -2,6 +2,7 @@
 
 # --- embedding ---------------------------------------------------------------------------------------------------
 EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cost per short text")
+EMBED_S = 3.0  # seconds that a command embeds texts that others brought; about 100 texts of 70 word pieces
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a project that names none
 DEFAULT_MODEL_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # the hub's commit with the weights below
 DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # model.safetensors
@@ -52,6 +53,7 @@ LOG_BLOCK_BYTES = 16 * 1024  # of a log that are looked at together
 LOG_SPAN_BYTES = 16 * 1024  # that a hit across lines may reach back
 MOST_LINES = 1_000  # lines of a log that are listed for one failure
 MOST_ERRORS = 1_000  # different errors of a log that are looked up by their signatures
+MOST_LIKELY = 5  # failures for each of these texts that are embedded first
 MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms each
 
 # --- running a command (docs/guides/running-tests.md) ------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, connect
 from graphmem.config import Settings, load_settings, private_folder, project_folder
-from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
+from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
@@ -189,18 +189,32 @@ class Store:
         encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
         return VectorStore(self.catalog.connection, self.local / "vectors", encoder) if encoder else None
 
-    def embed_missing(self) -> int:
-        """Embed what has no vector yet; return how many texts that were."""
+    def embed_missing(self, first: Collection[int] = (), *, seconds: float | None = EMBED_S) -> int:
+        """
+        Embed what has no vector yet; return how many texts that were.
+
+        Args:
+            first: records whose texts come before all others.
+            seconds: to stop after, which is said; what is left is made by later commands. None for all.
+        """
         if self.vectors is None:
             return 0
-        return self.vectors.catch_up(lambda done, total: self.progress("embedding", done, total))
+        made = self.vectors.catch_up(
+            lambda done, total: self.progress("embedding", done, total), first=first, seconds=seconds
+        )
+        if self.vectors.lacking:
+            self.say_once(
+                f"{counted(self.vectors.lacking, 'text')} have no vector yet, and are found by their words alone;"
+                " each command makes some, and all are made by: graphmem rebuild"
+            )
+        return made
 
-    def embed_ahead(self, texts: Collection[str] = ()) -> None:
+    def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = EMBED_S) -> None:
         """Load the model and embed what a command will compare, before it takes the lock; the vectors are kept."""
         if self.vectors is None:
             return
         self.sync()
-        self.embed_missing()
+        self.embed_missing(seconds=seconds)
         if texts:
             self.vectors.encode_documents(list(dict.fromkeys(texts)))
 

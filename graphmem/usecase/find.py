@@ -129,11 +129,13 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
     refuse_unknown_filters(store.catalog.vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
     scopes = sorted({scope for kind in kinds for scope in scopes_of(store, kind)}) if kinds else None
     store.lexical.catch_up()
+    gist = telling(text)
     if store.vectors is not None:
-        store.embed_missing()
+        most = max(limit, store.settings.retrieval.candidates)
+        near = store.lexical.search(gist, scopes, most) if store.vectors.is_behind else ()
+        store.embed_missing(near)
     with store.reading():
         embedder = store.embedder if store.vectors is not None else None
-        gist = telling(text)
         asked = Asked(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
         gather(store, asked, limit)
         rerank(store, asked)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import re2
 
-from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LINES, MOST_TEXTS
+from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LIKELY, MOST_LINES, MOST_TEXTS
 from graphmem.model import Failure, Record
 from graphmem.model.result import Listed, Matched, MatchedLog
 from graphmem.rules.dedup import differing
@@ -63,7 +63,7 @@ def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
         elsewhere, nowhere = by_signature(store, list(log.errors.values()), told)
     if nowhere:
         store.lexical.catch_up()
-        store.embed_missing()
+        store.embed_missing(likely(store, nowhere[:MOST_TEXTS]))
     with store.reading() as catalog:
         by_meaning(store, nowhere[:MOST_TEXTS], told)
         slow = sorted(catalog.refs(matcher.slow).values())
@@ -157,6 +157,13 @@ def by_meaning(store: Store, found: Found, told: dict[int, Told]) -> None:
         for number, similarity in nearest(store, error.text):
             if similarity >= store.settings.retrieval.critical:
                 add(told, number, Told("similarity", error.text, lines, min(1.0, similarity)))
+
+
+def likely(store: Store, found: Found) -> list[int]:
+    """Return the failures that share words with errors: their vectors are needed first, where some are missing."""
+    if store.vectors is None or not store.vectors.is_behind:
+        return []
+    return [number for error, _ in found for number in store.lexical.search(error.text, ["failure"], MOST_LIKELY)]
 
 
 def nearest(store: Store, text: str) -> Iterable[tuple[int, float]]:
