@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, connect
 from graphmem.config import Settings, load_settings, private_folder, project_folder
-from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
+from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SUGGESTION_NAMES
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
@@ -87,6 +87,8 @@ class Store:
     def sync(self, *, is_thorough: bool = False) -> None:
         """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
         self.refuse_unusable()
+        if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
+            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         self.report(sync.rows if sync.is_first and self.present is None else 0)

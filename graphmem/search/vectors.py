@@ -340,6 +340,14 @@ def file_of(folder: Path, model: str, generation: int) -> Path:
     return folder / (f"{model}.{generation}.f32" if generation else f"{model}.f32")
 
 
+def current_files(connection: sqlite3.Connection, folder: Path) -> list[Path]:
+    """Return the files of vectors that the catalog speaks of, those that are there."""
+    names = connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
+    models = [name.partition(" ")[2] for (name,) in names]
+    found = [file_of(folder, model, generation_of(connection, model)) for model in models]
+    return [path for path in found if beneath.is_file(path)]
+
+
 def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
     """Remove the files of a model's vectors, all generations of them but some."""
     for path in beneath.files(folder):
