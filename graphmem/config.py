@@ -94,6 +94,12 @@ def cache_folder() -> Path:
     return Path(home).expanduser() / "graphmem"
 
 
+def state_folder() -> Path:
+    """Return the folder for what belongs to the user and this machine and is in no project."""
+    home = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(home).expanduser() / "graphmem"
+
+
 def private_folder() -> Path:
     """
     Return a folder of this user alone: the one in the cache, or where that cannot be written, one for temporary files.

@@ -20,7 +20,7 @@ import orjson
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import CYPHER_MOST_S, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S, MOST_RESULTS
-from graphmem.errors import Locked, Unavailable
+from graphmem.errors import DamagedCatalog, Locked, Unavailable
 from graphmem.files import shipped
 from graphmem.graph.engine import Connection, open_database
 from graphmem.graph.query import stored
@@ -147,7 +147,7 @@ class Graph:
         answer: dict[str, Any] = orjson.loads(ended.output)
         if "fault" in answer:
             raise RuntimeError(f"the process that writes the graph failed:\n{answer['fault']}")
-        for key, error in (("locked", Locked), ("unavailable", Unavailable)):
+        for key, error in (("locked", Locked), ("damaged", DamagedCatalog), ("unavailable", Unavailable)):
             if key in answer:
                 raise error(**answer[key])
         return answer

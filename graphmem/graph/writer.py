@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from graphmem import beneath
-from graphmem.catalog.catalog import Catalog, connect
-from graphmem.errors import GraphmemError, Locked
+from graphmem.catalog.catalog import Catalog, connect, is_damage
+from graphmem.errors import DamagedCatalog, GraphmemError, Locked
 from graphmem.garbage import uncollected
 from graphmem.graph.engine import unavailable, without_asyncio
 from graphmem.graph.follow import take_in
@@ -48,9 +48,13 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
             return {"is_rebuilt": follow(graph)}
     except Locked as error:
         return {"locked": said(error)}
+    except DamagedCatalog as error:
+        return {"damaged": said(error)}
     except GraphmemError as error:
         return {"unavailable": said(error)}
     except (RuntimeError, MemoryError, OSError, sqlite3.Error) as error:  # of the engine, the disk, the catalog
+        if is_damage(error):
+            return {"damaged": said(DamagedCatalog(str(error)))}
         return {"unavailable": said(unavailable(error, "the graph cannot be written"))}
     except Exception:  # the boundary of the process: the parent raises it
         return {"fault": traceback.format_exc()}

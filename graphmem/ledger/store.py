@@ -24,7 +24,7 @@ from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.errors import BadInput, Conflict, Locked, Refused, Unavailable
+from graphmem.errors import BadInput, FileReplaced, Locked, Refused, Unavailable
 from graphmem.garbage import uncollected
 from graphmem.ledger import undo
 from graphmem.ledger.codec import finding
@@ -92,6 +92,11 @@ class Ledger:
         if kept:
             self.catalog.vocabulary = Vocabulary.model_validate_json(kept)
         self.vocabulary_findings = [Finding.model_validate(found) for found in orjson.loads(findings or "[]")]
+
+    def forget_vocabulary(self) -> None:
+        """Take the vocabulary of a catalog that is empty again: there is none until the files are read."""
+        self.loaded = None
+        self.catalog.vocabulary = Vocabulary(entities={}, project_relations={})
 
     def sync(self, *, is_thorough: bool = False) -> Sync:
         """
@@ -436,7 +441,7 @@ class Ledger:
             Intake(self.catalog).apply([batch for batch in batches.values() if not is_of_purges(batch.file)])
 
     def refuse_replaced(self, file: str) -> None:
-        """Raise ``Conflict`` for a file that is not as it was read: git or an editor replaced it meanwhile."""
+        """Raise ``FileReplaced`` for a file that is not as it was read: git or an editor replaced it meanwhile."""
         found = beneath.stat_of(self.layout.store / file)
         sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
         row = self.catalog.connection.execute(sql, (file,)).fetchone()
@@ -531,9 +536,9 @@ def removal(file: str, number: int) -> str:
     return f"removed from {file}: {rows} that had been purged, and that a merge brought back"
 
 
-def replaced(file: str) -> Conflict:
+def replaced(file: str) -> FileReplaced:
     """Say that a file changed while a command decided what to write into it."""
-    return Conflict(
+    return FileReplaced(
         f"{file} was replaced by another program while this command ran; nothing was changed",
         hint="run the command again",
     )

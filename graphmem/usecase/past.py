@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphmem import beneath, git
 from graphmem.errors import NotFound
+from graphmem.ledger.clone_id import find_clone
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.model.field import format_time
@@ -37,7 +38,7 @@ def open_past(present: Store, at: str) -> Store:
         root = present.local / "at" / tree
         if not beneath.is_folder(root):
             take_out(folder, files, root)
-            begin_from(present, Layout(root).local)
+            begin_from(present, find_clone(Layout(root)).layout.local)
         with beneath.folder(root) as handle:
             os.utime(handle)
         forget_oldest(root.parent)

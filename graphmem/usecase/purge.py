@@ -17,6 +17,7 @@ from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.ledger import blackboard, runs, usage
+from graphmem.ledger.clone_id import cached
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
 from graphmem.model.field import format_time
@@ -25,7 +26,7 @@ from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
 from graphmem.search.vectors import forget as forget_vectors
-from graphmem.store import Store, cached
+from graphmem.store import Store
 from graphmem.usecase.duplicates import aside_fields
 from graphmem.usecase.intake import changed, full_ref
 
@@ -206,9 +207,9 @@ def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
     records = {number: catalog.stored(number) for number in numbers}
     campaigns = Doomed(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
     if campaigns.records:
-        sql = "SELECT id, line FROM record WHERE scope = 'task'"
-        for number, line in catalog.connection.execute(sql).fetchall():
-            task = parse_record(line)
+        sql = "SELECT id, line, crc FROM record WHERE scope = 'task'"
+        for number, line, crc in catalog.connection.execute(sql).fetchall():
+            task = parse_record(number, line, crc)
             if isinstance(task, Task) and campaigns.is_named(task.campaign):
                 records[number] = task
     doomed = Doomed(catalog, records)
@@ -251,13 +252,13 @@ def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
 def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that name a doomed one, each with the values it has without that."""
     sql = (
-        "SELECT id, line FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
+        "SELECT id, line, crc FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
         " OR instr(line, '\"superseded_by\"')"
         " OR instr(line, '\"aliases\"') OR instr(line, '\"alternates\"')"
     )
-    for number, line in doomed.catalog.connection.execute(sql).fetchall():
+    for number, line, crc in doomed.catalog.connection.execute(sql).fetchall():
         if number not in doomed.records:
-            record = parse_record(line)
+            record = parse_record(number, line, crc)
             values = without(record, doomed)
             if values:
                 yield number, values
