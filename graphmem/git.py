@@ -77,6 +77,11 @@ def command(*arguments: str) -> list[str]:
     return ["git", "--no-pager", "-c", "log.showRoot=true", "-c", "log.showSignature=false", *arguments]
 
 
+def is_in_hook() -> bool:
+    """Tell whether a hook of git called us; git holds its lock meanwhile."""
+    return "GIT_INDEX_FILE" in os.environ
+
+
 def environment() -> dict[str, str]:
     """Return the environment that git runs in."""
     return {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | SETTINGS

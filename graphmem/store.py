@@ -340,7 +340,7 @@ def open_store(
     local = derived_folder(layout)
     catalog = Catalog(connect_or_replace(local / CATALOG))
     timeout = settings.store.lock_timeout
-    ledger = Ledger(layout, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
+    ledger = Ledger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
     graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog.connection)
     store = Store(clone, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)

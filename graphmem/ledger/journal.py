@@ -24,7 +24,10 @@ FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new conten
 
 
 def replace_files(
-    contents: Mapping[Path, bytes], layout: Layout | None = None, ready: Ready = lambda fresh: None
+    contents: Mapping[Path, bytes],
+    layout: Layout | None = None,
+    ready: Ready = lambda fresh: None,
+    last_look: Callable[[], None] = lambda: None,
 ) -> None:
     """
     Put new contents in the place of files, all or none.
@@ -34,6 +37,7 @@ def replace_files(
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
         ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
             the file; what it raises leaves the files as they are.
+        last_look: called just before the first file is replaced; what it raises leaves the files as they are.
 
     Raises:
         Refused: the disk is full, or something cannot be written; the files are as before.
@@ -56,8 +60,9 @@ def replace_files(
                 beneath.write(draft, orjson.dumps(renames), is_flushed=True)
             beneath.replace(fresh.pop(journal), journal)
             flush_folders([journal])
+        last_look()
     except (OSError, sqlite3.Error, GraphmemError) as error:
-        for new in fresh.values():
+        for new in (*([journal] if journal is not None else ()), *fresh.values()):
             with contextlib.suppress(OSError):
                 beneath.remove(new)
         if isinstance(error, OSError):

@@ -90,7 +90,7 @@ def test_reads_of_a_store_that_cannot_be_written_are_kept_in_the_users_cache(rea
         said.append("built local/ from the files" in done.stderr)
     assert said == [True, False]
     (folder,) = (readable / "cache/graphmem/stores").iterdir()
-    assert (folder / "catalog.sqlite").exists()
+    assert (folder / "local/catalog.sqlite").exists()
     assert folder.stat().st_mode & 0o077 == 0
     assert not (readable / "store/.graphmem/local").exists()
 
