@@ -2,7 +2,9 @@
 
 import re
 import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +12,10 @@ from hypothesis import strategies as st
 
 from graphmem import Memory
 from graphmem.constants import EXPRESSION_TIMEOUT_S, LOG_TIMEOUT_S
+from graphmem.model.failure import refuse_malformed
 from graphmem.search.expressions import Matcher, blocks, lines_of
+from tests.rules.test_expression import EXPRESSIONS, FLAGS
+from tests.sample import data, failure
 
 SECONDS = 0.2  # the budget in the property test
 SLACK_S = 0.6  # one call of an engine that cannot be stopped: the largest expression is compiled
@@ -117,3 +122,26 @@ def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory) -> None:
     assert answers[0].lines == 1_200_000
     assert 0 < answers[0].unread < 1_200_000
     assert answers[0].unknown == ["ValueError: no such price"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.builds(str.__add__, FLAGS, EXPRESSIONS) | HOSTILE | st.text("ab()[]{}|?*+^$\\<=!:P1,-", max_size=14))
+def test_an_expression_is_refused_exactly_where_python_refuses_it(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        errors = (re.error, RecursionError, OverflowError)
+        try:
+            refuse_malformed(text)
+        except errors:
+            assert not can_be_stored(text)
+        else:
+            assert can_be_stored(text)
+
+
+def test_expressions_that_take_long_to_compile_do_not_hold_up_the_first_reading(memory: Memory, tmp_path: Path) -> None:
+    """Each of them takes Python a second to compile."""
+    wide = "(?i)" + "[\x00-\U0010ffff]" * 140
+    rows = b"".join(failure(f"f{n}", f"t{n}", match=f"{wide}{n}") for n in range(30))
+    data(tmp_path, "failure").write_bytes(rows)
+    assert took(memory.list) < 2.0
+    assert len(memory.list().results) == 30
