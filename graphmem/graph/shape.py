@@ -1,6 +1,7 @@
 """The shape of the graph: its tables, and the properties that rows have as nodes and edges."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,12 +11,14 @@ from graphmem.files import shipped
 from graphmem.graph.columns import columns, model_of
 from graphmem.graph.engine import Connection
 from graphmem.graph.query import quoted
-from graphmem.model.field import as_set
+from graphmem.model.field import as_set, format_time, parse_time
 from graphmem.model.insight import confidence_of
 from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import composed, label
 from graphmem.rules.standing import Standing
+
+CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
 
 
 def statements(file: str) -> Iterator[str]:
@@ -94,8 +97,13 @@ def node_columns(
         if name not in made:
             default: Any = [] if kind == "STRING[]" else usual.get(name)
             values = [row.get(name, default) for row in rows]
-            made[name] = [as_text(value) for value in values] if kind == "STRING" else values
+            made[name] = list(map(AS.get(kind, unchanged), values))
     return {name: made[name] for name in wanted}
+
+
+def unchanged(value: object) -> object:
+    """Return a value as it is."""
+    return value
 
 
 def as_text(value: object) -> str | None:
@@ -105,14 +113,25 @@ def as_text(value: object) -> str | None:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def edge_columns(rows: Sequence[Row], weights: Sequence[float], kinds: Iterable[str]) -> dict[str, list[Any]]:
+def as_time(value: Any) -> str | None:
+    """Return the canonical text of a time, which the engine reads; a row may have another form of it."""
+    return value if value is None or CANONICAL.fullmatch(value) else format_time(parse_time(value))
+
+
+AS: Mapping[str, Callable[[Any], object]] = {"STRING": as_text, "TIMESTAMP": as_time}  # by type of a column
+
+
+def edge_columns(rows: Sequence[Row], weights: Sequence[float], kinds: Mapping[str, str]) -> dict[str, list[Any]]:
     """Return the properties of edges, one column each, from their rows and effective weights; times are texts."""
     made: dict[str, list[Any]] = {"weight": list(weights), "updated_at": [latest(row) for row in rows]}
-    return {name: made[name] if name in made else [row.get(name) for row in rows] for name in kinds}
+    for name, kind in kinds.items():
+        if name not in made:
+            made[name] = list(map(AS.get(kind, unchanged), (row.get(name) for row in rows)))
+    return {name: made[name] for name in kinds}
 
 
 def latest(row: Row) -> str:
     """Return when a row was last changed."""
     edited = row.get("edited")
     times = [row["created_at"], *edited.values()] if isinstance(edited, dict) else [row["created_at"]]
-    return max(map(str, times))
+    return max(str(as_time(time)) for time in times)

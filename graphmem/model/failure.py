@@ -16,6 +16,8 @@ Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
 
 
 TRACEBACK = "Traceback (most recent call last)"
+MOST_GROUPS = 30  # nested; the engines take more than twice as many before the stack of Python ends
+GROUPS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]", re.DOTALL)  # what opens and ends a group, not in a class
 ERROR_LINE = re.compile(r"(?:[\w.$]+[.:])?[A-Z]\w*(?:Error|Exception)\b")  # of a stack trace that begins with code
 
 
@@ -75,6 +77,11 @@ def refuse_malformed(expression: str) -> None:
 
     To compile 140 classes of all characters in any case, which fit into an expression, takes a second.
     """
+    depth = 0
+    for token in GROUPS.findall(expression):
+        depth += (token == "(") - (token == ")")
+        if depth > MOST_GROUPS:
+            raise re.error(f"groups nested over {MOST_GROUPS} deep")
     refuse_open_lookbehind(parser.parse(expression))
 
 

@@ -1,9 +1,10 @@
 """Check: files, vocabulary, graph and search index against each other."""
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
 from graphmem.model.result import Checked, Finding
 from graphmem.names import label, relation_label, split_ref, visible
-from graphmem.ndjson import Lines
+from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
 from graphmem.search.vectors import damaged
 from graphmem.shell import command
@@ -296,11 +297,19 @@ def ahead(store: Store) -> Iterator[Suspect]:
         sql = f"SELECT file, line FROM {table} WHERE file IS NOT NULL"
         for file, line in store.catalog.connection.execute(sql):
             row = orjson.loads(line)
-            times = [row.get("created_at"), row.get("at"), *(row.get("edited") or {}).values()]
-            last = max(instant(time) for time in times if time is not None)
-            if last > bound:
+            last = max(times_of(row), default=None)
+            if last is not None and last > bound:
                 yield Suspect(file, line, "future", f"it is of {format_time(last)}, which is still to come",
                               "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
+
+
+def times_of(row: Row) -> Iterator[datetime]:
+    """Yield when a row was made and changed; under these names a row of another version may hold other things."""
+    edited = row.get("edited")
+    for value in (row.get("created_at"), row.get("at"), *(edited.values() if isinstance(edited, dict) else ())):
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
+                yield instant(value)
 
 
 # --- what is derived -----------------------------------------------------------------------------------------------

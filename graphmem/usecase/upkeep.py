@@ -18,7 +18,7 @@ from graphmem.garbage import uncollected
 from graphmem.ledger import undo
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import FOLDER, PART, Layout
+from graphmem.ledger.layout import FOLDER, PART, Layout, not_linked
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
 from graphmem.model.result import (
@@ -47,7 +47,7 @@ ATTRIBUTES = (
 
 def init(folder: Path) -> Initialised:
     """Prepare a project, or complete what is missing; run again it changes nothing."""
-    layout = Layout(folder.absolute())
+    layout = not_linked(Layout(folder.absolute()))
     is_new = not layout.store.is_dir()
     beneath.refuse_links(layout.store)
     registered = []

@@ -1,0 +1,186 @@
+"""
+Every command on every hostile store, in a real clone of it.
+
+What is checked of each run: nothing outside of the store has changed, no program ran that the branch named, it ended
+within its bound with a status and a message of ours, and it printed no character that steers a terminal or hides.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphmem import Memory
+from graphmem.cli.app import VERBS
+from tests.hostile.stores import ATTACKS
+from tests.repository import Repository
+from tests.sample import open_memory
+
+ROOT = Path(__file__).parents[2]
+SEEDS = int(os.environ.get("GRAPHMEM_TEST_HOSTILE_SEEDS", "4"))  # stores that combine several attacks
+MOST_S = 20.0  # of one command, on a machine that runs other tests too; usual is 0.05
+PROGRAMS = ("sh", "bash", "less", "more", "pager", "vi", "vim", "nano", "editor", "ssh", "gpg", "curl", "wget", "open",
+            "xdg-open", "python", "touch", "rm", "git-lfs")  # fmt: skip
+COMMANDS = [
+    "list", "list --json failure", "list --archived", "get mine", "get --json failure/mine", "query wrong",
+    "query --json wrong", "context mine-went-wrong", "context --json wrong", "match -", "match --json -",
+    "ran -- /bin/false", "related mine", "solutions mine", "path mine other", "stale", "similar work", "inject",
+    "experience", "session", "type list", "type show missing", "log mine", "diff", "diff HEAD", "export --check",
+    "validate", "validate --json", "doctor", "doctor --json", "undo --list", "stats", "verify-loop", "trust",
+    "campaign ready c", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50", "list --at HEAD",
+    "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
+    # from here on, what writes
+    "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",
+    "rename renamed mine", "link mine causes other", "unlink mine causes other", "feedback mine --helped",
+    "forget other", "restore other", "supersede other mine", "learn -", "decay r1", "session task t",
+    "session decide d", "type add entity fresh", "export", "resolve", "init", "doctor --fix --yes", "undo",
+    "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "export --to ../out",
+]  # fmt: skip
+NOT_OF_A_STORE = {"benchmark", "demo"}
+# Control characters but line end and tab, and characters of no width: joiners are allowed, which words need.
+RAW = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+# What brings files that git ignores; then git tracks all of them, and every write is refused.
+FORCED = {"links_to_everywhere", "a_forged_catalog", "a_forged_state", "a_journal_that_is_a_folder"}
+
+
+MAY_CHANGE = ("clone/.graphmem", "clone/.git", "./out", "home/.cache", "home/.local", "home/.config")
+
+
+def test_every_command_is_tried() -> None:
+    assert {command.split()[0] for command in COMMANDS} == VERBS.keys() - NOT_OF_A_STORE
+
+
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a store that is well."""
+    folder = tmp_path_factory.mktemp("stranger") / "project"
+    folder.mkdir()
+    with open_memory(folder) as memory:
+        memory.failures.add("mine went wrong", name="mine", fix="x")
+        memory.failures.add("the other one broke", name="other", fix="y")
+        memory.patterns.add("it goes wrong", "do it right", name="right")
+        memory.relations.link("right", "solves", "mine")
+    (folder / "main.py").write_text("def f():\n    return 1\n")
+    return folder
+
+
+def cloned(stranger: Path, victim: Path, *attacks: str) -> Path:
+    """Return a clone of the stranger's project after some attacks, among other things of the victim."""
+    repository = Repository(victim.parent / "origin")
+    shutil.copytree(stranger, repository.folder, dirs_exist_ok=True)
+    if not FORCED.intersection(attacks):
+        for name in ("local", "state"):
+            shutil.rmtree(repository.folder / ".graphmem" / name)
+            (repository.folder / ".graphmem" / name).mkdir()
+    for name in attacks:
+        ATTACKS[name](repository.folder)
+    repository("add", "-A", *(["-f"] if FORCED.intersection(attacks) else []))
+    repository.commit(f"a gift \x1b[31m {', '.join(attacks)}")
+    for folder in ("sibling/.git", "home/.ssh", "bin"):
+        (victim / folder).mkdir(parents=True)
+    for name in ("secret", "sibling/precious", "home/.ssh/id"):
+        (victim / name).write_text(f"hunter2 of {name}\n")
+    for name in PROGRAMS:
+        program = victim / "bin" / name
+        program.write_text(f"#!/bin/sh\n: > '{victim}/PWNED'\n")
+        program.chmod(0o755)
+    subprocess.run(["git", "clone", "-q", str(repository.folder), str(victim / "clone")], check=True)
+    return victim / "clone"
+
+
+def snapshot(victim: Path) -> dict[str, Any]:
+    """Return everything of the victim's but for the store, and what a program may keep in the user's folders."""
+    found: dict[str, Any] = {}
+    for top, folders, files in os.walk(victim):
+        here = os.path.relpath(top, victim)
+        folders[:] = [name for name in folders if os.path.join(here, name) not in MAY_CHANGE]
+        for name in (*folders, *files):
+            path = os.path.join(top, name)
+            what = os.lstat(path)
+            text = Path(path).read_bytes() if stat.S_ISREG(what.st_mode) else None
+            found[os.path.join(here, name)] = (stat.S_IFMT(what.st_mode), what.st_mode & 0o777, text)
+    found.pop("out", None)
+    return found
+
+
+def ran(clone: Path, commands: list[str]) -> list[dict[str, Any]]:
+    """Run command lines in the clone, in one process; return what each came to."""
+    victim = clone.parent
+    given = {"match": "error: mine went wrong\n" + "a" * 2_000 + "\n", "learn": "{}\n", "add": '{"kind":"failure"}\n'}
+    lines = []
+    for command in commands:
+        words = [word.replace("+", " ") for word in command.split()]
+        lines.append(json.dumps([words, given.get(words[0], "")]))
+    environment = {
+        "HOME": str(victim / "home"), "PATH": f"{victim / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT),
+        "GRAPHMEM_EMBEDDING_MODEL": "none", "GRAPHMEM_STORE_LOCK_TIMEOUT": "5",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-P", str(ROOT / "tests/hostile/runner.py")], input="\n".join(lines).encode(), cwd=clone,
+        env=environment, capture_output=True, check=False, timeout=MOST_S * len(commands) / 4,
+    )  # fmt: skip
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(commands), f"{commands[len(found)]} ended the process: {done.stderr[-2_000:]!r}"
+    return found
+
+
+def check(clone: Path, commands: list[str]) -> None:
+    """Run commands in a hostile clone and look at what came of it."""
+    before = snapshot(clone.parent)
+    faults = []
+    for command, done in zip(commands, ran(clone, commands), strict=True):
+        printed = done["out"] + done["err"]
+        if done["status"] not in range(6):
+            faults.append((command, "status", done["status"]))
+        for word in ("Traceback", "fault of graphmem", "hunter2"):
+            if word in printed:
+                faults.append((command, word, printed[-600:]))
+        if raw := RAW.search(printed):
+            faults.append((command, f"raw {raw[0]!r}", printed[max(0, raw.start() - 100) : raw.end() + 20]))
+        if done["seconds"] > MOST_S:
+            faults.append((command, "seconds", done["seconds"]))
+        if done["status"] and command != "ran -- /bin/false" and not done["err"].strip() and not done["out"].strip():
+            faults.append((command, "says nothing", done["status"]))
+        for hint in re.findall(r"(?:hint|fix|mend)[^\n]{0,20}(?:graphmem|git) [^\n]{0,40}PWNED", printed):
+            faults.append((command, "prints a command with a name that is none", hint))
+    assert faults == [], "\n".join(map(str, faults[:8]))
+    after = snapshot(clone.parent)
+    assert [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)] == []
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_hostile_store_harms_nothing_and_ends_every_command_in_words(
+    stranger: Path, tmp_path: Path, name: str
+) -> None:
+    check(cloned(stranger, tmp_path / "victim", name), COMMANDS)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_several_attacks_at_once_do_no_more(stranger: Path, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    whole = ("a_file_in_the_place_of_the_store", "a_store_that_is_a_link", "files_in_the_place_of_folders")
+    names = chance.sample(sorted(ATTACKS.keys() - set(whole)), 4)
+    commands = COMMANDS[:]
+    chance.shuffle(commands)
+    check(cloned(stranger, tmp_path / "victim", *names), commands)
+
+
+def test_a_store_that_is_well_passes_the_same_commands(stranger: Path, tmp_path: Path) -> None:
+    """The oracle sees no fault where there is none, and the commands do what they are for."""
+    clone = cloned(stranger, tmp_path / "victim")
+    check(clone, COMMANDS)
+    with Memory(clone) as memory:
+        assert "failure/mine" in {found.ref for found in memory.list().results}
