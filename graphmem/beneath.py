@@ -91,10 +91,10 @@ def opened(path: Path, mode: str = "rb") -> BufferedRandom:
     return made
 
 
-def read(path: Path) -> bytes:
-    """Return the content of a file."""
+def read(path: Path, *, most: int = -1) -> bytes:
+    """Return the content of a file, its first ``most`` bytes if that is not negative."""
     with opened(path) as file:
-        return file.read()
+        return file.read(most)
 
 
 def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:

@@ -45,7 +45,7 @@ class Embedding(Section):
 class Retrieval(Section):
     """The numbers of scores, tiers, near-duplicates and traversal; each is explained in constants.py."""
 
-    half_life_days: Annotated[float, Field(gt=0, le=36_500)] = constants.HALF_LIFE_DAYS
+    half_life_days: Annotated[float, Field(gt=0, le=1_000_000)] = constants.HALF_LIFE_DAYS
     critical: Share = constants.CRITICAL
     productive: Share = constants.PRODUCTIVE
     exploration: Share = constants.EXPLORATION
@@ -93,6 +93,12 @@ def user_config() -> Path:
 def cache_folder() -> Path:
     """Return the folder for what can be made again: of stores that cannot be written themselves."""
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(home).expanduser() / "graphmem"
+
+
+def state_folder() -> Path:
+    """Return the folder for what belongs to the user and this machine and is in no project."""
+    home = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(home).expanduser() / "graphmem"
 
 
@@ -311,5 +317,3 @@ def checked(values: Mapping[str, Any], ignored: tuple[str, ...]) -> Settings:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise BadInput(f"setting {name!r} is {shown(first['input'])}", hint=first["msg"]) from None
-    except OverflowError:  # an integer that no float holds
-        raise BadInput("a setting is a number out of all bounds", hint="see docs/reference/config.md") from None

@@ -7,9 +7,11 @@ Every exception that graphmem raises.
     ├── Refused              exit 3   refused      a rule or a forbidden statement
     │   ├── BadInput         exit 3   bad_input    data that does not check out, with its findings
     │   └── Conflict         exit 3   conflict     something else already holds the name
+    │       └── FileReplaced exit 3   conflict     another program replaced a file while a command decided
     ├── Unavailable          exit 4   unavailable  cannot be done now: no store, no permission, time is up
     │   └── Locked           exit 4   locked       another process writes
     └── Damaged              exit 5   damaged      the store itself does not check out
+        └── DamagedCatalog   exit 5   damaged      what was read of the files is not as it was written
 
 A front end maps the class to its status and never reads the text.
 """
@@ -68,6 +70,10 @@ class Conflict(Refused):
     code = "conflict"
 
 
+class FileReplaced(Conflict):
+    """Git or an editor replaced a file after it was read and before it was written; nothing was changed."""
+
+
 class Unavailable(GraphmemError):
     """It cannot be done here and now."""
 
@@ -86,3 +92,7 @@ class Damaged(GraphmemError):
 
     exit_status = 5
     code = "damaged"
+
+
+class DamagedCatalog(Damaged):
+    """The catalog is not as it was written; made again from the files, it is."""

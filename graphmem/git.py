@@ -175,6 +175,11 @@ def said(folder: Path, *arguments: str) -> str | None:
     return told.decode("utf-8", "replace").strip() or None if told is not None else None
 
 
+def is_in_hook() -> bool:
+    """Tell whether a hook of git called us; git holds its lock meanwhile."""
+    return "GIT_INDEX_FILE" in os.environ
+
+
 # --- which commit ---------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from graphmem import constants
+from graphmem.again import repeated
 from graphmem.model import result
 from graphmem.model.experience import ExperienceType
 from graphmem.nouns import (
@@ -59,6 +60,7 @@ def lines_of(log: Log) -> Iterator[bytes]:
         yield from data.splitlines(keepends=True) if isinstance(log, bytes | str) else (data,)
 
 
+@repeated(holds=("add_rows", "feedback_rows"))
 class Memory:
     """
     The memory of one project.

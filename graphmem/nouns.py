@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
+from graphmem.again import repeated
 from graphmem.model import result
 from graphmem.model.blackboard import TaskStage
 from graphmem.model.campaign import CampaignStatus
@@ -19,6 +20,7 @@ class Noun:
         self.store = store
 
 
+@repeated()
 class Failures(Noun):
     """What went wrong, and what fixes it."""
 
@@ -29,6 +31,7 @@ class Failures(Noun):
                            dry_run=dry_run, replace=replace)  # fmt: skip
 
 
+@repeated()
 class Patterns(Noun):
     """What works."""
 
@@ -39,6 +42,7 @@ class Patterns(Noun):
                            dedup=dedup, dry_run=dry_run, replace=replace)  # fmt: skip
 
 
+@repeated()
 class Entities(Noun):
     """Things of the project."""
 
@@ -49,6 +53,7 @@ class Entities(Noun):
                            dry_run=dry_run)  # fmt: skip
 
 
+@repeated(holds=("learn",))
 class Lessons(Noun):
     """What runs taught: seen again, fading, and injected into prompts."""
 
@@ -85,6 +90,7 @@ class Lessons(Noun):
         return learning.inject(self.store, domain=domain, archetype=archetype)
 
 
+@repeated()
 class Experiences(Noun):
     """What finished tasks taught."""
 
@@ -104,6 +110,7 @@ class Experiences(Noun):
         return experience.promote(self.store, category=category, yes=yes)
 
 
+@repeated()
 class Insights(Noun):
     """What several experiences agree on."""
 
@@ -114,6 +121,7 @@ class Insights(Noun):
         return capture.add(self.store, "insight", {**given, **fields}, dry_run=dry_run)
 
 
+@repeated()
 class Sessions(Noun):
     """What is current, what was decided, and what has to be kept to; ``name`` is of a session, None the project's."""
 
@@ -156,6 +164,7 @@ class Sessions(Noun):
         return session.end(self.store, name)
 
 
+@repeated()
 class Relations(Noun):
     """Typed, weighted edges."""
 
@@ -169,6 +178,7 @@ class Relations(Noun):
         return link.unlink(self.store, source, kind, target)
 
 
+@repeated()
 class Campaigns(Noun):
     """Pieces of work that are more than one task."""
 
@@ -194,6 +204,7 @@ class Campaigns(Noun):
         return campaign.complete(self.store, ref, outcome=outcome, status=status)
 
 
+@repeated()
 class Types(Noun):
     """The vocabulary of the project."""
 

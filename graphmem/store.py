@@ -1,7 +1,6 @@
 """An open store: its ledger, its catalog and what follows them, wired together."""
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 import tempfile
@@ -15,11 +14,12 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem import beneath
-from graphmem.catalog.catalog import Catalog, connect
-from graphmem.config import Settings, cache_folder, load_settings, project_folder
+from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
+from graphmem.config import Settings, load_settings, project_folder
 from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
-from graphmem.errors import NotFound, Refused, Unavailable, Usage
+from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
+from graphmem.ledger.clone_id import Clone, cached, find_clone
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.ledger.store import Ledger
 from graphmem.model.field import parse_time
@@ -60,7 +60,7 @@ def fresh_id() -> str:
 class Store:
     """One project's store, open. Use ``open_store``."""
 
-    layout: Layout
+    clone: Clone
     settings: Settings
     ledger: Ledger
     catalog: Catalog
@@ -76,6 +76,11 @@ class Store:
     said: set[str] = field(default_factory=set)
     present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
 
+    @property
+    def layout(self) -> Layout:
+        """Where the files are."""
+        return self.clone.layout
+
     def close(self) -> None:
         """Let go of the catalog."""
         self.is_closed = True
@@ -88,9 +93,35 @@ class Store:
     def sync(self, *, is_thorough: bool = False) -> None:
         """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
         self.refuse_unusable()
+        self.clone.refuse_tracked()
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         self.report(sync.rows if sync.is_first and self.present is None else 0)
+
+    def is_catalog_damaged(self, error: Exception) -> bool:
+        """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
+        if isinstance(error, DamagedCatalog) or is_damage(error):
+            return True
+        if self.is_closed or isinstance(error, GraphmemError | OSError | MemoryError):
+            return False
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
+            return False  # such as a full disk
+        return bool(self.catalog.damage())  # what damaged values lead to is any error
+
+    def renew_catalog(self) -> None:
+        """Make the catalog empty: the next sync reads all files again. The vectors stay."""
+        connection = self.catalog.connection
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        try:
+            renew(connection)
+        except sqlite3.DatabaseError:  # not even the head of the file is left
+            connection.close()
+            remove_catalog(self.local / CATALOG)
+            connection = self.catalog.connection = connect(self.local / CATALOG)
+        self.lexical = LexicalIndex(connection)
+        vars(self).pop("vectors", None)
+        self.ledger.forget_vocabulary()
 
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
@@ -146,6 +177,9 @@ class Store:
         if not os.access(self.layout.store, os.W_OK):
             raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
         self.sync()
+        if self.clone.refusal is not None:
+            beneath.refuse_links(self.layout.store)  # which says more
+            raise self.clone.refusal
         with self.ledger.writing():
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is no folder that can be written", hint="reading goes on")
@@ -284,16 +318,21 @@ def open_store(
     Raises:
         Unavailable: there is no store.
     """
-    layout = find_store(folder)
+    clone = find_clone(find_store(folder))
+    layout = clone.layout
     options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
     settings = load_settings(layout.config, options)
     local = derived_folder(layout)
     catalog = Catalog(connect_or_replace(local / CATALOG))
     timeout = settings.store.lock_timeout
-    ledger = Ledger(layout, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
+    ledger = Ledger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
     graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog.connection)
-    store = Store(layout, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    store = Store(clone, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    for text in clone.notices:
+        store.say_once(text)
+    if isinstance(clone.refusal, Refused):
+        store.say_once(f"{clone.refusal.message}; nothing is written until they are gone")
     for path in beneath.links(layout.store):
         store.say_once(f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone")
     for text in settings.ignored:
@@ -326,32 +365,17 @@ def derived_folder(layout: Layout) -> Path:
     return Path(tempfile.mkdtemp(prefix="graphmem-"))
 
 
-def cached(layout: Layout) -> Path:
-    """Return the folder in the user's cache for a store that cannot be written; its name comes from the real path."""
-    return cache_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
-
-
 def connect_or_replace(path: Path) -> sqlite3.Connection:
     """Open the catalog; one that is damaged is made again from the files, for it is derived."""
     for file in catalog_files(path):
         beneath.refuse_link(file)
     try:
-        connection = connect(path)
-        connection.execute("SELECT count(*) FROM meta").fetchone()
-        return connection
+        return connect(path)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise Unavailable(f"{str(path)!r} cannot be opened: {error}", hint=hint_of(error)) from None
         remove_catalog(path)
         return connect(path)
-
-
-def is_damage(error: sqlite3.Error) -> bool:
-    """Tell whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        return False
-    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table: meta" in str(error)
 
 
 def hint_of(error: sqlite3.Error) -> str:

@@ -20,7 +20,8 @@ CREATE TABLE record (
   text_hash BLOB,               -- SHA-256 of the search text, NULL where it is not searched
   signature INTEGER,            -- of a failure's or pattern's trigger, without what changes from run to run
   vector INTEGER,               -- its row in the vector file, NULL where it has none yet
-  line BLOB
+  line BLOB,
+  crc INTEGER                   -- CRC-32 of the line: SQLite does not notice when bytes change on the disk
 );
 CREATE INDEX record_name ON record (name);
 CREATE INDEX record_shown ON record (shown) WHERE shown <> name;
@@ -74,7 +75,7 @@ CREATE TABLE fact (
   node INTEGER,                 -- of a run or an event: its row of `record`
   ref TEXT,                     -- of a report: the memory
   record INTEGER,               -- the record that ref is, NULL as long as it is missing
-  helped INTEGER, at TEXT, line BLOB
+  helped INTEGER, at TEXT, line BLOB, crc INTEGER
 );
 CREATE INDEX fact_record ON fact (record, helped, at) WHERE ref IS NOT NULL;
 CREATE INDEX fact_purge ON fact (file) WHERE node IS NULL AND ref IS NULL;
@@ -96,7 +97,7 @@ CREATE TABLE stale (id INTEGER PRIMARY KEY);
 CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, source TEXT, target TEXT);
 
 -- Where the vector of a text is in the file of its model. Kept when all else is made anew: to embed takes longest.
--- `crc` is the CRC-32 of its bytes.
-CREATE TABLE IF NOT EXISTS vector (
+-- `crc` is the CRC-32 of its bytes. The text of this statement is the table's version: rows of another one are not kept.
+CREATE TABLE vector (
   model TEXT, text_hash BLOB, place INTEGER, crc INTEGER, PRIMARY KEY (model, text_hash)
 ) WITHOUT ROWID;

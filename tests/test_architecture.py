@@ -17,7 +17,7 @@ LEVELS = (
     ("catalog",),
     ("ledger", "graph", "embed", "search", "driver"),
     ("store",),
-    ("usecase",),
+    ("again", "usecase"),
     ("nouns",),
     ("memory",),
     ("benchmark",),

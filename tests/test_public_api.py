@@ -26,7 +26,9 @@ def test_every_exception_is_public_and_has_a_status_and_a_code() -> None:
         "Refused": (3, "refused"),
         "BadInput": (3, "bad_input"),
         "Conflict": (3, "conflict"),
+        "FileReplaced": (3, "conflict"),
         "Unavailable": (4, "unavailable"),
         "Locked": (4, "locked"),
         "Damaged": (5, "damaged"),
+        "DamagedCatalog": (5, "damaged"),
     }

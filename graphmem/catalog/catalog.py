@@ -10,20 +10,22 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, TypeVar
+from zlib import crc32
 
 import orjson
 
 from graphmem.catalog.entry import repeat_keys
-from graphmem.errors import Unavailable
+from graphmem.errors import DamagedCatalog, Unavailable
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Frozen, Memory, Record, Relation
 from graphmem.model.field import as_set, parse_time
 from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.names import edge_key, row_id, split_ref
+from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.fixes import credited
 from graphmem.rules.merge import FACTS
 from graphmem.rules.paths import Edge, Step
@@ -33,14 +35,17 @@ from graphmem.rules.standing import Standing
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-VERSION = 7  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 8  # of the catalog's own tables; another one is thrown away and made again
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
     " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
     " SELECT scope FROM found WHERE scope IS NOT NULL"
 )
 CHECKPOINT_S = 10.0  # seconds to wait for readers of an older state, until the log of the catalog can be cut
-VECTOR_COLUMNS = ["model", "text_hash", "place", "crc"]
+# What the file holds beside these tables: the search index, and the counter of SQLite.
+LEXICAL = ("CREATE VIRTUAL TABLE lexical USING fts5(", "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(",
+           "CREATE TABLE 'lexical_", "CREATE TABLE sqlite_sequence(")  # fmt: skip
+REPAIR = "graphmem doctor --fix --yes"  # of a damaged catalog
 CHUNK = 500  # values in one IN list
 # What holds rows, and what follows from them.
 TABLES = (
@@ -51,39 +56,75 @@ TABLES = (
 
 def connect(path: Path) -> sqlite3.Connection:
     """
-    Open the catalog at ``path``, made empty where it is missing or of another version; where the vectors are stays.
+    Open the catalog at ``path``; where it is missing, of another version or not made by graphmem, it is made empty.
 
     Raises:
-        sqlite3.DatabaseError: the file is damaged; delete it and call again.
+        sqlite3.DatabaseError: the file is no SQLite database; delete it and call again.
     """
     connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA trusted_schema = OFF")  # no function of the file's own schema runs
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        is_own = version == VERSION and has_own_tables(connection)
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second where a message has damaged bytes in it
+        if not is_damage(error):
+            raise
+        is_own = False
+    if not is_own:
+        renew(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -65536")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != VERSION:
-        with transaction(connection):
-            names = (
-                "SELECT name FROM sqlite_master WHERE type = 'table'"
-                " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'lexical_*' AND name <> 'vector'"
-            )
-            tables = [name for (name,) in connection.execute(names).fetchall()]
-            columns = [row[1] for row in connection.execute("PRAGMA table_info(vector)")]
-            kept: list[tuple[str, object]] = []
-            if columns != VECTOR_COLUMNS:  # of a version that kept other things of them
-                connection.execute("DROP TABLE IF EXISTS vector")
-            elif "meta" in tables:
-                of_files = "SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *' OR name GLOB 'vector_file *'"
-                kept = connection.execute(of_files).fetchall()
-            for name in tables:
-                connection.execute(f'DROP TABLE "{name}"')
-            for statement in shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8").split(";\n"):
-                connection.execute(statement)
-            connection.execute("INSERT INTO meta VALUES ('identity', hex(randomblob(16)))")
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", kept)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
     return connection
+
+
+def is_damage(error: Exception) -> bool:
+    """Tell whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # of Python, about a text that is no UTF-8
+        return isinstance(error, UnicodeDecodeError) or (isinstance(error, sqlite3.Error) and "decode" in str(error))
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+@cache
+def statements() -> tuple[str, ...]:
+    """Return the statements that make an empty catalog, in the words in which SQLite keeps them."""
+    text = shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8")
+    return tuple(part[part.index("CREATE ") :] for part in text.split(";\n") if "CREATE " in part)
+
+
+def has_own_tables(connection: sqlite3.Connection) -> bool:
+    """Tell whether a file holds the tables and indexes of a catalog and nothing else, such as a view or a trigger."""
+    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    return found.issuperset(statements()) and all(sql.startswith(LEXICAL) for sql in found.difference(statements()))
+
+
+def renew(connection: sqlite3.Connection) -> None:
+    """
+    Put an empty catalog in the place of whatever the file holds, also where that is damaged.
+
+    The places of vectors stay where their table is as this version makes it: to embed takes longest. The file is
+    overwritten, not removed: another process may have it open.
+    """
+    kept: list[tuple[object, ...]] = []
+    names: list[tuple[str, object]] = []
+    with contextlib.suppress(sqlite3.DatabaseError, UnicodeDecodeError):
+        tables = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table'")}
+        if tables.issuperset(
+            sql for sql in statements() if sql.startswith(("CREATE TABLE vector", "CREATE TABLE meta"))
+        ):
+            of_files = "SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *' OR name GLOB 'vector_file *'"
+            names = connection.execute(of_files).fetchall()
+            kept = connection.execute("SELECT model, text_hash, place, crc FROM vector").fetchall()
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        for statement in statements():
+            fresh.execute(statement)
+        fresh.execute("INSERT INTO meta VALUES ('identity', hex(randomblob(16)))")
+        fresh.executemany("INSERT INTO meta VALUES (?, ?)", names)
+        fresh.executemany("INSERT INTO vector VALUES (?,?,?,?)", kept)
+        fresh.execute(f"PRAGMA user_version = {VERSION}")
+        fresh.backup(connection)
 
 
 @contextlib.contextmanager
@@ -154,6 +195,14 @@ class Catalog:
                     hint="end that process, then: graphmem rebuild",
                 )
             time.sleep(0.02)
+
+    def damage(self) -> str | None:
+        """Return what is wrong with the file as a database; None where it checks out, its indexes too."""
+        try:
+            (result,) = self.connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            return str(error)
+        return None if result == "ok" else str(result)
 
     def next_epoch(self) -> None:
         """Note that the graph has to be made anew: what it lacks is no longer listed row by row."""
@@ -301,13 +350,18 @@ class Catalog:
         counts, standings = self.reports(ids), self.standings(ids)
         found: dict[int, Record] = {}
         for part in chunks(ids):
-            sql = f"SELECT id, shown, line FROM record WHERE id IN ({marks(part)})"
-            for number, shown, line in self.connection.execute(sql, part):
+            sql = f"SELECT id, shown, line, crc FROM record WHERE id IN ({marks(part)})"
+            for number, shown, line, crc in self.connection.execute(sql, part):
                 helped, failed, _ = counts.get(number, (0, 0, None))
-                record = shown_as(parse_record(line), shown, helped, failed, standings.get(number))
+                stored = parse_record(number, line, crc)
+                if shown not in (stored.name, told_apart(stored.name, stored.key)):
+                    raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
+                record = shown_as(stored, shown, helped, failed, standings.get(number))
                 found[number] = (
                     credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
                 )
+        if len(found) < len({*ids}):
+            raise DamagedCatalog("rows of the catalog are missing", hint=REPAIR)
         return dict(zip(found, self.named(list(found.values())), strict=True))
 
     def named(self, records: Sequence[R]) -> list[R]:
@@ -333,10 +387,10 @@ class Catalog:
         keys = list(repeat_keys(record))
         among = f"IN ({marks(keys)})"
         sql = (
-            f"SELECT line FROM record WHERE is_live AND (signature {among} OR id IN"
+            f"SELECT id, line, crc FROM record WHERE is_live AND (signature {among} OR id IN"
             f" (SELECT record FROM error WHERE number {among})) ORDER BY signature {among} DESC, id LIMIT {limit}"
         )
-        found = [parse_record(line) for (line,) in self.connection.execute(sql, (*keys, *keys, *keys))]
+        found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys, *keys))]
         return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:
@@ -345,8 +399,8 @@ class Catalog:
 
     def stored(self, number: int) -> Record:
         """Return a record as its row has it."""
-        (line,) = self.connection.execute("SELECT line FROM record WHERE id = ?", (number,)).fetchone()
-        return parse_record(line)
+        sql = "SELECT id, line, crc FROM record WHERE id = ?"
+        return parse_record(*self.connection.execute(sql, (number,)).fetchone())
 
     def reports(self, ids: Collection[int]) -> dict[int, tuple[int, int, str | None]]:
         """Return, for records that were reported on, how often they helped, failed, and when they last helped."""
@@ -390,8 +444,9 @@ class Catalog:
 
     def live_rows(self, scope: str) -> Iterator[tuple[int, str, str, bytes]]:
         """Yield the live records of a scope: number, key, shown name, line."""
-        sql = "SELECT id, key, shown, line FROM record WHERE scope = ? AND is_live ORDER BY id"
-        yield from self.connection.execute(sql, (scope,))
+        sql = "SELECT id, key, shown, line, crc FROM record WHERE scope = ? AND is_live ORDER BY id"
+        for number, key, shown, line, crc in self.connection.execute(sql, (scope,)):
+            yield number, key, shown, sound(number, line, crc)
 
     def holding(self, texts: Collection[str]) -> list[int]:
         """Return the live records in whose rows one of these texts stands, wherever; every row is looked at."""
@@ -403,8 +458,8 @@ class Catalog:
     def of_kind(self, model: type[R], *, is_live: bool = True) -> dict[int, R]:
         """Return the records of a kind as their rows have them, by number; the live ones, or archived ones too."""
         kind = next(kind for kind, found in MODELS.items() if found is model)
-        sql = f"SELECT id, line FROM record WHERE scope = ?{' AND is_live' if is_live else ''} ORDER BY id"
-        found = {number: parse_record(line) for number, line in self.connection.execute(sql, (kind,))}
+        sql = f"SELECT id, line, crc FROM record WHERE scope = ?{' AND is_live' if is_live else ''} ORDER BY id"
+        found = {number: parse_record(number, line, crc) for number, line, crc in self.connection.execute(sql, (kind,))}
         return {number: record for number, record in found.items() if isinstance(record, model)}
 
     def live_counts(self) -> tuple[int, int]:
@@ -434,8 +489,8 @@ class Catalog:
 
     def fact(self, number: int) -> Frozen | None:
         """Return a report, a run or an event by its number."""
-        row = self.connection.execute("SELECT line FROM fact WHERE id = ?", (number,)).fetchone()
-        return parse_row(row[0]) if row else None
+        row = self.connection.execute("SELECT id, line, crc FROM fact WHERE id = ?", (number,)).fetchone()
+        return parse_row(*row) if row else None
 
     def purges(self) -> Purges:
         """Return which rows were purged."""
@@ -532,21 +587,38 @@ class Catalog:
         return self.connection.execute(sql, (seq,)).fetchall()
 
 
+def told_apart(name: str, key: str) -> str:
+    """Return how a record is shown whose name another one of its scope has too."""
+    return f"{name}~{mark(key)}"
+
+
 def table_of(file: str) -> str:
     """Return which table the rows of a data file stand in: relation, fact or record."""
     folder = file.split("/")[1].removesuffix(".ndjson")
     return "relation" if folder == "relations" else "fact" if folder in FACTS else "record"
 
 
-def parse_row(line: bytes) -> Frozen:
-    """Return what stands on a line that was checked when it was read."""
-    row = orjson.loads(line)
+def checksum(number: int, line: bytes) -> int:
+    """Return the CRC-32 of a row: of its line, begun with its number."""
+    return crc32(line, number & 0xFFFFFFFF)
+
+
+def sound(number: int, line: bytes, crc: int) -> bytes:
+    """Return the line of a row, or raise ``DamagedCatalog`` where it is not as it was written."""
+    if checksum(number, line) != crc:
+        raise DamagedCatalog("a row of the catalog is not as it was written", hint=REPAIR)
+    return line
+
+
+def parse_row(number: int, line: bytes, crc: int) -> Frozen:
+    """Return what a line of the catalog says, checked when it was read from its file."""
+    row = orjson.loads(sound(number, line, crc))
     return MODELS[row["kind"]].model_validate(row)
 
 
-def parse_record(line: bytes) -> Record:
-    """Return the record on such a line."""
-    record = parse_row(line)
+def parse_record(number: int, line: bytes, crc: int) -> Record:
+    """Return the record that a line of the catalog holds."""
+    record = parse_row(number, line, crc)
     assert isinstance(record, Record)
     return record
 

@@ -14,13 +14,13 @@ from operator import itemgetter
 import orjson
 
 from graphmem.catalog import lessons
-from graphmem.catalog.catalog import Catalog, chunks, marks, table_of
+from graphmem.catalog.catalog import Catalog, checksum, chunks, marks, table_of, told_apart
 from graphmem.catalog.entry import Entry, signature_of, text_hash
 from graphmem.model import Fact, Failure, Feedback, Memory, Purge, Record, Run
 from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
-from graphmem.names import edge_key, mark, row_id, split_ref
+from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.expression import Expression
 from graphmem.rules.line import trigger_lines
 from graphmem.rules.signature import error_keys
@@ -162,7 +162,7 @@ class Intake:
             rows.append((
                 number, file, scope, key, name, name, is_live,
                 digest, signature_of(record) if isinstance(record, Memory) else None,
-                place if digest == old_digest else None, line,
+                place if digest == old_digest else None, line, checksum(number, line),
             ))  # fmt: skip
             if digest:
                 stale.append((number,))
@@ -185,7 +185,7 @@ class Intake:
             if was != (is_live, name, handles):  # a name that became an alias gives way to another record's name
                 touched.handles |= handles | (was[2] if was else set())
                 touched.moved |= {number} if was else set()
-        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)
@@ -299,17 +299,19 @@ class Intake:
         for number, kind, line, row, fact in sorted(entries, key=itemgetter(0)):
             if isinstance(fact, Feedback):
                 at = format_time(fact.at)
-                rows.append((number, file, None, fact.ref, targets.get(fact.ref), fact.helped, at, line))
+                rows.append(
+                    (number, file, None, fact.ref, targets.get(fact.ref), fact.helped, at, line, checksum(number, line))
+                )
                 self.add_owned(number, fact, touched)
             elif isinstance(fact, Fact):
                 node = row_id(fact.key_ref)
-                rows.append((number, file, node, None, None, None, format_time(fact.at), line))
+                rows.append((number, file, node, None, None, None, format_time(fact.at), line, checksum(number, line)))
                 nodes.append(Entry(node, kind, line, row, fact))
             elif isinstance(fact, Purge):
-                rows.append((number, file, None, None, None, None, format_time(fact.at), line))
+                rows.append((number, file, None, None, None, None, format_time(fact.at), line, checksum(number, line)))
             if isinstance(fact, Run):
                 runs.append((number, fact))
-        self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?,?)", rows)
         self.add_records(None, nodes, touched)
         self.add_runs(runs, touched)
         for part in chunks([entry.id for entry in entries]):
@@ -378,7 +380,7 @@ class Intake:
             is_a_key = self.catalog.has(row_id(f"{scope}/{name}"))
             for place, (number, key, shown) in enumerate(holders):
                 is_plain = key == name or (place == 0 and not is_a_key)
-                right = name if is_plain else f"{name}~{mark(key)}"
+                right = name if is_plain else told_apart(name, key)
                 if shown != right:
                     self.connection.execute("UPDATE record SET shown = ? WHERE id = ?", (right, number))
                     touched.nodes.add(f"{scope}/{key}")

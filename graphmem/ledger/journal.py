@@ -19,11 +19,15 @@ from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.layout import Layout
 
 Ready = Callable[[Mapping[Path, Path]], None]
+JOURNAL_BYTES = 2**24  # of a journal: some hundred bytes a file, and a write changes a file a kind
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
 def replace_files(
-    contents: Mapping[Path, bytes], layout: Layout | None = None, ready: Ready = lambda fresh: None
+    contents: Mapping[Path, bytes],
+    layout: Layout | None = None,
+    ready: Ready = lambda fresh: None,
+    last_look: Callable[[], None] = lambda: None,
 ) -> None:
     """
     Put new contents in the place of files, all or none.
@@ -33,6 +37,7 @@ def replace_files(
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
         ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
             the file; what it raises leaves the files as they are.
+        last_look: called just before the first file is replaced; what it raises leaves the files as they are.
 
     Raises:
         Refused: the disk is full, or something cannot be written; the files are as before.
@@ -55,8 +60,9 @@ def replace_files(
                 beneath.write(draft, orjson.dumps(renames), is_flushed=True)
             beneath.replace(fresh.pop(journal), journal)
             flush_folders([journal])
+        last_look()
     except (OSError, sqlite3.Error, GraphmemError) as error:
-        for new in fresh.values():
+        for new in (*([journal] if journal is not None else ()), *fresh.values()):
             with contextlib.suppress(OSError):
                 beneath.remove(new)
         if isinstance(error, OSError):
@@ -76,8 +82,10 @@ def recover(layout: Layout) -> bool:
     Returns:
         Whether there was a journal.
     """
+    if beneath.is_folder(layout.journal):  # not ours: it would keep every write from being finished
+        beneath.remove_folder(layout.journal)
     try:
-        data = beneath.read(layout.journal)
+        data = beneath.read(layout.journal, most=JOURNAL_BYTES)
     except FileNotFoundError:
         return False
     renames = list(read_renames(layout, data))
@@ -91,7 +99,7 @@ def recover(layout: Layout) -> bool:
 
 def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
     """
-    Yield the renames of a journal; none where it is cut off, for then none had begun.
+    Yield the renames of a journal; none where it is cut off, for then none had begun, or is no list of renames.
 
     A store comes with a branch, and a journal with it might too: only a file of new contents in the store's own folders
     is renamed, and only to the file that it is for.
@@ -100,12 +108,24 @@ def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
         pairs = orjson.loads(data)
     except orjson.JSONDecodeError:
         return
+    if not isinstance(pairs, list) or not all(is_rename(pair) for pair in pairs):
+        return
     for new, path in pairs:
         found = FRESH.fullmatch(Path(new).name)
         target = layout.store / path
         is_ours = found is not None and found[1] == target.name and Path(new).parent == Path(path).parent
         if is_ours and ".." not in Path(path).parts and target.parent in layout.folders():
             yield layout.store / new, target
+
+
+def is_rename(pair: object) -> bool:
+    """Tell whether an item of a journal is one: two paths below the store."""
+    return isinstance(pair, list) and len(pair) == 2 and all(map(is_path, pair))
+
+
+def is_path(value: object) -> bool:
+    """Tell whether a value of a journal can be a path."""
+    return isinstance(value, str) and "\0" not in value
 
 
 def sweep(layout: Layout) -> list[Path]:

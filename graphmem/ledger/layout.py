@@ -1,5 +1,6 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,9 +18,16 @@ PART = re.compile(r"[A-Za-z0-9_.-]+")  # a part of the path of a file that is re
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths of one store; ``root`` is the folder that holds ``.graphmem``."""
+    """
+    The paths of one store.
+
+    Args:
+        root: the folder that holds ``.graphmem``.
+        private: a folder that holds ``local/`` and ``state/`` instead, where those of the store are not to be used.
+    """
 
     root: Path
+    private: Path | None = None
 
     @property
     def store(self) -> Path:
@@ -43,11 +51,11 @@ class Layout:
 
     @property
     def local(self) -> Path:
-        return self.store / "local"
+        return (self.private or self.store) / "local"
 
     @property
     def state(self) -> Path:
-        return self.store / "state"
+        return (self.private or self.store) / "state"
 
     @property
     def undo(self) -> Path:
@@ -114,7 +122,7 @@ def find(start: Path) -> Layout:
     """
     for folder in (start, *start.parents):
         if (folder / FOLDER).is_dir():
-            return not_linked(Layout(folder))
+            return not_of_another(not_linked(Layout(folder)))
     raise Unavailable(f"no {FOLDER} folder in {str(start)!r} or above it", hint="make one with: graphmem init")
 
 
@@ -124,6 +132,17 @@ def not_linked(layout: Layout) -> Layout:
         raise Unavailable(
             f"{str(layout.store)!r} is a symbolic link, which is not followed",
             hint="name the real folder: " + command("graphmem", "--dir", str(layout.store.resolve().parent)),
+        )
+    return layout
+
+
+def not_of_another(layout: Layout) -> Layout:
+    """Return the layout of a store, or raise ``Unavailable`` where another user made it: who names it may use it."""
+    owner, user = layout.store.stat().st_uid, os.geteuid()
+    if owner not in (user, 0) and not (user == 0 and str(owner) == os.environ.get("SUDO_UID")):
+        raise Unavailable(
+            f"{str(layout.store)!r} belongs to another user",
+            hint="if you trust it, name its folder: " + command("graphmem", "--dir", str(layout.root)),
         )
     return layout
 

@@ -16,20 +16,22 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from operator import itemgetter
 from pathlib import Path
+from typing import BinaryIO
 
 import orjson
 
-from graphmem import beneath
+from graphmem import beneath, git
 from graphmem.catalog.catalog import Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.errors import BadInput, Conflict, Locked, Refused, Unavailable
+from graphmem.errors import BadInput, FileReplaced, Locked, Refused, Unavailable
 from graphmem.garbage import uncollected
 from graphmem.ledger import undo
+from graphmem.ledger.clone_id import Clone, state_of_index
 from graphmem.ledger.codec import finding
 from graphmem.ledger.journal import recover, replace_files, sweep
-from graphmem.ledger.layout import Layout, holds, is_plain, usual_file
+from graphmem.ledger.layout import holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import line_id, plain_edge, read_entry
 from graphmem.ledger.types import declaration, has_file, read_vocabulary, type_files, vocabulary_json
@@ -43,6 +45,9 @@ from graphmem.rules.purged import Purges
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 ROWS_HELD = 500_000  # changed rows in memory before they go into the catalog: 1 GiB
+SETTLING_S = 0.3  # an editor may take this long to write a file in place: until then a half-written one is read again
+POLL_S = 0.002  # between two looks at what another program is about to end
+GIT_LOCK_S = 60.0  # a lock of git that is older was left by a dead process
 READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
 
 
@@ -65,11 +70,16 @@ class Seen:
     is_ordered: bool = False
 
 
+class Moved(Exception):
+    """Git changed files while they were read."""
+
+
 class Ledger:
     """The files of one store and the catalog of them."""
 
-    def __init__(self, layout: Layout, catalog: Catalog, lock: Path, *, lock_timeout_s: float, command: str) -> None:
-        self.layout = layout
+    def __init__(self, clone: Clone, catalog: Catalog, lock: Path, *, lock_timeout_s: float, command: str) -> None:
+        self.layout = clone.layout
+        self.git_folder = clone.git_folder
         self.catalog = catalog
         self.lock = lock
         self.lock_timeout_s = lock_timeout_s
@@ -93,6 +103,11 @@ class Ledger:
             self.catalog.vocabulary = Vocabulary.model_validate_json(kept)
         self.vocabulary_findings = [Finding.model_validate(found) for found in orjson.loads(findings or "[]")]
 
+    def forget_vocabulary(self) -> None:
+        """Take the vocabulary of a catalog that is empty again: there is none until the files are read."""
+        self.loaded = None
+        self.catalog.vocabulary = Vocabulary(entities={}, project_relations={})
+
     def sync(self, *, is_thorough: bool = False) -> Sync:
         """
         Take in what changed on disk since it was last read, if anything did.
@@ -103,23 +118,53 @@ class Ledger:
         if not beneath.is_file(self.layout.journal) and not self.changed_files(is_thorough=is_thorough):
             return Sync()
         is_first = self.catalog.is_new
+        patience_s = self.lock_timeout_s if is_first else READER_PATIENCE_S
         try:
-            with locked(self.lock, timeout_s=self.lock_timeout_s if is_first else READER_PATIENCE_S):
-                return self.sync_locked(is_thorough=is_thorough)
+            with locked(self.lock, timeout_s=patience_s):
+                return self.sync_locked(is_thorough=is_thorough, patience_s=patience_s)
         except Locked:
             if is_first:
                 raise
-            return Sync()  # the writer itself takes in what it writes; until then what was read last is whole
+            return Sync()  # who writes takes in what it writes, and git comes to an end; what was read last is whole
 
-    def sync_locked(self, *, is_thorough: bool = False) -> Sync:
-        """Do the work of ``sync`` under the lock of the store, once what a dead process began is finished."""
+    def sync_locked(self, *, is_thorough: bool = False, patience_s: float | None = None) -> Sync:
+        """
+        Do the work of ``sync`` under the lock of the store, once what a dead process began is finished.
+
+        Git removes and writes files one by one: what was read while it did so is read again.
+
+        Args:
+            patience_s: seconds to wait for git; None for those that a writer waits for another one.
+
+        Raises:
+            Locked: git changes files all the time.
+        """
         with contextlib.suppress(OSError):  # a store that can only be read is read as it is
             recover(self.layout)
-        changed = self.changed_files(is_thorough=is_thorough)
-        if not changed:
-            return Sync()
+        end = time.monotonic() + (self.lock_timeout_s if patience_s is None else patience_s)
+        while self.changed_files(is_thorough=is_thorough):
+            moment = self.moment()
+            if moment is not None:
+                try:
+                    return self.read_changes(moment, is_thorough=is_thorough)
+                except Moved:
+                    self.forget_vocabulary()
+                    self.load_vocabulary()
+            if time.monotonic() > end:
+                raise Locked("git changes the files of the store", hint=f"if no git is at work: rm {self.index_lock}")
+            time.sleep(POLL_S)
+        return Sync()
+
+    def sync_written(self) -> None:
+        """Take in what was just written; where that cannot be, such as on a full disk, the next command does it."""
+        with contextlib.suppress(OSError, sqlite3.Error, Locked):
+            self.sync_locked()
+
+    def read_changes(self, moment: str, *, is_thorough: bool) -> Sync:
+        """Take in what changed, or raise ``Moved`` where git changed files since ``moment``."""
         sync = Sync(is_first=self.catalog.is_new)
         with transaction(self.catalog.connection), uncollected():
+            changed = self.changed_files(is_thorough=is_thorough)
             if sync.is_first:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:
@@ -129,7 +174,22 @@ class Ledger:
             if purges:  # any row may have to be kept out now, or no longer
                 changed = sorted({*changed, *self.present_files()} - {*purges})
             sync.rows += self.take_in(changed, is_every_line=bool(purges))
+            if self.moment() != moment:
+                raise Moved
         return sync
+
+    @property
+    def index_lock(self) -> Path | None:
+        """The file that is there while git changes files of the working tree; None without git, and in a hook of it."""
+        return self.git_folder / "index.lock" if self.git_folder is not None and not git.is_in_hook() else None
+
+    def moment(self) -> str | None:
+        """Return what changes when git changes files; None while it does so."""
+        if self.index_lock is not None:
+            with contextlib.suppress(OSError):
+                if time.time() - os.lstat(self.index_lock).st_mtime < GIT_LOCK_S:
+                    return None
+        return state_of_index(self.git_folder)
 
     def take_in(self, files: list[str], *, is_every_line: bool = False) -> int:
         """Read these files and take in what changed in them; return how many rows that are."""
@@ -221,22 +281,26 @@ class Ledger:
         Args:
             is_every_line: look at lines that are known too: they may have been purged since.
         """
-        path = self.layout.store / file
-        read_ns = time.time_ns()
-        try:
-            if not is_plain(file):  # read by an older version
-                raise FileNotFoundError
-            handle = beneath.opened(path)
-        except FileNotFoundError:
-            self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
-            return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
-        with handle:
-            found, lines = os.fstat(handle.fileno()), Lines(handle)
-            seen = Seen()
-            if file.startswith("data/"):
-                seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
-                self.compare(file, lines, seen, is_every_line=is_every_line)
-            digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
+        end = time.monotonic() + SETTLING_S
+        while True:
+            read_ns = time.time_ns()
+            try:
+                if not is_plain(file):  # read by an older version
+                    raise FileNotFoundError
+                handle = beneath.opened(self.layout.store / file)
+            except FileNotFoundError:
+                self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
+                return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
+            with handle:
+                found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Seen()
+                if file.startswith("data/"):
+                    seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
+                    self.compare(file, lines, seen, is_every_line=is_every_line)
+                digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
+                is_whole = lines.is_usual and not seen.findings
+                if self.is_at_rest(file, found, handle, is_whole=is_whole) or time.monotonic() > end:
+                    break
+            time.sleep(POLL_S)
         self.catalog.connection.execute(
             "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
             (
@@ -246,6 +310,20 @@ class Ledger:
             ),
         )  # fmt: skip
         return Batch(file, gone=seen.gone, entries=seen.entries) if file.startswith("data/") else None
+
+    def is_at_rest(self, file: str, before: os.stat_result, handle: BinaryIO, *, is_whole: bool) -> bool:
+        """
+        Tell whether nobody writes a file that was just read.
+
+        Args:
+            before: of the file, from before it was read. is_whole: every line of it is well.
+        """
+        after, named = os.fstat(handle.fileno()), beneath.stat_of(self.layout.store / file)
+        if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+            return False
+        if named is None or named.st_ino != before.st_ino:
+            return False
+        return is_whole or abs(time.time_ns() - before.st_mtime_ns) > SETTLING_S * 1e9
 
     def compare(self, file: str, lines: Lines, seen: "Seen", *, is_every_line: bool) -> None:
         """Note what changed in a data file; where something is wrong with it as a whole, it is as if it had no rows."""
@@ -398,12 +476,12 @@ class Ledger:
         contents = {self.layout.store / file: data for file, data in written.items()}
         replace_files(
             contents | self.stale_vocabulary_file(), self.layout,
-            lambda fresh: self.take_in_own(batches, written, fresh),
+            lambda fresh: self.take_in_own(batches, written, fresh), lambda: self.refuse_beside_git(written),
         )  # fmt: skip
         if note is not None:
             undo.confirm(note)
         if any(is_of_purges(file) for file in batches):
-            self.sync_locked()
+            self.sync_written()
 
     def take_in_own(
         self, batches: Mapping[str, Batch], written: Mapping[str, bytes], fresh: Mapping[Path, Path]
@@ -433,12 +511,17 @@ class Ledger:
             Intake(self.catalog).apply([batch for batch in batches.values() if not is_of_purges(batch.file)])
 
     def refuse_replaced(self, file: str) -> None:
-        """Raise ``Conflict`` for a file that is not as it was read: git or an editor replaced it meanwhile."""
+        """Raise ``FileReplaced`` for a file that is not as it was read: git or an editor replaced it meanwhile."""
         found = beneath.stat_of(self.layout.store / file)
         sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
         row = self.catalog.connection.execute(sql, (file,)).fetchone()
         if ((found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != row:
             raise replaced(file)
+
+    def refuse_beside_git(self, written: Mapping[str, bytes]) -> None:
+        """Raise ``FileReplaced`` while git changes files: it may be about to replace these."""
+        if self.moment() is None:
+            raise replaced(next(iter(written)))
 
     def purged_rows(self) -> dict[str, int]:
         """Return the files with rows that were purged and are back, with how many: they are not read."""
@@ -528,9 +611,9 @@ def removal(file: str, number: int) -> str:
     return f"removed from {file}: {rows} that had been purged, and that a merge brought back"
 
 
-def replaced(file: str) -> Conflict:
+def replaced(file: str) -> FileReplaced:
     """Say that a file changed while a command decided what to write into it."""
-    return Conflict(
+    return FileReplaced(
         f"{file} was replaced by another program while this command ran; nothing was changed",
         hint="run the command again",
     )

@@ -17,20 +17,23 @@ from pathlib import Path
 from zlib import crc32
 
 import orjson
+from pydantic import BaseModel, ConfigDict
 
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.intake import Batch
 from graphmem.errors import Refused
-from graphmem.ledger.layout import Layout
+from graphmem.ledger.layout import Layout, holds
 from graphmem.ledger.row import line_id
+from graphmem.model import MODELS
 from graphmem.ndjson import BadLine
 
 MOST_WRITES = 50  # writes that can be taken back
 SHOWN = 5  # rows of a write that are named
 SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
 TYPE_FILE = re.compile(r"types/(entities|relations)/[a-z][a-z0-9_]*\.md")
-NAME = re.compile(r"[0-9]{10}(\.new)?\.json")
+NAME = re.compile(r"0[0-9]{9}(\.new)?\.json")  # below 10^9: the next number has as many digits
+NOTE_BYTES = 2**28  # of a note that is read: the old lines of a write of very many rows
 
 
 @dataclass(slots=True)
@@ -152,6 +155,29 @@ def title(row: Mapping[str, object]) -> str:
     return f"a row of kind {row.get('kind')}"
 
 
+class NotedRows(BaseModel):
+    """What a note says of one file, as JSON has it; the numbers are arrays of bytes in base 64."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    added: str
+    changed: list[str]
+    removed: list[str]
+    sums: str
+
+
+class Note(BaseModel):
+    """A note, as JSON has it; older versions made some without types and titles."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    at: str
+    command: str
+    files: dict[str, NotedRows]
+    types: dict[str, int] = {}
+    titles: list[str] = []
+
+
 def read_write(path: Path) -> Write:
     """
     Return a write that was noted.
@@ -160,27 +186,34 @@ def read_write(path: Path) -> Write:
         Refused: the file is no such note.
     """
     try:
-        found = orjson.loads(beneath.read(path))
-        files = {str(file): read_rows(rows) for file, rows in found["files"].items()}
-        types = {str(file): int(total) for file, total in found.get("types", {}).items()}
-        if not all(map(TYPE_FILE.fullmatch, types)):
-            raise ValueError("a type is a file of types/")
-        titles = [str(text) for text in found.get("titles", ())]
-        return Write(str(found["at"]), str(found["command"]), files, types, titles)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        data = beneath.read(path, most=NOTE_BYTES + 1)
+        if len(data) > NOTE_BYTES:
+            raise ValueError("it is too large")
+        found = Note.model_validate_json(data)
+        if not (all(map(is_data_file, found.files)) and all(map(TYPE_FILE.fullmatch, found.types))):
+            raise ValueError("it names other files than those of data and types")
+        files = {file: read_rows(rows) for file, rows in found.files.items()}
+        return Write(found.at, found.command, files, found.types, found.titles)
+    except (OSError, ValueError, TypeError) as error:
         raise Refused(
             f"{str(path)!r} does not say what was written: {type(error).__name__}",
             hint="remove it, and the write before it can be taken back",
         ) from error
 
 
-def read_rows(found: Mapping[str, Sequence[str]]) -> Rows:
+def is_data_file(file: str) -> bool:
+    """Tell whether a path below the store is that of a data file of a kind that this version knows."""
+    return file.startswith("data/") and file.endswith(".ndjson") and holds(file)[0] in MODELS
+
+
+def read_rows(found: NotedRows) -> Rows:
     """Return what a note says of one file."""
-    rows = Rows(changed=[line.encode() for line in found["changed"]], removed=[x.encode() for x in found["removed"]])
+    rows = Rows(changed=[line.encode() for line in found.changed], removed=[line.encode() for line in found.removed])
     for line in (*rows.changed, *rows.removed):
-        orjson.loads(line)
-    rows.added.frombytes(b64decode(str(found["added"])))
-    rows.sums.frombytes(b64decode(str(found["sums"])))
+        if b"\n" in line or not isinstance(orjson.loads(line), dict):
+            raise ValueError("a row is an object on one line")
+    rows.added.frombytes(b64decode(found.added, validate=True))
+    rows.sums.frombytes(b64decode(found.sums, validate=True))
     if len(rows.sums) != len(rows.added) + len(rows.changed):
         raise ValueError("as many checksums as rows")
     return rows

@@ -31,6 +31,9 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         with connection:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute(SCHEMA)
+            others = "SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index') OR name NOT IN ('access')"
+            if connection.execute(others).fetchone():
+                raise sqlite3.DatabaseError("it holds other things than the counters")
             yield connection
     finally:
         connection.close()

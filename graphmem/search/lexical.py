@@ -86,10 +86,10 @@ class LexicalIndex:
     def replace(self, ids: Collection[int]) -> None:
         """Put the texts of these records into the index, and take out those that are gone or archived."""
         self.connection.executemany("DELETE FROM lexical WHERE rowid = ?", [(number,) for number in ids])
-        sql = f"SELECT id, line FROM record WHERE id IN ({marks(ids)}) AND is_live AND text_hash IS NOT NULL"
+        sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(ids)}) AND is_live AND text_hash IS NOT NULL"
         rows = []
-        for number, line in self.connection.execute(sql, list(ids)).fetchall():
-            words, whole, parts = analyse(parse_record(line).indexed_text)
+        for number, line, crc in self.connection.execute(sql, list(ids)).fetchall():
+            words, whole, parts = analyse(parse_record(number, line, crc).indexed_text)
             rows.append((number, " ".join(words), " ".join(whole), " ".join(parts)))
         self.connection.executemany("INSERT INTO lexical (rowid, words, whole, parts) VALUES (?,?,?,?)", rows)
 

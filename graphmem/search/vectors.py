@@ -167,12 +167,11 @@ class VectorStore:
     def embed(self, missing: Sequence[tuple[bytes, int]]) -> None:
         """Embed the texts of some records, and note where their vectors are."""
         ids = [number for _, number in missing]
-        lines: dict[int, bytes] = {}
+        texts: dict[int, str] = {}
         for part in chunks(ids):
-            lines |= dict(
-                self.connection.execute(f"SELECT id, line FROM record WHERE id IN ({marks(part)})", part).fetchall()
-            )
-        vectors = self.encoder.encode_documents([parse_record(lines[number]).search_text for number in ids])
+            sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
+            texts |= {row[0]: parse_record(*row).search_text for row in self.connection.execute(sql, part)}
+        vectors = self.encoder.encode_documents([texts[number] for number in ids])
         self.append([digest for digest, _ in missing], vectors)
 
     def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:

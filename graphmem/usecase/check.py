@@ -45,6 +45,10 @@ class Suspect(NamedTuple):
 
 def validate(store: Store) -> Checked:
     """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
+    store.refuse_unusable()
+    damage = store.catalog.damage()
+    if damage:  # then nothing else can be said
+        return checked([derived("catalog.sqlite", "catalog_damaged", f"the catalog is damaged: {damage}")])
     for _ in range(MOST_TRIES):
         store.sync(is_thorough=True)
         index = index_damage(store)

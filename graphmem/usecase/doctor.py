@@ -1,15 +1,16 @@
 """Doctor: all that ``validate`` finds, what is missing in this clone, and what is derived; and the mends."""
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 
 from graphmem import beneath
-from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.intake import Batch
+from graphmem.errors import Refused
+from graphmem.ledger.clone_id import TRACKED_FIX
 from graphmem.ledger.journal import leftovers, replace_files, sweep
+from graphmem.ledger.layout import FOLDER
 from graphmem.model.result import Checked, Doctored, Finding
 from graphmem.search.vectors import forget_damaged
-from graphmem.store import CATALOG, Store, open_store, remove_catalog
+from graphmem.store import Store
 from graphmem.usecase import check, upkeep
 from graphmem.usecase.check import DOCTOR
 from graphmem.usecase.clone import unregistered
@@ -32,10 +33,10 @@ def doctor(store: Store, *, fix: bool) -> Doctored:
 
 def examine(store: Store) -> Checked:
     """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be told."""
-    damage = catalog_damage(store.catalog)
-    if damage:
-        return check.checked([told(found) for found in damage])
-    return check.checked([told(found) for found in (*check.validate(store).findings, *surroundings(store))])
+    found = check.validate(store).findings
+    if any(finding.code == "catalog_damaged" for finding in found):
+        return check.checked([told(finding) for finding in found])
+    return check.checked([told(finding) for finding in (*found, *surroundings(store))])
 
 
 def told(found: Finding) -> Finding:
@@ -45,22 +46,14 @@ def told(found: Finding) -> Finding:
     return found.model_copy(update={"fix": f"{DOCTOR}, which would {MENDS[found.code][0]}"})
 
 
-def catalog_damage(catalog: Catalog) -> list[Finding]:
-    """Say when the file of the catalog does not check out."""
-    try:
-        (result,) = catalog.connection.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.DatabaseError as error:
-        result = str(error)
-    if result == "ok":
-        return []
-    return [check.derived("catalog.sqlite", "catalog_damaged", f"the catalog is damaged: {result}")]
-
-
 def surroundings(store: Store) -> Iterator[Finding]:
     """Yield what is missing or left over around the files, and the state of the model."""
     layout = store.layout
+    if isinstance(store.clone.refusal, Refused):
+        found = warning(FOLDER, "tracked", store.clone.refusal.message, "neither is tracked", TRACKED_FIX)
+        yield found.model_copy(update={"severity": "error"})
     for folder in upkeep.folders(layout):
-        if not beneath.is_folder(folder):
+        if folder.is_relative_to(layout.store) and not beneath.is_folder(folder):
             name = folder.relative_to(layout.store).as_posix()
             yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
     for path, missing in upkeep.missing_entries(layout).items():
@@ -68,7 +61,7 @@ def surroundings(store: Store) -> Iterator[Finding]:
         yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
     for name, what in unregistered(layout).items():
         yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
-    for path in leftovers(layout):
+    for path in leftovers(layout) if layout.private is None else ():
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
     for text in store.settings.ignored:
@@ -88,14 +81,8 @@ def warning(file: str, code: str, message: str, expected: str, fix: str | None) 
 
 
 def make_anew(store: Store) -> None:
-    """Make the catalog anew from the files; the open store gets the new one."""
-    store.close()
-    remove_catalog(store.local / CATALOG)
-    fresh = open_store(store.layout.root, now=store.now, new_id=store.new_id, say=store.say, progress=store.progress,
-                       command=store.ledger.command)  # fmt: skip
-    for name in ("vectors",):  # made for the old connection
-        vars(store).pop(name, None)
-    vars(store).update(vars(fresh) | {"said": store.said})
+    """Make the catalog again from the files."""
+    store.renew_catalog()
     store.sync()
 
 

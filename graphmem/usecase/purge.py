@@ -3,7 +3,8 @@
 import contextlib
 import inspect
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +15,9 @@ import orjson
 from graphmem import beneath, history_filter
 from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
-from graphmem.errors import Refused, Usage
+from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.ledger import blackboard, runs, usage
+from graphmem.ledger.clone_id import cached
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
 from graphmem.model.field import format_time
@@ -25,7 +27,7 @@ from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
 from graphmem.search.vectors import forget as forget_vectors
 from graphmem.shell import command
-from graphmem.store import Store, cached
+from graphmem.store import Store
 from graphmem.usecase.duplicates import aside_fields
 from graphmem.usecase.intake import changed, full_ref
 
@@ -141,15 +143,34 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
     puts += [entry(made, ()) for made in purge_rows(store, doomed.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
     store.ledger.commit(puts, removes, is_noted=False)
-    forget_on_this_machine(store, doomed)
-    store.graph.forget()
-    beneath.remove_folder(store.local / beneath.PAST)
+    left = [what for what, forget in traces(store, doomed, digests) if not is_done(forget)]
+    if left:  # the rows are gone: that is no failure of the purge
+        store.say_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
+                       " is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
+
+
+def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield where purged records left traces outside of the data files, each with what clears it."""
+    yield "state/", lambda: forget_on_this_machine(store, doomed)
+    yield "the graph", store.graph.forget
+    yield "past states", lambda: beneath.remove_folder(store.local / beneath.PAST)
     with contextlib.suppress(RuntimeError):  # a user without a home has no cache
-        beneath.remove_folder(cached(store.layout))
+        folder = cached(store.layout)
+        yield "the user's cache", lambda: beneath.remove_folder(folder)
     if digests:
-        forget_vectors(store.catalog.connection, store.local / "vectors", digests)
-    store.lexical.catch_up()
-    store.catalog.compact()
+        vectors = store.local / "vectors"
+        yield "vectors", lambda: forget_vectors(store.catalog.connection, vectors, digests)
+    yield "the search index", store.lexical.catch_up
+    yield "the catalog", store.catalog.compact
+
+
+def is_done(forget: Callable[[], object]) -> bool:
+    """Do a step of clearing up, and tell whether it could be done."""
+    try:
+        forget()
+    except (OSError, sqlite3.Error, Unavailable):
+        return False
+    return True
 
 
 def purge_rows(store: Store, rows: Collection[Row]) -> list[Purge]:
@@ -206,9 +227,9 @@ def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
     records = {number: catalog.stored(number) for number in numbers}
     campaigns = Doomed(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
     if campaigns.records:
-        sql = "SELECT id, line FROM record WHERE scope = 'task'"
-        for number, line in catalog.connection.execute(sql).fetchall():
-            task = parse_record(line)
+        sql = "SELECT id, line, crc FROM record WHERE scope = 'task'"
+        for number, line, crc in catalog.connection.execute(sql).fetchall():
+            task = parse_record(number, line, crc)
             if isinstance(task, Task) and campaigns.is_named(task.campaign):
                 records[number] = task
     doomed = Doomed(catalog, records)
@@ -251,13 +272,13 @@ def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
 def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that name a doomed one, each with the values it has without that."""
     sql = (
-        "SELECT id, line FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
+        "SELECT id, line, crc FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
         " OR instr(line, '\"superseded_by\"')"
         " OR instr(line, '\"aliases\"') OR instr(line, '\"alternates\"')"
     )
-    for number, line in doomed.catalog.connection.execute(sql).fetchall():
+    for number, line, crc in doomed.catalog.connection.execute(sql).fetchall():
         if number not in doomed.records:
-            record = parse_record(line)
+            record = parse_record(number, line, crc)
             values = without(record, doomed)
             if values:
                 yield number, values

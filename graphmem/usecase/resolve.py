@@ -40,7 +40,7 @@ def resolve(store: Store) -> Resolved:
             {layout.store / file: data for file, data in contents.items()} | store.ledger.stale_vocabulary_file(),
             layout,
         )
-        store.ledger.sync_locked()
+        store.ledger.sync_written()
         findings = [finding for finding in store.ledger.findings() if finding.file in contents]
     return Resolved(files=sorted(contents), findings=findings)
 

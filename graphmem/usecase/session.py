@@ -86,11 +86,11 @@ def update(store: Store, session: str | None, change: Change) -> SessionContext:
             message, expected = complaint(error)
             raise BadInput(f"session: {message}", hint=expected) from None
         as_record(after, session, now)  # what could not be kept at its end is refused now
+        drop_expired(store, now)
         try:
             blackboard.write(blackboard.path_of(store.layout.state, session), after)
         except OSError as error:
             raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
-        drop_expired(store, now)
         return context_of(store, session, after)
 
 
@@ -215,8 +215,11 @@ def end(store: Store, session: str | None) -> Changed:
         made = keyed(catalog, as_record(board, session, now))
         store.ledger.commit([entry(made, store.ledger.symmetric)])
         path = blackboard.path_of(store.layout.state, session)
-        if board.preferences.model_dump(exclude_none=True):
-            blackboard.write(path, Blackboard(preferences=board.preferences))
-        else:
-            blackboard.remove(path)
+        try:
+            if board.preferences.model_dump(exclude_none=True):
+                blackboard.write(path, Blackboard(preferences=board.preferences))
+            else:
+                blackboard.remove(path)
+        except OSError as error:  # the record is written: the session has ended
+            store.say_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
         return Changed(ref=made.ref, action="created", record=made)

@@ -151,7 +151,7 @@ def remove_types(store: Store, files: Sequence[str]) -> None:
     for file in files:
         beneath.remove(store.layout.store / file)
     if files:
-        store.ledger.sync_locked()
+        store.ledger.sync_written()
         replace_files(store.ledger.stale_vocabulary_file(), store.layout)
 
 

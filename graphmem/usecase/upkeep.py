@@ -127,7 +127,7 @@ def export(store: Store, *, to: Path | None) -> Exported:
             writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
             writes |= {to / path.relative_to(store.layout.store): beneath.read(path) for path in other_files(store)}
         replace_files(writes, store.layout if to is None else None)
-        store.ledger.sync_locked()
+        store.ledger.sync_written()
     return Exported(files=files)
 
 
@@ -281,7 +281,7 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
         note = undo.note_type(store.layout, store.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
         replace_files({path: text} | schema, store.layout)
         undo.confirm(note)
-        store.ledger.sync_locked()
+        store.ledger.sync_written()
     return made
 
 

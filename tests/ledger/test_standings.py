@@ -82,9 +82,9 @@ class History:
         run = self.memory.store.catalog.connection.execute
         runs = run("SELECT at, run FROM run ORDER BY at, run").fetchall()
         found = []
-        for number, line in run("SELECT id, line FROM record WHERE scope = 'lesson' ORDER BY id").fetchall():
+        for number, line, crc in run("SELECT id, line, crc FROM record WHERE scope = 'lesson' ORDER BY id").fetchall():
             sql = "SELECT DISTINCT at, run.run FROM seen JOIN run ON run.id = seen.run WHERE lesson = ? ORDER BY 1, 2"
-            lesson = parse_record(line)
+            lesson = parse_record(number, line, crc)
             assert isinstance(lesson, Lesson)
             found.append((number, *standing(lesson, runs, run(sql, (number,)).fetchall())))
         return found

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import Conflict, GraphmemError, Memory, Unavailable
+from graphmem.catalog.catalog import checksum
+from graphmem.catalog.intake import Batch
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.row import entry
 from tests.sample import contents, data, failure, open_memory, write
@@ -42,9 +44,10 @@ def test_validate_sees_a_change_that_left_size_and_time_as_they_were(memory: Mem
 def test_validate_sees_a_catalog_that_holds_other_rows_than_the_files(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("it broke", name="a", fix="old")
     memory.list()
-    memory.store.catalog.connection.execute(
-        "UPDATE record SET line = CAST(replace(CAST(line AS TEXT), 'old', 'bad') AS BLOB)"
-    )
+    connection = memory.store.catalog.connection
+    number, row = connection.execute("SELECT id, line FROM record").fetchone()
+    other = row.replace(b"old", b"bad")
+    connection.execute("UPDATE record SET line = ?, crc = ?", (other, checksum(number, other)))
     assert {found.code for found in memory.validate().findings} == {"catalog_differs"}
     assert {found.code for found in memory.doctor(fix=True).mended} == {"catalog_differs"}
     assert memory.get("a").record.fix == "old"  # type: ignore[union-attr]
@@ -86,7 +89,7 @@ def test_reads_of_a_store_that_cannot_be_written_are_kept_in_the_users_cache(rea
         said.append("built local/ from the files" in done.stderr)
     assert said == [True, False]
     (folder,) = (readable / "cache/graphmem/stores").iterdir()
-    assert (folder / "catalog.sqlite").exists()
+    assert (folder / "local/catalog.sqlite").exists()
     assert folder.stat().st_mode & 0o077 == 0
     assert not (readable / "store/.graphmem/local").exists()
 
@@ -153,3 +156,22 @@ def test_what_a_refused_replacement_wrote_is_gone(tmp_path: Path) -> None:
         replace_files({tmp_path / "a": b"new"}, None, refuse)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_a_command_decides_again_where_git_replaced_the_file_meanwhile(memory: Memory, tmp_path: Path) -> None:
+    memory.add_rows([failure("a", fix="ours"), failure("b")])
+    file = data(tmp_path, "failure")
+    theirs = [failure("a", fix="theirs") + failure("c")]
+    original = memory.store.ledger.contents
+
+    def while_git_checks_out(batch: Batch) -> bytes:
+        if theirs:
+            write(file, theirs.pop())
+        return original(batch)
+
+    memory.store.ledger.contents = while_git_checks_out  # type: ignore[method-assign]
+    added = memory.add_rows(iter([failure("d"), failure("e")]))
+    assert added.created == 2
+    assert [found.ref for found in memory.list().results] == [f"failure/{name}" for name in "acde"]
+    assert memory.get("a").record.fix == "theirs"  # type: ignore[union-attr]
+    assert memory.validate().ok

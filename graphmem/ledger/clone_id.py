@@ -1,0 +1,199 @@
+"""
+The id of a clone: what tells that ``local/`` and ``state/`` were made here and did not come with a branch.
+
+Git ignores both folders, and a branch can hold them all the same. So each carries the id of its clone, a random number
+that is kept where no branch can write: in the git directory, or without git in the user's state folder. A folder
+without it is removed and made again. Whatever git tracks below them is not used at all: a pull may replace it.
+Source: docs/guarantees.md, "With a hostile branch".
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from secrets import token_hex
+
+from graphmem import beneath, git
+from graphmem.config import cache_folder, state_folder
+from graphmem.errors import GraphmemError, Refused, Unavailable
+from graphmem.ledger.layout import FOLDER, Layout
+
+FILE = "clone-id"  # in local/ and state/: the id, and the state of git's index when it was compared
+KEPT_IN_GIT = "graphmem-clone-id"
+OWN = re.compile(rf"{re.escape(FOLDER)}/(local|state)(/|$)", re.IGNORECASE)  # some file systems fold case
+ID = re.compile(r"[0-9a-f]{32}")
+TRACKED_FIX = f"git rm -r -f -q --ignore-unmatch {FOLDER}/local {FOLDER}/state"
+SAID = {
+    "local": "it is made again from the files",
+    "state": "what it held of undo, sessions and counters was not used",
+}
+
+
+@dataclass
+class Clone:
+    """A store in its clone: the layout to use, why it is not written if so, and what to say about it."""
+
+    layout: Layout
+    git_folder: Path | None
+    index: str  # the state of git's index when it was last asked what it tracks
+    refusal: GraphmemError | None = None
+    notices: tuple[str, ...] = ()
+
+    def refuse_tracked(self) -> None:
+        """Raise ``Unavailable`` where git has begun to track what is not to be tracked, such as by a pull."""
+        index = state_of_index(self.git_folder)
+        if index != self.index:
+            self.index = index
+            if self.refusal is None and tracked(self.layout, self.git_folder):
+                raise Unavailable("git tracks files of this machine since the memory was opened", hint="open it again")
+
+
+def find_clone(layout: Layout) -> Clone:
+    """Return a store in its clone, with ``local/`` and ``state/`` that were made there and nowhere else."""
+    folder = git_folder(layout.root)
+    clone = Clone(layout, folder, state_of_index(folder))
+    try:
+        known = read_id(folder)
+        if known and all(read_mark(path) == f"{known} {clone.index}" for path in own_folders(layout)):
+            return clone
+        with kept_id(folder) as known:
+            if path := tracked(layout, folder):
+                return elsewhere(clone, is_tracked(path))
+            clone.notices = tuple(mark(layout, known, clone.index))
+    except OSError:
+        reason = f"{layout.local} is no folder that can be written, or the id of this clone cannot be kept"
+        return elsewhere(clone, Unavailable(reason, hint="reading goes on"))
+    return clone
+
+
+def elsewhere(clone: Clone, refusal: GraphmemError) -> Clone:
+    """Return a clone whose ``local/`` and ``state/`` are in the user's cache; the store is only read."""
+    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
+        private = cached(clone.layout)
+        with beneath.folder(private, make=True) as handle:
+            os.fchmod(handle, 0o700)
+        clone.layout = replace(clone.layout, private=private)
+    clone.refusal = refusal
+    return clone
+
+
+def is_tracked(path: str) -> Refused:
+    """Say that git tracks a file of this machine."""
+    return Refused(
+        f"git tracks {path!r}: local/ and state/ are of one machine, and a branch must not bring them",
+        hint=f"remove them from the branch, and commit that: {TRACKED_FIX}",
+        details={"tracked": path},
+    )
+
+
+def own_folders(layout: Layout) -> tuple[Path, Path]:
+    """Return the folders that are of this clone alone."""
+    return layout.local, layout.state
+
+
+def mark(layout: Layout, known: str, index: str) -> Iterator[str]:
+    """Write the id into both folders; one with another id, or with none and something in it, is removed first."""
+    for folder in own_folders(layout):
+        found = read_mark(folder)
+        if found.partition(" ")[0] != known and beneath.entries(folder):
+            beneath.remove_folder(folder)
+            yield f"removed {FOLDER}/{folder.name}, which was not made in this clone: {SAID[folder.name]}"
+        with beneath.folder(folder, make=True):
+            fresh = folder / f".{FILE}.{os.getpid()}.tmp"
+            beneath.write(fresh, f"{known} {index}".encode())
+            beneath.replace(fresh, folder / FILE)
+
+
+def read_mark(folder: Path) -> str:
+    """Return what a folder carries: an id and the state of git's index; empty where it carries none."""
+    try:
+        return beneath.read(folder / FILE, most=200).decode("ascii", "replace")
+    except OSError:
+        return ""
+
+
+# --- where the id is kept ------------------------------------------------------------------------------------------
+
+
+def git_folder(root: Path) -> Path | None:
+    """Return the git directory of the working tree that a folder lies in; only ``.git`` counts, no bare repository."""
+    for folder in (root, *root.parents):
+        found = folder / ".git"
+        if found.is_dir():
+            return found
+        if found.is_file():  # of a worktree or a submodule
+            with contextlib.suppress(OSError, ValueError):
+                name, _, path = beneath.read(found, most=4096).decode().partition(":")
+                if name == "gitdir":
+                    return (folder / path.strip()).resolve()
+    return None
+
+
+def id_file(folder: Path | None) -> Path:
+    """Return the file that keeps the id of a clone."""
+    return folder / KEPT_IN_GIT if folder is not None else state_folder() / "clone-id"
+
+
+def read_id(folder: Path | None) -> str:
+    """Return the id of a clone; empty where it has none yet."""
+    with contextlib.suppress(OSError, RuntimeError, UnicodeDecodeError):
+        found = beneath.read(id_file(folder), most=100).decode("ascii")
+        return found if ID.fullmatch(found) else ""
+    return ""
+
+
+@contextlib.contextmanager
+def kept_id(folder: Path | None) -> Iterator[str]:
+    """Yield the id of a clone, made where there is none, while no other process makes or compares it."""
+    try:
+        path = id_file(folder)
+    except RuntimeError as error:
+        raise OSError("a user without a home") from error
+    with beneath.folder(path.parent, make=True):
+        handle = beneath.descriptor(path, os.O_RDWR | os.O_CREAT)
+    try:
+        os.fchmod(handle, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        found = os.pread(handle, 100, 0).decode("ascii", "replace")
+        if not ID.fullmatch(found):
+            found = token_hex(16)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, found.encode(), 0)
+        yield found
+    finally:
+        os.close(handle)
+
+
+def cached(layout: Layout) -> Path:
+    """Return the folder in the user's cache for a store that cannot be written; its name comes from the real path."""
+    return cache_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
+
+
+# --- what git tracks -----------------------------------------------------------------------------------------------
+
+
+def state_of_index(folder: Path | None) -> str:
+    """Return what changes with git's index; git writes it as a new file each time."""
+    if folder is None:
+        return "-"
+    try:
+        found = os.stat(folder / "index")
+    except OSError:
+        return "none"
+    return f"{found.st_size}.{found.st_mtime_ns}.{found.st_ino}"
+
+
+def tracked(layout: Layout, folder: Path | None) -> str | None:
+    """Return a path below ``local/`` or ``state/`` that git tracks; None where there is none."""
+    if folder is None:
+        return None
+    try:
+        told = git.git(layout.root, "ls-files", "-z", "--", FOLDER) or b""
+    except Unavailable:  # git is not installed, or does not read this repository
+        return None
+    paths = (path.decode("utf-8", "backslashreplace") for path in told.split(b"\0"))
+    return next((path for path in paths if OWN.match(path)), None)

@@ -1,0 +1,152 @@
+"""Git and editors replace files while commands read and write: every answer is of one state, and no work is lost."""
+
+import os
+import random
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from graphmem import Conflict, Locked
+from graphmem.model import Failure, Record
+from tests.repository import Repository
+from tests.sample import data, failure, open_memory, pattern
+
+SECONDS = float(os.environ.get("GRAPHMEM_TEST_BESIDE_GIT_S", "6"))  # of each loop
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with branches one and two, which have all records in other words, and some of their own."""
+    repository = Repository(tmp_path / "project")
+    with open_memory(repository.folder) as memory:
+        memory.add_rows([failure(f"f{n}", fix="of one") for n in range(400)])
+        memory.add_rows([pattern(f"p{n}", saved=1) for n in range(200)])
+    repository.commit("one")
+    repository("branch", "one")
+    write = data(repository.folder, "failure")
+    write.write_bytes(b"")
+    data(repository.folder, "pattern").write_bytes(b"")
+    with open_memory(repository.folder) as memory:
+        memory.add_rows([failure(f"f{n}", fix="of two") for n in range(440)])
+        memory.add_rows([pattern(f"p{n}", saved=2) for n in range(230)])
+    repository.commit("two")
+    repository("branch", "two")
+    return repository.folder
+
+
+def fix_of(record: Record) -> str | None:
+    assert isinstance(record, Failure)
+    return record.fix
+
+
+@contextmanager
+def checking_out(folder: Path) -> Iterator[None]:
+    """Switch between the branches again and again while the block runs."""
+    end = threading.Event()
+
+    def work() -> None:
+        while not end.is_set():
+            for branch in ("one", "two"):
+                # Where both replace a file within a tenth of a millisecond, git says so and goes on.
+                subprocess.run(["git", "checkout", "-q", "-f", branch], cwd=folder, check=False)
+                time.sleep(chance.uniform(0, 0.2))
+
+    chance = random.Random(7)
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def test_every_answer_beside_a_checkout_is_of_one_branch(project: Path) -> None:
+    asked = 0
+    with open_memory(project) as memory, checking_out(project):
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            assert memory.list("failure", limit=1).total in (400, 440)
+            assert memory.list("pattern", limit=1).total in (200, 230)
+            assert fix_of(memory.get("failure/f3").record) in ("of one", "of two")
+            asked += 3
+    assert asked > 50
+    with open_memory(project) as memory:
+        assert memory.validate().ok
+
+
+def test_what_is_written_beside_a_checkout_mixes_no_branches(project: Path) -> None:
+    """A write goes into the branch that is there: what it did not touch is that branch's, all of it."""
+    refused = written = 0
+    with open_memory(project) as memory:
+        with checking_out(project):
+            end = time.monotonic() + SECONDS
+            while time.monotonic() < end:
+                try:
+                    memory.edit("failure/f3", {"tags": [f"t{written}"]})
+                    written += 1
+                except (Conflict, Locked):
+                    refused += 1
+        assert written > 5
+        for branch, total in (("one", 400), ("two", 440)):
+            subprocess.run(["git", "checkout", "-q", "-f", branch], cwd=project, check=True)
+            memory.edit("failure/f3", {"tags": ["last"]})
+            found = memory.list("failure").results
+            assert {fix_of(one.record) for one in found} == {f"of {branch}"}
+            assert len(found) == total
+            assert memory.validate().ok
+            lines = data(project, "failure").read_bytes().splitlines()
+            assert len([line for line in lines if f"of {branch}".encode() in line]) == total
+    assert refused <= written
+
+
+def test_a_file_that_an_editor_writes_in_place_is_read_when_it_is_whole(tmp_path: Path) -> None:
+    rows = [failure(f"f{n}", fix="x" * 100) for n in range(50)]
+    path = data(tmp_path, "failure")
+    with open_memory(tmp_path) as memory:
+        memory.add_rows(rows)
+        text = path.read_bytes()
+
+        def save() -> None:
+            with path.open("wb") as file:
+                for at in range(0, len(text), 2_000):
+                    file.write(text[at : at + 2_000])
+                    file.flush()
+                    time.sleep(0.02)
+
+        thread = threading.Thread(target=save)
+        thread.start()
+        time.sleep(0.03)
+        assert memory.list("failure", limit=1).total == 50
+        thread.join()
+        assert memory.validate().ok
+
+
+def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_writer_waits(project: Path) -> None:
+    lock, path = project / ".git/index.lock", data(project, "failure")
+    with open_memory(project) as memory:
+        lock.touch()
+        path.write_bytes(path.read_bytes() + failure("by-hand"))
+        assert memory.list("failure", limit=1).total == 440
+        with pytest.raises(Locked, match="git changes the files") as refusal:
+            memory.failures.add("new", name="new")
+        assert str(lock) in str(refusal.value.hint)
+        os.utime(lock, (time.time() - 61,) * 2)  # as one that a dead process left
+        memory.failures.add("new", name="new")
+        assert memory.list("failure", limit=1).total == 442
+        assert memory.validate().ok
+
+
+def test_a_hook_of_git_waits_for_no_lock(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / ".git/index.lock").touch()
+    monkeypatch.setenv("GIT_INDEX_FILE", str(project / ".git/index.lock"))
+    path = data(project, "failure")
+    path.write_bytes(path.read_bytes() + failure("by-hand"))
+    with open_memory(project) as memory:
+        assert memory.list("failure", limit=1).total == 441
+        memory.export()

