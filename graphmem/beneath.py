@@ -21,6 +21,7 @@ from graphmem.errors import Refused, Unavailable
 
 STORE = ".graphmem"
 PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
+COPIED_BYTES = 2**20  # at a time
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 MODES = {
     "rb": os.O_RDONLY,
@@ -104,6 +105,12 @@ def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
         if is_flushed:
             file.flush()
             os.fsync(file.fileno())
+
+
+def copy(source: Path, target: Path) -> None:
+    """Write a copy of a file."""
+    with opened(source) as old, opened(target, "wb") as new:
+        shutil.copyfileobj(old, new, COPIED_BYTES)
 
 
 def stat_of(path: Path) -> os.stat_result | None:

@@ -9,6 +9,8 @@ import contextlib
 import difflib
 import json
 import os
+import stat
+import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphmem import beneath, constants, weights
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, Unavailable
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Name = Annotated[str, Field(max_length=1_000)]
@@ -100,6 +102,27 @@ def state_folder() -> Path:
     """Return the folder for what belongs to the user and this machine and is in no project."""
     home = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(home).expanduser() / "graphmem"
+
+
+def private_folder() -> Path:
+    """
+    Return a folder of this user alone: the one in the cache, or where that cannot be written, one for temporary files.
+
+    Raises:
+        Unavailable: neither can be written.
+    """
+    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    folder = Path(tempfile.gettempdir()) / f"graphmem-{os.getuid()}"
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022:
+            return folder
+    raise Unavailable(f"{folder} cannot be used for temporary files", hint="set XDG_CACHE_HOME to a folder of yours")
 
 
 def project_folder() -> str | None:

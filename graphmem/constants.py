@@ -2,6 +2,7 @@
 
 # --- embedding ---------------------------------------------------------------------------------------------------
 EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cost per short text")
+EMBED_S = 3.0  # seconds that a command embeds texts that others brought; about 100 texts of 70 word pieces
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a project that names none
 DEFAULT_MODEL_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # the hub's commit with the weights below
 DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # model.safetensors
@@ -10,11 +11,12 @@ DEFAULT_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa
 # --- cypher of users ---------------------------------------------------------------------------------------------
 CYPHER_TIMEOUT_S = 10.0  # seconds a user's query may take
 CYPHER_ROW_LIMIT = 1_000  # rows a user's query returns unless asked otherwise
-CYPHER_MOST_S = 3_600.0  # seconds that anybody may give a query
 CYPHER_MOST_ROWS = 1_000_000  # rows that anybody may ask for
 CYPHER_BUFFER_BYTES = 128 * 2**20  # buffer pool of the child that runs a user's query
 CYPHER_MAX_DB_BYTES = 2**33  # address space the engine reserves in that child (its own default is 8 TB)
-CYPHER_ADDRESS_BYTES = 12 * 2**30  # address space of that child: what it reserves, and 4 GiB to work in
+CYPHER_WORK_BYTES = 2**30  # memory of that child beyond what it has when the database is open
+CYPHER_MOST_S = 3_600.0  # seconds that a query may be given; a longer one is a program of its own
+CYPHER_AT_ONCE = 2  # queries of one user that run at the same time on this machine; more wait
 CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------
@@ -38,10 +40,13 @@ TELLING_CHARS = 1_000  # of a log that are looked for: about the 256 word pieces
 RARE_SHARE = 0.5  # of the rarity of the rarest line, from which a line of a log tells something
 MOST_RESULTS = 10**9  # results of anything, whatever is asked for: the catalog counts in 64 bits
 QUERY_LIMIT = 10  # results of a query unless asked otherwise
-EXPRESSION_TIMEOUT_S = 0.05  # of processor time that a match expression may use on a query
+EXPRESSION_TIMEOUT_S = 0.25  # of processor time that all match expressions together may use on a query
 
 # --- matching a log ----------------------------------------------------------------------------------------------
-LOG_TIMEOUT_S = 2.0  # of processor time that a match expression may use on a log
+LOG_TIMEOUT_S = 2.0  # of processor time that all match expressions together may use on a log, or to read its errors
+LOG_TIMEOUT_A_MIB_S = 0.3  # more for each MiB of it: 504 expressions use half of this where every line hits
+SHOWN_SLOW = 3  # failures whose expressions were left aside that are named
+GENERAL_ITEMS = 20_000  # of an expression, counted repeats written out, above which the module regex does not get it
 LINEAR_STEPS = 5_000  # of RE2's program; a larger expression may take this many steps a byte, so it gets a time limit
 LONG_BLOCK_S = 0.25  # of processor time for one block, a hundred times the usual: from then on each search is timed
 LOG_LINE_BYTES = 16 * 1024  # of a line that are looked at; what is longer is data, not a message
@@ -49,6 +54,7 @@ LOG_BLOCK_BYTES = 16 * 1024  # of a log that are looked at together
 LOG_SPAN_BYTES = 16 * 1024  # that a hit across lines may reach back
 MOST_LINES = 1_000  # lines of a log that are listed for one failure
 MOST_ERRORS = 1_000  # different errors of a log that are looked up by their signatures
+MOST_LIKELY = 5  # failures for each of these texts that are embedded first
 MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms each
 
 # --- running a command (docs/guides/running-tests.md) ------------------------------------------------------------
@@ -140,8 +146,11 @@ GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits 
 # --- the store ---------------------------------------------------------------------------------------------------
 FORMAT = 1  # of the files of a store
 FILE_BYTES = 2**30  # bytes of a data file at most; a kind may be a folder of files
+SILENT_BYTES = 4 * 2**20  # of data files that are read without a word; more takes over a second
 LOCK_TIMEOUT_S = 30.0  # seconds a writer waits for the lock
 GRAPH_BUFFER_BYTES = 256 * 2**20  # buffer pool of our own opens; a third of the default's opening time
+GRAPH_OVERHEAD_BYTES = 384 * 2**20  # address space of the engine beside what it reserves for the file; measured
+GRAPH_LEAST_BYTES = 64 * 2**20  # address space for the smallest graph
 GRAPH_MAX_BYTES = 2**36  # address space of our own opens: 64 GiB, far above the largest store
 SUGGESTION_NAMES = 20_000  # names that are looked at for "did you mean"
 MAX_FINDINGS = 100  # bad lines reported one by one; the rest is a count

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sqlite3
-import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
 from graphmem.config import Settings, load_settings, project_folder
-from graphmem.constants import FORMAT, MAX_FINDINGS, SUGGESTION_NAMES
+from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SUGGESTION_NAMES
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.clone_id import Clone, cached, find_clone
@@ -94,6 +93,8 @@ class Store:
         """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
         self.refuse_unusable()
         self.clone.refuse_tracked()
+        if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
+            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         self.report(sync.rows if sync.is_first and self.present is None else 0)
@@ -224,18 +225,32 @@ class Store:
         encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
         return VectorStore(self.catalog.connection, self.local / "vectors", encoder) if encoder else None
 
-    def embed_missing(self) -> int:
-        """Embed what has no vector yet; return how many texts that were."""
+    def embed_missing(self, first: Collection[int] = (), *, seconds: float | None = EMBED_S) -> int:
+        """
+        Embed what has no vector yet; return how many texts that were.
+
+        Args:
+            first: records whose texts come before all others.
+            seconds: to stop after, which is said; what is left is made by later commands. None for all.
+        """
         if self.vectors is None:
             return 0
-        return self.vectors.catch_up(lambda done, total: self.progress("embedding", done, total))
+        made = self.vectors.catch_up(
+            lambda done, total: self.progress("embedding", done, total), first=first, seconds=seconds
+        )
+        if self.vectors.lacking:
+            self.say_once(
+                f"{counted(self.vectors.lacking, 'text')} have no vector yet, and are found by their words alone;"
+                " each command makes some, and all are made by: graphmem rebuild"
+            )
+        return made
 
-    def embed_ahead(self, texts: Collection[str] = ()) -> None:
+    def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = EMBED_S) -> None:
         """Load the model and embed what a command will compare, before it takes the lock; the vectors are kept."""
         if self.vectors is None:
             return
         self.sync()
-        self.embed_missing()
+        self.embed_missing(seconds=seconds)
         if texts:
             self.vectors.encode_documents(list(dict.fromkeys(texts)))
 
@@ -354,15 +369,18 @@ def find_store(folder: Path | str | None) -> Layout:
 
 
 def derived_folder(layout: Layout) -> Path:
-    """Return the folder of what is derived: ``local/``, or where that cannot be used, one in the user's cache."""
+    """
+    Return the folder of what is derived: ``local/``, or where that cannot be used, another one of this store and user.
+
+    Raises:
+        Unavailable: no such folder can be written.
+    """
     with contextlib.suppress(OSError), beneath.folder(layout.local, make=True):
         if os.access(layout.local, os.W_OK) and not beneath.links(layout.local):
             return layout.local
-    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
-        folder = cached(layout)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder
-    return Path(tempfile.mkdtemp(prefix="graphmem-"))
+    folder = cached(layout)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def connect_or_replace(path: Path) -> sqlite3.Connection:

@@ -1,7 +1,8 @@
 """Stores for tests: a clock that ticks, ids that count, and everything else as it is."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.embed.model import Embedder
+from graphmem.graph.engine import Connection
+from graphmem.graph.graph import opened
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
 CREATED = "2026-11-01T09:30:00.000Z"
@@ -97,3 +100,10 @@ def contents(folder: Path) -> Mapping[str, bytes]:
         for path in sorted(store.rglob("*"))
         if path.is_file() and not any(path.is_relative_to(folder) for folder in derived)
     }
+
+
+@contextmanager
+def graph_of(memory: Memory) -> Iterator[Connection]:
+    """Open the graph of a store in this process, to read it as the files are now."""
+    with memory.store.reading(), memory.store.graph.held(), opened(memory.store.graph.path, read_only=True) as found:
+        yield found

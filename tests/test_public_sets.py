@@ -12,6 +12,7 @@ from graphmem import Memory
 from graphmem.benchmark.data import plant, read
 from graphmem.graph.query import stored
 from graphmem.names import label, relation_label
+from tests.sample import graph_of
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SETS = ("attackgraph", "diagnostics", "swefix", "debpkgs")
@@ -89,14 +90,14 @@ def walked(memory: Memory, ref: str, step: Mapping[str, Any]) -> set[str]:
         return {found.ref for found in answer.results}
     query = stored("relation/reached" if step["dir"] == "out" else "relation/reaching")
     text = query.filled({"label": label(ref.partition("/")[0]), "relation": relation_label(kind)})
-    with memory.store.graph.reading() as connection:
+    with graph_of(memory) as connection:
         return {row[0] for row in connection.execute(text, {"ref": ref}).get_all()}
 
 
 def distance(memory: Memory, refs: Mapping[str, str], question: Mapping[str, Any]) -> int:
     query = stored("relation/distance")
     text = query.filled({"label": label(refs[question["start"]].partition("/")[0]), "relation": "DEPENDS"})
-    with memory.store.graph.reading() as connection:
+    with graph_of(memory) as connection:
         rows = connection.execute(text, {"ref": refs[question["start"]], "target": refs[question["end"]]}).get_all()
     return min((row[0] for row in rows), default=-1)
 

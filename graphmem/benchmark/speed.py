@@ -111,7 +111,7 @@ def bulk(memory: Memory, raw: Raw, rows: Rows, edges: Edges) -> Iterator[Figure]
 
 def queries(memory: Memory, raw: Raw, rows: Rows) -> Iterator[Figure]:
     """Measure queries for texts that are there; the raw engines only rank, and nothing is fused or shown."""
-    memory.store.embed_missing()
+    memory.store.embed_missing(seconds=None)
     model, store = memory.store.embedder, memory.store.vectors
     assert model is not None
     assert store is not None

@@ -180,6 +180,13 @@ class Catalog:
             self.connection.execute(f"DROP TABLE IF EXISTS {table}")
         self.next_epoch()
 
+    def copy(self, path: Path) -> None:
+        """Copy the catalog as it is now to a new file, for another store: it has an identity of its own there."""
+        with contextlib.closing(sqlite3.connect(path)) as made:
+            self.connection.backup(made)
+            made.execute("UPDATE meta SET value = hex(randomblob(16)) WHERE name = 'identity'")
+            made.commit()
+
     def compact(self) -> None:
         """Rewrite the file, so that it holds nothing of rows that are gone; the graph has to be made again then."""
         with transaction(self.connection):
@@ -208,6 +215,11 @@ class Catalog:
         """Note that the graph has to be made anew: what it lacks is no longer listed row by row."""
         self.connection.execute("DELETE FROM change")
         self.keep("epoch", (self.meta("epoch") or 0) + 1)
+
+    @property
+    def path(self) -> str:
+        """The path of the file, for another process."""
+        return str(self.connection.execute("PRAGMA database_list").fetchone()[2])
 
     @property
     def is_new(self) -> bool:

@@ -57,7 +57,7 @@ def cypher(
     if listing:
         show_queries(session)
         return
-    refuse_options(query, named, form, timeout)
+    refuse_options(query, named, form)
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:
         answer = session.memory.cypher_named(named, parameters, timeout_s=timeout, limit=limit)
@@ -75,14 +75,12 @@ def show_queries(session: Session) -> None:
     session.answer(queries, "\n".join(lines))
 
 
-def refuse_options(query: str | None, named: str | None, form: str, timeout: float | None) -> None:
+def refuse_options(query: str | None, named: str | None, form: str) -> None:
     """Raise ``Usage`` where the options do not say what to ask and how to show it."""
     if (query is None) == (named is None):
         raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")
     if form not in FORMATS:
         raise Usage(f"format {form!r} is none", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
-    if timeout is not None and not 0 < timeout < float("inf"):
-        raise Usage(f"timeout {timeout:g} is no time", hint="seconds above 0")
 
 
 def show(session: Session, answer: CypherRows, form: str) -> None:

@@ -1,5 +1,6 @@
 """``match``."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -7,8 +8,9 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.inputs import opened
 from graphmem.cli.session import session_of
+from graphmem.constants import SHOWN_SLOW
 from graphmem.model import Failure
-from graphmem.model.result import Matched
+from graphmem.model.result import Matched, MatchedLog
 from graphmem.ndjson import Lines
 
 BY = {
@@ -33,12 +35,22 @@ def match(
     with opened(file) as log:
         answer = session.memory.match(Lines(log))
     session.answer(answer, "\n".join(map(shown, answer.results)))
-    for ref in answer.slow:
-        session.say(f"left aside, too slow on this log: the match expression of {ref}")
-    if answer.cut:
-        session.say(f"only the beginning was looked at of {text.count(answer.cut, 'very long line')}")
+    for note in limits(answer):
+        session.say(note)
     if not answer.results:
         session.say("no known failure")
+
+
+def limits(answer: MatchedLog) -> Iterator[str]:
+    """Yield what was not looked at, and why."""
+    if answer.slow:
+        named = ", ".join(answer.slow[:SHOWN_SLOW]) + (", …" if len(answer.slow) > SHOWN_SLOW else "")
+        what = text.count(len(answer.slow), "match expression")
+        yield f"left aside, for together they take too long on this log: {what}: {named}"
+    if answer.cut:
+        yield f"only the beginning was looked at of {text.count(answer.cut, 'very long line')}"
+    if answer.unread:
+        yield f"not looked up, for many errors came before: the errors on {text.count(answer.unread, 'later line')}"
 
 
 def shown(found: Matched, *, is_placed: bool = True) -> str:

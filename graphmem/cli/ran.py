@@ -9,7 +9,7 @@ import typer
 from graphmem import shell
 from graphmem.child import Ended, run
 from graphmem.cli import text
-from graphmem.cli.match import shown
+from graphmem.cli.match import limits, shown
 from graphmem.cli.session import Session, session_of
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.errors import GraphmemError
@@ -91,6 +91,7 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: Ended) -> Iterator[str]:
     cut = f" in its first {KEPT_FIRST_BYTES >> 20} and last {KEPT_LAST_BYTES >> 20} MiB" if ended.is_cut else ""
     yield (text.count(len(log.results), "known failure") + more if results else "no known failure") + cut
     yield from (shown(found, is_placed=False) for found in results)
+    yield from limits(log)
     for ref in [found.ref for found in results if found.ref in answer.again][:1]:
         report = shell.command("graphmem", "feedback", ref, "--failed")
         yield f"the same as before; to say that a fix does not help: {report}"

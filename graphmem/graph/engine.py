@@ -1,30 +1,90 @@
-"""Kuzu behind its port: the only module that imports it."""
+"""Kuzu behind its port: the only module that imports it. It runs in child processes only (``graph.worker``)."""
 
+import resource
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
+
+from graphmem.constants import GRAPH_LEAST_BYTES, GRAPH_OVERHEAD_BYTES
+from graphmem.errors import Unavailable
 
 if TYPE_CHECKING:
     import kuzu
 
 Database: TypeAlias = "kuzu.Database"
 Connection: TypeAlias = "kuzu.Connection"
+MIB = 2**20
+NO_MEMORY = ("bad_alloc", "Buffer manager exception", "failed to map segment", "Cannot allocate memory")
 
 
 def open_database(
-    path: Path, *, read_only: bool, buffer_bytes: int, max_bytes: int, threads: int
+    path: Path, *, read_only: bool, buffer_bytes: int, max_bytes: int, threads: int, needed_bytes: int = 0
 ) -> tuple[Database, Connection]:
-    """Open the database at ``path``; ``max_bytes`` is the address space it reserves, a power of two."""
-    import kuzu  # noqa: PLC0415 - only what opens a graph pays for the engine
+    """
+    Open the database at ``path``.
 
-    database = kuzu.Database(path, read_only=read_only, buffer_pool_size=buffer_bytes, max_db_size=max_bytes)
-    return database, kuzu.Connection(database, num_threads=threads)
+    Args:
+        buffer_bytes: of memory at most for its pages.
+        max_bytes: of address space that it reserves, a power of two; less where the process may not have so much.
+        needed_bytes: how large the file may become; a file that is there needs its own size.
+
+    Raises:
+        Unavailable: the limit on virtual memory is too low, or the engine cannot open the file.
+    """
+    size = path.stat().st_size if path.is_file() else 0
+    reserved = address_space(max_bytes, max(size, needed_bytes, GRAPH_LEAST_BYTES))
+    try:
+        import kuzu  # noqa: PLC0415 - only what opens a graph pays for the engine
+
+        database = kuzu.Database(
+            path, read_only=read_only, buffer_pool_size=min(buffer_bytes, reserved), max_db_size=reserved,
+            max_num_threads=threads,
+        )  # fmt: skip
+        return database, kuzu.Connection(database, num_threads=threads)
+    except (ImportError, RuntimeError, MemoryError) as error:  # a library that finds no memory is not imported
+        raise unavailable(error, "the graph cannot be opened") from None
 
 
 def open_readonly(path: Path, *, buffer_bytes: int, max_bytes: int, threads: int) -> tuple[Database, Connection]:
     """Open the database at ``path`` so that statements cannot change it."""
     return open_database(path, read_only=True, buffer_bytes=buffer_bytes, max_bytes=max_bytes, threads=threads)
+
+
+def address_space(most: int, needed: int) -> int:
+    """Return how much address space to reserve, a power of two: ``most``, or under a limit no more than is needed."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return most
+    reserved = min(most, 1 << (needed - 1).bit_length())
+    least = used_bytes() + GRAPH_OVERHEAD_BYTES + reserved
+    if least > limit:
+        raise Unavailable(
+            f"the graph needs {least // MIB:,} MiB of virtual memory, and a process may have {limit // MIB:,} MiB here",
+            hint="raise the limit, such as with: ulimit -v unlimited",
+            details={"cause": "memory"},
+        )
+    return reserved
+
+
+def used_bytes() -> int:
+    """Return the address space that this process has; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_bytes().split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
+
+
+def unavailable(error: Exception, what: str) -> Unavailable:
+    """Return an error of the engine as ours."""
+    message = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if isinstance(error, MemoryError) or any(text in message for text in NO_MEMORY):
+        return Unavailable(
+            f"{what}: memory is short ({message})", hint="free memory, or raise its limit (ulimit -v)",
+            details={"cause": "memory"},
+        )  # fmt: skip
+    return Unavailable(f"{what}: {message}", hint="is the disk full? The files are whole; see: graphmem doctor")
 
 
 def without_asyncio() -> None:

@@ -8,27 +8,29 @@ Decision: docs/decisions/0002-short-opens-under-a-lock.md.
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from graphmem import beneath
 from graphmem.catalog.catalog import Catalog
-from graphmem.constants import GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S
-from graphmem.errors import Unavailable
+from graphmem.constants import CYPHER_MOST_S, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S, MOST_RESULTS
+from graphmem.errors import DamagedCatalog, Locked, Unavailable
 from graphmem.files import shipped
-from graphmem.garbage import uncollected
 from graphmem.graph.engine import Connection, open_database
-from graphmem.graph.follow import take_in
-from graphmem.graph.shape import define
+from graphmem.graph.query import stored
+from graphmem.graph.sandbox import run
+from graphmem.graph.worker import ask, broke_down
 from graphmem.lock import locked
 
 MOST_TRIES = 100  # to find the graph as it is wanted; each fails only if another process changes it in between
 THREADS = 2  # of the engine, in our own opens
-MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
+ANSWER_BYTES = 2**16  # of the process that writes
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Graph:
 
     def __init__(self, folder: Path, catalog: Catalog, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.path = folder / "graph.kuzu"
+        self.fresh_path = folder / "graph.kuzu.new"  # where a new one is made
         self.note = folder / "graph.json"
         self.lock = folder / "graph.lock"
         self.catalog = catalog
@@ -68,11 +71,16 @@ class Graph:
             is_rebuilt = self.follow() or is_rebuilt
         raise Unavailable("the graph is changed again and again", hint="is another version of graphmem at work here?")
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """Yield a connection that reads the graph as the ledger is now."""
-        with self.held(), opened(self.path, read_only=True) as connection:
-            yield connection
+    @property
+    def is_made(self) -> bool:
+        """Tell whether there is a graph: it is made when the first command needs it."""
+        return beneath.is_file(self.path)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many nodes each label and how many edges each relation type has, while the graph is held."""
+        query = stored("graph/counts").text
+        answer = run(self.path, query, {}, timeout_s=CYPHER_MOST_S, limit=MOST_RESULTS)
+        return {str(name): int(str(number)) for name, number in answer.rows}
 
     def is_current(self, wanted: tuple[int, int]) -> bool:
         """Tell whether the file is as we left it and has taken in every change up to a position of the catalog."""
@@ -111,28 +119,42 @@ class Graph:
         return hashlib.sha256((self.catalog.meta("vocabulary") or "").encode()).hexdigest()[:16]
 
     def follow(self) -> bool:
-        """Bring the graph up to date, row by row or made anew; return whether it was made anew."""
-        with locked(self.lock, timeout_s=self.lock_timeout_s), self.catalog.unchanging():
-            epoch, seq = self.catalog.position
-            if self.is_current((epoch, seq)):
-                return False
-            left = self.left()
-            if left is None or not self.can_open(left) or (left.schema, left.catalog, left.epoch) != (
-                schema_version(), self.catalog.identity, epoch,
-            ):  # fmt: skip
-                self.make_anew()
-                return True
-            changes = self.catalog.changes(left.seq)
-            if len(changes) > MOST_CHANGES:
-                self.make_anew()
-                return True
-            self.keep(Left(**{**asdict(left), "is_writing": True}))
-            with opened(self.path, read_only=False) as connection:
-                if left.vocabulary != self.vocabulary():
-                    define(connection, self.catalog.vocabulary)
-                take_in(connection, self.catalog, changes)
-            self.keep(self.found(epoch, seq))
-            return False
+        """Bring the graph up to date, row by row or made again; return whether it was made again."""
+        return bool(self.write("follow")["is_rebuilt"])
+
+    def rebuild(self) -> tuple[int, int]:
+        """Make the graph again from the catalog and return how many records and edges it holds."""
+        answer = self.write("rebuild")
+        return answer["records"], answer["relations"]
+
+    def write(self, what: str) -> dict[str, Any]:
+        """
+        Let a child process write the graph; only there is the engine opened for writing.
+
+        Raises:
+            Unavailable: the disk is full, memory is short, or the engine broke down. The graph is made again next time.
+        """
+        asked = {
+            "what": what, "folder": str(self.path.parent), "catalog": self.catalog.path,
+            "lock_timeout_s": self.lock_timeout_s,
+        }  # fmt: skip
+        ended = ask("writer", asked, timeout_s=None, most_bytes=ANSWER_BYTES)
+        if ended.status or not ended.output:
+            if ended.signal_name:
+                with contextlib.suppress(Locked, OSError):  # what it left is of no use, and takes up room
+                    self.forget()
+            raise broke_down(ended, self.path.parent, "wrote the graph")
+        answer: dict[str, Any] = orjson.loads(ended.output)
+        if "fault" in answer:
+            raise RuntimeError(f"the process that writes the graph failed:\n{answer['fault']}")
+        for key, error in (("locked", Locked), ("damaged", DamagedCatalog), ("unavailable", Unavailable)):
+            if key in answer:
+                raise error(**answer[key])
+        return answer
+
+    def likely_bytes(self) -> int:
+        """Return about how large the graph becomes that is made from the catalog: it holds half as much, or less."""
+        return os.stat(self.catalog.path).st_size // 2
 
     def can_open(self, left: Left) -> bool:
         """Tell whether the file is ours: as we left it, or left by a death of ours that the engine recovers from."""
@@ -141,31 +163,11 @@ class Graph:
         found = beneath.stat_of(self.path)
         return found is not None and found.st_ino == left.inode
 
-    def rebuild(self) -> tuple[int, int]:
-        """Make the graph anew from the catalog and return how many records and edges it holds."""
-        with locked(self.lock, timeout_s=self.lock_timeout_s), self.catalog.unchanging():
-            return self.make_anew()
-
-    def make_anew(self) -> tuple[int, int]:
-        """Do the work of ``rebuild`` under the lock: beside the old file, which stays until the new one is complete."""
-        from graphmem.graph.rebuild import fill  # noqa: PLC0415 - only a bulk copy pays for arrow, 0.2 s
-
-        epoch, seq = self.catalog.position
-        fresh = self.path.with_name(f"{self.path.name}.new")
-        remove(fresh)
-        with opened(fresh, read_only=False) as connection, uncollected():
-            define(connection, self.catalog.vocabulary)
-            counts = fill(connection, self.catalog)
-        self.remove()
-        beneath.replace(fresh, self.path)
-        self.keep(self.found(epoch, seq))
-        return counts
-
     def forget(self) -> None:
         """Remove the graph; the next command that needs it makes it from the catalog."""
         with locked(self.lock, timeout_s=self.lock_timeout_s):
             self.remove()
-            remove(self.path.with_name(f"{self.path.name}.new"))
+            remove(self.fresh_path)
 
     def remove(self) -> None:
         """Do the work of ``forget`` under the lock."""
@@ -208,13 +210,14 @@ def parts(path: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def opened(path: Path, *, read_only: bool) -> Iterator[Connection]:
-    """Open a database for the length of a block."""
+def opened(path: Path, *, read_only: bool, needed_bytes: int = 0) -> Iterator[Connection]:
+    """Open a database for the length of a block; ``needed_bytes`` is how large its file may become."""
     for file in parts(path):
         beneath.refuse_link(file)
     database, connection = open_database(
-        path, read_only=read_only, buffer_bytes=GRAPH_BUFFER_BYTES, max_bytes=GRAPH_MAX_BYTES, threads=THREADS
-    )
+        path, read_only=read_only, buffer_bytes=GRAPH_BUFFER_BYTES, max_bytes=GRAPH_MAX_BYTES, threads=THREADS,
+        needed_bytes=needed_bytes,
+    )  # fmt: skip
     try:
         yield connection
     finally:

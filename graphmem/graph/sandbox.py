@@ -8,17 +8,17 @@ sooner and more kindly.
 Source: docs/guarantees.md, "Queries of others".
 """
 
+import contextlib
+import fcntl
 import json
 import math
 import os
 import re
 import resource
 import signal
-import subprocess
 import sys
-import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -27,18 +27,20 @@ from typing import NoReturn, TypedDict
 from uuid import UUID
 
 from graphmem.constants import (
-    CYPHER_ADDRESS_BYTES,
+    CYPHER_AT_ONCE,
     CYPHER_BUFFER_BYTES,
     CYPHER_MAX_DB_BYTES,
     CYPHER_OUTPUT_BYTES,
+    CYPHER_WORK_BYTES,
 )
 from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
-from graphmem.graph.engine import Connection, open_readonly, without_asyncio
+from graphmem.graph.engine import Connection, open_readonly, used_bytes, without_asyncio
+from graphmem.graph.worker import answer_with, ask, request, said, silence
 
 THREADS = 2  # of a query
+POLL_S = 0.02  # seconds between two looks for a free place
 GRACE_S = 3.0  # seconds beyond its time that a child may take to start and to answer
 NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
-CHILD = "import sys; sys.path[:] = sys.argv[1:]; from graphmem.graph.sandbox import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,62 +86,73 @@ def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: 
 
     Cost: a process, about 0.1 s CPU. Source: docs/guarantees.md, "Queries of others".
     """
-    request = Request(
+    asked = Request(
         path=str(path.resolve()), query=query, parameters=dict(parameters), timeout_s=timeout_s, limit=limit
     )
-    said, status, timed_out = _ask(json.dumps(request).encode(), timeout_s)
-    if len(said) > CYPHER_OUTPUT_BYTES:
+    with place(timeout_s):
+        ended = ask("sandbox", asked, timeout_s=timeout_s + GRACE_S, most_bytes=CYPHER_OUTPUT_BYTES)
+    if len(ended.output) > CYPHER_OUTPUT_BYTES:
         raise _error("size", "", timeout_s)
-    if timed_out or -status == signal.SIGXCPU:
+    if ended.is_timed_out or ended.status == -signal.SIGXCPU:
         raise _error("time", "", timeout_s)
-    if status or not said:
-        code = "memory" if -status in (signal.SIGKILL, signal.SIGABRT) else "died"
-        raise _error(code, signal.Signals(-status).name if status < 0 else f"status {status}", timeout_s)
-    answer = json.loads(said)
+    if ended.status or not ended.output:
+        code = "memory" if -ended.status in (signal.SIGKILL, signal.SIGABRT) else "died"
+        raise _error(code, ended.signal_name or f"status {ended.status}", timeout_s)
+    answer = json.loads(ended.output)
+    if "unavailable" in answer:
+        raise Unavailable(**answer["unavailable"])
     if "error" in answer:
         raise _error(answer["error"]["code"], answer["error"]["message"], timeout_s)
     return Answer(**answer)
 
 
-def _ask(request: bytes, timeout_s: float) -> tuple[bytes, int, bool]:
-    """Return what the child said, its exit status, and whether it had to be stopped."""
-    here = str(Path(__file__).parents[2])
-    command = [sys.executable, "-I", "-S", "-c", CHILD, here, *(place for place in sys.path if os.path.isabs(place))]
-    timed_out = threading.Event()
-    pipe = subprocess.PIPE
-    env = os.environ | {"HOME": os.devnull}  # the engine makes folders for extensions there
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env) as child:
-        assert child.stdin is not None and child.stdout is not None
+@contextlib.contextmanager
+def place(timeout_s: float) -> Iterator[None]:
+    """Hold one of the places for queries that all processes of this user share; wait for one."""
+    from graphmem.config import private_folder  # noqa: PLC0415 - the child does not pay for the models of settings
 
-        def stop() -> None:
-            timed_out.set()
-            child.kill()
+    end, folder = time.monotonic() + timeout_s, private_folder()
+    while True:
+        for number in range(CYPHER_AT_ONCE):
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            handle = os.open(folder / f"cypher.{number}.lock", flags, 0o600)
+            try:
+                if is_taken(handle):
+                    yield
+                    return
+            finally:
+                os.close(handle)
+        if time.monotonic() >= end:
+            raise Unavailable(
+                f"{CYPHER_AT_ONCE} other queries are running, and none of them ended within {timeout_s:g} s",
+                hint="wait for them to end, or allow this one more time",
+                details={"cause": "busy"},
+            )
+        time.sleep(POLL_S)
 
-        timer = threading.Timer(timeout_s + GRACE_S, stop)
-        timer.start()
-        try:
-            with suppress(BrokenPipeError):
-                child.stdin.write(request)
-            with suppress(BrokenPipeError):
-                child.stdin.close()
-            said = child.stdout.read(CYPHER_OUTPUT_BYTES + 1)
-        finally:
-            timer.cancel()
-            child.kill()  # a no-op for a child that has ended; its status stays its own
-        status = child.wait()
-    return said, status, timed_out.is_set()
+
+def is_taken(handle: int) -> bool:
+    """Take the lock on an open file, and tell whether that was possible."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _error(code: str, message: str, timeout_s: float) -> GraphmemError:
+    cause = {"cause": code}
     if code == "time":
-        return Unavailable(f"the query took longer than {timeout_s:g} s", hint="narrow it, or allow it more time")
+        return Unavailable(
+            f"the query took longer than {timeout_s:g} s", hint="narrow it, or allow it more time", details=cause
+        )
     if code == "memory":
-        return Unavailable("the query needs more memory than it may have", hint="narrow it, or return less")
+        return Unavailable(
+            "the query needs more memory than it may have", hint="narrow it, or return less", details=cause
+        )
     if code == "size":
         size = CYPHER_OUTPUT_BYTES // 2**20
         return Refused(f"the answer is larger than {size} MiB", hint="return fewer rows or fewer properties")
-    if code == "open":
-        return Unavailable(f"the graph cannot be opened: {message}")
     if code == "cypher":
         return BadInput(f"the engine refuses the query: {message}", details={"findings": [message]})
     return Unavailable(f"the query brought the engine down ({message})", hint="write it in another way")
@@ -150,28 +163,25 @@ def _error(code: str, message: str, timeout_s: float) -> GraphmemError:
 
 def main() -> NoReturn:
     """Answer the request on standard input and leave without taking the engine apart."""
-    request: Request = json.loads(sys.stdin.buffer.read())
+    asked: Request = request()
     without_asyncio()
-    out = os.dup(1)  # what the engine prints goes nowhere
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    answer = _answer(request)
-    while answer:
-        answer = answer[os.write(out, answer) :]
-    os._exit(0)
+    output = silence()
+    answer_with(output, _answer(asked))
 
 
-def _answer(request: Request) -> bytes:
-    code = "open"
+def _answer(asked: Request) -> bytes:
     try:
         _database, connection = open_readonly(
-            Path(request["path"]), buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES, threads=THREADS
+            Path(asked["path"]), buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES, threads=THREADS
         )
-        _lock_up(request["timeout_s"])
-        connection.set_query_timeout(max(1, int(request["timeout_s"] * 1000)))
-        code = "cypher"
-        return _execute(connection, request["query"], request["parameters"], request["limit"])
+    except Unavailable as error:
+        return json.dumps({"unavailable": said(error)}).encode()
+    try:
+        _lock_up(asked["timeout_s"])
+        connection.set_query_timeout(max(1, int(asked["timeout_s"] * 1000)))
+        return _execute(connection, asked["query"], asked["parameters"], asked["limit"])
     except Exception as error:  # the boundary of the process: whatever it is, the parent says it
-        return json.dumps({"error": _told(code, error)}).encode()
+        return json.dumps({"error": _told("cypher", error)}).encode()
 
 
 def _lock_up(timeout_s: float) -> None:
@@ -184,10 +194,9 @@ def _lock_up(timeout_s: float) -> None:
         resource.RLIMIT_CPU: cpu_s,
     }
     if sys.platform != "darwin":  # there a process has more from the start, and the limit is not kept
-        limits[resource.RLIMIT_AS] = CYPHER_ADDRESS_BYTES
+        limits[resource.RLIMIT_AS] = used_bytes() + CYPHER_WORK_BYTES
     for which, most in limits.items():
-        now = resource.getrlimit(which)[1]
-        kept = most if now == resource.RLIM_INFINITY else min(most, now)
+        kept = min([most, *(bound for bound in resource.getrlimit(which) if bound != resource.RLIM_INFINITY)])
         resource.setrlimit(which, (kept, kept))
 
 

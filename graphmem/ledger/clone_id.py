@@ -18,7 +18,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from graphmem import beneath, git
-from graphmem.config import cache_folder, state_folder
+from graphmem.config import private_folder, state_folder
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.ledger.layout import FOLDER, Layout
 
@@ -72,7 +72,7 @@ def find_clone(layout: Layout) -> Clone:
 
 def elsewhere(clone: Clone, refusal: GraphmemError) -> Clone:
     """Return a clone whose ``local/`` and ``state/`` are in the user's cache; the store is only read."""
-    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
+    with contextlib.suppress(OSError, Unavailable):  # then `local/` is looked for once more, and its error is raised
         private = cached(clone.layout)
         with beneath.folder(private, make=True) as handle:
             os.fchmod(handle, 0o700)
@@ -169,8 +169,8 @@ def kept_id(folder: Path | None) -> Iterator[str]:
 
 
 def cached(layout: Layout) -> Path:
-    """Return the folder in the user's cache for a store that cannot be written; its name comes from the real path."""
-    return cache_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
+    """Return the folder of this user for a store that cannot be written; its name comes from the store's real path."""
+    return private_folder() / "stores" / hashlib.sha256(os.path.realpath(layout.store).encode()).hexdigest()[:32]
 
 
 # --- what git tracks -----------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def not_of_another(layout: Layout) -> Layout:
     if owner not in (user, 0) and not (user == 0 and str(owner) == os.environ.get("SUDO_UID")):
         raise Unavailable(
             f"{str(layout.store)!r} belongs to another user",
-            hint="if you trust it, name its folder: " + command("graphmem", "--dir", str(layout.root)),
+            hint=f"if you trust it, name its folder: {command('graphmem', '--dir', str(layout.root))}",
         )
     return layout
 

@@ -239,6 +239,11 @@ class Ledger:
         """Return the data files of the kinds that this version knows; it leaves the others alone."""
         return [file for file in self.layout.data_files() if holds(file)[0] in MODELS]
 
+    def data_bytes(self) -> int:
+        """Return how large the data files are together."""
+        found = (beneath.stat_of(self.layout.store / file) for file in self.data_files())
+        return sum(stat.st_size for stat in found if stat)
+
     def changed_files(self, *, is_thorough: bool = False) -> list[str]:
         """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
         kept = {

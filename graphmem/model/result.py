@@ -459,13 +459,15 @@ class MatchedLog(Answer):
     """
     What a log tells of, by its lines, surest first.
 
-    ``cut`` counts the lines of which only the beginning was looked at; the expressions of ``slow`` ran out of time.
+    ``cut`` counts the lines of which only the beginning was looked at, ``unread`` those after so many errors that their
+    own were not looked up. The expressions of the failures in ``slow`` were left aside, for want of time.
     ``unknown`` holds errors that no failure has the signature of, each as a trigger that would find it again.
     """
 
     results: list[Matched]
     lines: int
     cut: int
+    unread: int = 0
     slow: list[str]
     unknown: list[str] = []
 

@@ -52,6 +52,11 @@ class Expression:
         writer.write(self.parsed)
         return writer
 
+    @cached_property
+    def size(self) -> int:
+        """How many items it has with its counted repeats written out, as an engine may do: ``(?:ab{3}){2}`` has 8."""
+        return size_of(self.parsed)
+
     @property
     def literals(self) -> tuple[str, ...]:
         """
@@ -216,6 +221,27 @@ def without(ranges: Ranges, last: int = LAST) -> Ranges:
     ends = [-1, *(last for _, last in ranges)]
     starts = [*(first for first, _ in ranges), last + 1]
     return tuple((end + 1, start - 1) for end, start in zip(ends, starts, strict=True) if start > end + 1)
+
+
+def size_of(parsed: Any) -> int:
+    """Return how many items a sequence has, counted repeats written out."""
+    size = 0
+    for code, value in parsed:
+        if code in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+            size += max(1, value[0]) * size_of(value[2])
+        elif code is op.BRANCH:
+            size += sum(map(size_of, value[1]))
+        elif code is op.SUBPATTERN:
+            size += size_of(value[3])
+        elif code in (op.ASSERT, op.ASSERT_NOT):
+            size += size_of(value[1])
+        elif code is op.ATOMIC_GROUP:
+            size += size_of(value)
+        elif code is op.GROUPREF_EXISTS:
+            size += size_of(value[1]) + size_of(value[2] or ())
+        else:
+            size += 1
+    return size
 
 
 def of_sequence(parsed: Any) -> list[str]:

@@ -9,6 +9,7 @@ Node, Java, Go, Rust, C compilers and shells; docs/concepts/retrieval.md, "Error
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 
 LINE = 1_000  # characters of a line that are read: an error is told of in fewer
@@ -165,6 +166,7 @@ def stable(text: str) -> str:
     return " ".join(text.split())
 
 
+@lru_cache(KEPT)  # each key of an error asks for it
 def generalised(message: str) -> str:
     """
     Return a message as it would be in another run on another machine, in one sort of quotes.

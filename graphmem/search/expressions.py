@@ -3,7 +3,8 @@ Many match expressions against a text of any length, in bounded memory and time.
 
 All expressions stand in one filter of RE2, which says for a piece of text which of them can be in it at all; only those
 are run. RE2 runs them in linear time; those that it cannot run, and text beyond ASCII where it would differ from
-Python, go to the module `regex`. Each expression may use so much processor time and is then left aside and named.
+Python, go to the module `regex`. All of them together may use so much processor time, one of them a part of it; what is
+left aside is named.
 Decision: docs/decisions/0008-matching-a-log.md.
 """
 
@@ -15,7 +16,15 @@ from typing import Any, NamedTuple
 
 import re2
 
-from graphmem.constants import LINEAR_STEPS, LOG_BLOCK_BYTES, LOG_LINE_BYTES, LOG_SPAN_BYTES, LONG_BLOCK_S, MOST_LINES
+from graphmem.constants import (
+    GENERAL_ITEMS,
+    LINEAR_STEPS,
+    LOG_BLOCK_BYTES,
+    LOG_LINE_BYTES,
+    LOG_SPAN_BYTES,
+    LONG_BLOCK_S,
+    MOST_LINES,
+)
 from graphmem.rules.expression import Expression
 
 COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")  # and the other escape sequences that steer a terminal
@@ -45,32 +54,60 @@ class Matcher:
     Finds match expressions in the lines of one text.
 
     An expression that no line holds by itself is looked for across lines too, as far as a piece of text reaches.
+    All expressions together have one budget of processor time; when it is spent, the rest of the text is not searched.
 
     Args:
         expressions: each with what it stands for; several may stand for one.
-        seconds: of processor time that one expression may use.
+        seconds: of processor time for all of them: so much to prepare them, and so much to search. Half of it is for
+            those that RE2 cannot run in linear time, and a quarter for one expression.
+        seconds_a_mib: more for each MiB of the text.
     """
 
-    def __init__(self, expressions: Iterable[tuple[int, str]], *, seconds: float) -> None:
-        pairs = list(expressions)
-        self.keys = [key for key, _ in pairs]
-        self.texts = [expression for _, expression in pairs]
-        self.made = list(map(Expression, self.texts))
-        self.left = [seconds] * len(self.keys)
+    def __init__(self, expressions: Iterable[tuple[int, str]], *, seconds: float, seconds_a_mib: float = 0.0) -> None:
+        self.seconds, self.seconds_a_mib = seconds, seconds_a_mib
+        self.keys: list[int] = []
+        self.texts: list[str] = []
+        self.made: list[Expression] = []
+        self.linear: list[Any] = []
+        self.aside: dict[int, str] = {}  # that there was no time for
+        self.filter = re2.Filter()
+        self.prepare(expressions)
+        self.left = [seconds / 4] * len(self.keys)
+        self.left_for_general = seconds / 2
+        self.size = 0  # bytes of the text so far
+        self.used = 0.0  # seconds to search it
+        self.deadline = 0.0  # of the piece of text that is searched, on the clock of this thread
         self.hits = [0] * len(self.keys)
         self.plain: set[int] = set()  # that hit a line by itself
         self.is_timed = False  # each search: since one piece of the text took very long
-        self.filter = re2.Filter()
-        self.linear = [self.admit(made) for made in self.made]
         self.general: dict[int, Any] = {}
         self.tail: list[Line] = []  # the end of the text so far
+
+    def prepare(self, expressions: Iterable[tuple[int, str]]) -> None:
+        """Put the expressions into the filter, as many as there is time for."""
+        end = thread_time() + self.seconds
+        for key, text in expressions:
+            if thread_time() > end:
+                self.aside[key] = text
+                continue
+            self.keys.append(key)
+            self.texts.append(text)
+            self.made.append(Expression(text))
+            self.linear.append(self.admit(self.made[-1]))
         if self.made:
             self.filter.Compile()
 
     @property
+    def is_spent(self) -> bool:
+        """Tell whether the time for all expressions together is over."""
+        return self.used > self.seconds + self.seconds_a_mib * self.size / 2**20
+
+    @property
     def slow(self) -> dict[int, str]:
-        """What stands behind the expressions that ran out of time."""
-        return {self.keys[at]: self.texts[at] for at, left in enumerate(self.left) if left <= 0}
+        """What stands behind the expressions that were left aside, for the whole text or a part of it."""
+        is_spent = self.is_spent
+        at_all = {self.keys[at]: self.texts[at] for at, left in enumerate(self.left) if left <= 0 or is_spent}
+        return self.aside | at_all
 
     def admit(self, made: Expression) -> Any:
         """Put an expression into the filter, or the literals that it needs; return it as RE2 runs it, if it does."""
@@ -87,10 +124,14 @@ class Matcher:
 
     def find(self, block: list[Line]) -> list[tuple[int, Line]]:
         """Return, in the order of the lines, what hits in the next piece of the text, and the line where it begins."""
-        if not self.made:
+        if not self.made or self.is_spent:
             return []
+        self.size += sum(len(line.text) + 1 for line in block)
+        began = thread_time()
+        self.deadline = began + self.seconds + self.seconds_a_mib * self.size / 2**20 - self.used
         hits = [*self.in_lines(block), *self.across(self.tail, block)]
         self.tail = last([*self.tail, *block])
+        self.used += thread_time() - began
         return [(self.keys[at], line) for at, line in sorted(hits, key=lambda hit: (hit[1].number, hit[0]))]
 
     def in_lines(self, block: list[Line]) -> Iterator[tuple[int, Line]]:
@@ -107,6 +148,8 @@ class Matcher:
                     self.hits[at] += 1
                     self.plain.add(at)
                     yield at, line
+            if thread_time() > self.deadline:
+                return
         self.is_timed |= thread_time() - began > LONG_BLOCK_S
 
     def across(self, tail: list[Line], block: list[Line]) -> Iterator[tuple[int, Line]]:
@@ -124,7 +167,7 @@ class Matcher:
                     self.hits[at] += 1
                     yield at, lines[text.count(b"\n", 0, start + len(text[start:end]) - len(text[start:end].lstrip()))]
                 end = text.find(b"\n", max(end, start + 1))
-                if end < 0:
+                if end < 0 or thread_time() > self.deadline:
                     break
 
     def search(self, at: int, text: bytes, start: int) -> tuple[int, int] | None:
@@ -145,15 +188,22 @@ class Matcher:
         """Search by an engine that takes everything, and may need more time than there is."""
         import regex  # noqa: PLC0415 - 40 ms that few expressions need
 
+        began = thread_time()
+        left = min(self.left[at], self.left_for_general, self.deadline - began)
+        if left <= 0 or self.made[at].size > GENERAL_ITEMS:
+            self.left[at] = 0.0
+            return None
         if at not in self.general:
             self.general[at] = regex.compile(self.made[at].general.text)
         before = text[:start].decode()
         whole = before + text[start:].decode()
         try:
-            hit = self.general[at].search(whole, len(before), timeout=max(self.left[at], 0.001))
+            hit = self.general[at].search(whole, len(before), timeout=max(left, 0.001))
         except TimeoutError:
             self.left[at] = 0.0
             return None
+        finally:
+            self.left_for_general -= thread_time() - began
         return (len(whole[: hit.start()].encode()), len(whole[: hit.end()].encode())) if hit else None
 
 

@@ -9,6 +9,7 @@ Search is exact: one product with all rows. Of very many rows short vectors choo
 import contextlib
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -17,7 +18,7 @@ from zlib import crc32
 from graphmem import beneath
 from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
 from graphmem.catalog.entry import hash_of
-from graphmem.constants import SKETCH_ROWS
+from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
 from graphmem.search.sketch import Mapping, Sketch, best
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ COMPACTED_ROWS = 1_000  # of a file, below which its size does not matter
 SPARE_FACTOR = (
     4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
 )
+UNSET = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
 
 
@@ -52,6 +54,7 @@ class VectorStore:
         self.row_bytes = 4 * encoder.dimensions
         self.sketch = Sketch(folder / f"{encoder.fingerprint}.sketch", encoder.dimensions)
         self.mapping = Mapping()
+        self.lacking = 0  # texts that the last `catch_up` left without a vector
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
 
     @property
@@ -64,35 +67,62 @@ class VectorStore:
         """The file of the vectors, as the catalog is now."""
         return file_of(self.folder, self.fingerprint, self.generation)
 
-    def catch_up(self, progress: Callable[[int, int], None] | None = None) -> int:
+    def catch_up(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        first: Collection[int] = (),
+        seconds: float | None = None,
+    ) -> int:
         """
         Give every live record of the store its vector; return how many texts had to be embedded.
 
         Args:
             progress: called with how many texts are done and how many there are.
+            first: records whose texts come before all others.
+            seconds: to stop after, where there is more to embed than one batch; None for all. ``lacking`` then tells
+                how many texts have no vector yet.
         """
         self.check_file()
-        unset = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
-        if not self.connection.execute(f"SELECT 1 FROM record WHERE {unset} LIMIT 1").fetchone():
+        self.lacking = 0
+        if not self.is_behind:
             self.sketch_all()
             return 0
-        self.place_known(unset)
-        missing = self.connection.execute(
-            f"SELECT text_hash, min(id) FROM record WHERE {unset} GROUP BY text_hash"
-        ).fetchall()
-        for done in range(0, len(missing), STEP):
+        self.place_known(UNSET)
+        missing = self.missing(first)
+        done, step = 0, STEP if seconds is None else EMBEDDING_BATCH
+        end = None if seconds is None or len(missing) <= step else time.monotonic() + seconds
+        while done < len(missing) and (end is None or time.monotonic() < end):
             if progress:
                 progress(done, len(missing))
-            self.embed(missing[done : done + STEP])
-        if missing:
-            self.place_known(unset)
+            self.embed(missing[done : done + step])
+            done = min(done + step, len(missing))
+        if done:
+            self.place_known(UNSET)
             if progress:
                 progress(len(missing), len(missing))
+        self.lacking = len(missing) - done
         if self.is_wasteful:
             with contextlib.suppress(OSError):  # where the disk is full it has to wait
                 self.compact()
         self.sketch_all()
-        return len(missing)
+        return done
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there may be live records without a vector."""
+        self.check_file()
+        return self.connection.execute(f"SELECT 1 FROM record WHERE {UNSET} LIMIT 1").fetchone() is not None
+
+    def missing(self, first: Collection[int]) -> list[tuple[bytes, int]]:
+        """Return the texts without a vector by their hashes, each with a record that has it."""
+        sql = f"SELECT text_hash, min(id) FROM record WHERE {UNSET} GROUP BY text_hash"
+        missing = self.connection.execute(sql).fetchall()
+        wanted: set[bytes] = set()
+        for part in chunks(first):
+            sql = f"SELECT text_hash FROM record WHERE {UNSET} AND id IN ({marks(part)})"
+            wanted.update(digest for (digest,) in self.connection.execute(sql, part))
+        return sorted(missing, key=lambda found: found[0] not in wanted)
 
     @property
     def is_wasteful(self) -> bool:
@@ -307,6 +337,14 @@ def generation_of(connection: sqlite3.Connection, model: str) -> int:
 def file_of(folder: Path, model: str, generation: int) -> Path:
     """Return the path of a file of vectors."""
     return folder / (f"{model}.{generation}.f32" if generation else f"{model}.f32")
+
+
+def current_files(connection: sqlite3.Connection, folder: Path) -> list[Path]:
+    """Return the files of vectors that the catalog speaks of, those that are there."""
+    names = connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
+    models = [name.partition(" ")[2] for (name,) in names]
+    found = [file_of(folder, model, generation_of(connection, model)) for model in models]
+    return [path for path in found if beneath.is_file(path)]
 
 
 def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:

@@ -62,11 +62,12 @@ def run_checked(store: Store, query: str, parameters: Mapping[str, object], time
     settings = store.settings.cypher
     refuse_bound("timeout", timeout_s, CYPHER_MOST_S)
     refuse_bound("limit", limit, CYPHER_MOST_ROWS)
+    timeout_s = settings.timeout if timeout_s is None else timeout_s
+    limit = settings.limit if limit is None else limit
     store.sync()
     with store.graph.held():
         try:
-            answer = run(store.graph.path, query, parameters, timeout_s=timeout_s or settings.timeout,
-                         limit=limit or settings.limit)  # fmt: skip
+            answer = run(store.graph.path, query, parameters, timeout_s=timeout_s, limit=limit)
         except BadInput as error:
             raise BadInput(
                 error.message, hint=error.hint or meant(store, error.message), details=error.details

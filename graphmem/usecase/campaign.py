@@ -121,7 +121,7 @@ def similar(store: Store, text: str, *, threshold: float | None, limit: int) -> 
     bound = store.settings.retrieval.similar_threshold if threshold is None else threshold
     store.sync()
     if store.vectors is not None:
-        store.embed_missing()
+        store.embed_missing([number for number, *_ in store.catalog.live_rows("campaign")])
     with store.reading() as catalog:
         number, campaign = asked_campaign(store, text)
         objective = campaign.objective if campaign else text

@@ -5,14 +5,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from graphmem import beneath
 from graphmem.constants import CLOCK_SKEW_S
-from graphmem.errors import Unavailable
-from graphmem.graph import reads
+from graphmem.errors import BadInput, Locked, Unavailable
 from graphmem.graph.graph import MOST_TRIES
 from graphmem.ledger.layout import holds, usual_file
 from graphmem.model import MODELS
@@ -28,6 +27,7 @@ from graphmem.usecase.resolve import left
 from graphmem.usecase.upkeep import stale_vocabulary
 
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
+SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
 DOCTOR = "graphmem doctor --fix --yes"  # the command that mends what a program can mend
 
 
@@ -332,15 +332,22 @@ def derived(file: str, code: str, message: str) -> Finding:
 
 
 def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | None:
-    """Say where the graph differs from the files, or that it cannot be read; None where it is of another moment."""
+    """Say where the graph differs from the files; None where it is of another moment. No graph is made for this."""
+    if not store.graph.is_made:
+        return []
     try:
-        with store.graph.reading() as connection:
-            return graph_differences(store, connection) if store.graph.position == position else None
-    except RuntimeError as error:  # the engine's own
-        return [derived("graph.kuzu", "graph_damaged", f"the graph cannot be read: {str(error).splitlines()[0]}")]
+        with store.graph.held():
+            return graph_differences(store) if store.graph.position == position else None
+    except Locked:
+        raise
+    except (BadInput, Unavailable) as error:
+        if error.details.get("cause") not in SCARCE:
+            return [derived("graph.kuzu", "graph_damaged", f"the graph cannot be read: {error.message}")]
+        found = derived("graph.kuzu", "graph_unchecked", f"the graph was not compared: {error.message}")
+        return [found.model_copy(update={"severity": "warning", "fix": None})]
 
 
-def graph_differences(store: Store, connection: Any) -> list[Finding]:
+def graph_differences(store: Store) -> list[Finding]:
     """Say where the graph does not hold as many nodes and edges as the files."""
     catalog = store.catalog
     counts = dict(
@@ -350,10 +357,10 @@ def graph_differences(store: Store, connection: Any) -> list[Finding]:
         catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall()
     )
     wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
-    wanted_edges = {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
-    found = reads.counts(connection, wanted, wanted_edges)
+    wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
+    found = store.graph.counts()
     return [
-        derived("graph.kuzu", "graph_differs", f"{name}: {found[name]} in the graph, {number} in the files")
-        for name, number in {**wanted, **wanted_edges}.items()
-        if found[name] != number
+        derived("graph.kuzu", "graph_differs", f"{name}: {found.get(name, 0)} in the graph, {number} in the files")
+        for name, number in wanted.items()
+        if found.get(name, 0) != number
     ]

@@ -100,7 +100,7 @@ def plant(store: Store) -> tuple[BulkAdded, int]:
     added = bulk.bulk_add(store, lines, "rows.ndjson", dedup=False, skip_invalid=False, verbose=False)
     outcome = "Throttled, second factor for all; no account was taken over since"
     campaign.complete(store, FINISHED, outcome=outcome, status=None)
-    return added, store.embed_missing()
+    return added, store.embed_missing(seconds=None)
 
 
 def campaign_rows() -> Iterator[dict[str, object]]:

@@ -46,7 +46,7 @@ def find_alike(store: Store, made: Memory) -> Likeness:
     repeats = store.catalog.repeating(made, MOST_ALIKE)
     if store.vectors is None or store.embedder is None:
         return judge(store, made, {}, repeats, store.catalog.stored)
-    store.embed_missing()
+    store.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
     vector = store.vectors.vector_of(made.search_text)
     bound = store.settings.retrieval.variant_similarity
     similar = {n: cosine for n, cosine in store.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}

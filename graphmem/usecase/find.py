@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS
+from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.errors import BadInput, Unavailable, Usage
 from graphmem.ledger.usage import accesses
 from graphmem.model import Constraint, Failure, Memory, Pattern, Record
@@ -129,11 +129,13 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
     refuse_unknown_filters(store.catalog.vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
     scopes = sorted({scope for kind in kinds for scope in scopes_of(store, kind)}) if kinds else None
     store.lexical.catch_up()
+    gist = telling(text)
     if store.vectors is not None:
-        store.embed_missing()
+        most = max(limit, store.settings.retrieval.candidates)
+        near = store.lexical.search(gist, scopes, most) if store.vectors.is_behind else ()
+        store.embed_missing(near)
     with store.reading():
         embedder = store.embedder if store.vectors is not None else None
-        gist = telling(text)
         asked = Asked(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
         gather(store, asked, limit)
         rerank(store, asked)
@@ -200,8 +202,9 @@ def matched(store: Store, text: str) -> set[int]:
 
     matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
     found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
-    for expression in matcher.slow.values():
-        store.say_once(f"left aside, too slow on this query: match {expression[:60]!r}")
+    if matcher.slow:
+        refs = ", ".join(sorted(store.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
+        store.say_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
     return found
 
 

@@ -14,7 +14,6 @@ from graphmem.constants import (
     STALE_DAYS,
 )
 from graphmem.errors import BadInput
-from graphmem.graph import reads
 from graphmem.model import Experience, Failure
 from graphmem.model.result import Capacity, Connectivity, Coverage, Stats, Tier, Week, Worth
 from graphmem.model.vocabulary import KINDS
@@ -38,11 +37,12 @@ def stats(store: Store, objective: str | None) -> Stats:
     nearest = None if objective is None else tiers(store, objective)
     with store.reading():
         failures, patterns = (weighed(store, kind) for kind in MEMORIES)
+        others = without_pattern(store, failures)
         experiences = list(store.catalog.of_kind(Experience).values())
         return Stats(
             **counts(store),
             search="lexical" if store.vectors is None else "sketch" if store.vectors.is_sketched else "exact",
-            connectivity=connectivity(store, failures),
+            connectivity=connectivity(store, [record.ref for record in reversed(others) if record.fix is None]),
             capacity=[
                 capacity("failure", failures, PRUNE_FAILURES),
                 capacity("pattern", patterns, PRUNE_PATTERNS),
@@ -51,7 +51,7 @@ def stats(store: Store, objective: str | None) -> Stats:
             ],
             worth=worth([*failures, *patterns]),
             tiers=nearest,
-            coverage=coverage(store, failures),
+            coverage=coverage(failures, others),
             feedback=list(weeks(store)),
             estimates=accuracies(experiences),
             cold_start=len(experiences) < FEW_EXPERIENCES,
@@ -106,8 +106,8 @@ def worth(memories: Collection[Weighed]) -> Worth:
     )
 
 
-def coverage(store: Store, failures: Collection[Weighed]) -> Coverage:
-    """Return how many failures are solved, and by what."""
+def without_pattern(store: Store, failures: Collection[Weighed]) -> list[Failure]:
+    """Return the failures that no pattern solves."""
     sql = (  # a file may hold edges between what this type does not connect
         "SELECT DISTINCT dst FROM relation JOIN record AS source ON source.id = src"
         " JOIN record AS target ON target.id = dst WHERE relation.is_live AND relation.type = 'solves'"
@@ -115,7 +115,12 @@ def coverage(store: Store, failures: Collection[Weighed]) -> Coverage:
     )
     solved = set(store.catalog.refs([number for (number,) in store.catalog.connection.execute(sql)]).values())
     others = [one.record for one in failures if one.record.ref not in solved]
-    fix_only = sum(isinstance(record, Failure) and record.fix is not None for record in others)
+    return [record for record in others if isinstance(record, Failure)]
+
+
+def coverage(failures: Collection[Weighed], others: Collection[Failure]) -> Coverage:
+    """Return how many failures are solved, and by what; ``others`` are those that no pattern solves."""
+    fix_only = sum(record.fix is not None for record in others)
     return Coverage(solved=len(failures) - len(others), fix_only=fix_only, unsolved=len(others) - fix_only)
 
 
@@ -132,8 +137,8 @@ def weeks(store: Store) -> Iterator[Week]:
         yield Week(week=monday.isoformat(), helped=helped[monday], failed=total[monday] - helped[monday])
 
 
-def connectivity(store: Store, failures: Sequence[Weighed]) -> Connectivity:
-    """Return how well the live records hang together, without what happened."""
+def connectivity(store: Store, unsolved: Sequence[str]) -> Connectivity:
+    """Return how well the live records hang together, without what happened; ``unsolved`` are failures, worth first."""
     import networkx as nx  # noqa: PLC0415 - 160 ms that only this command and plans need
 
     graph: nx.Graph[int] = nx.Graph()
@@ -145,8 +150,6 @@ def connectivity(store: Store, failures: Sequence[Weighed]) -> Connectivity:
     graph.add_edges_from(edges)
     nodes = graph.number_of_nodes()
     sizes = Counter(len(found) for found in nx.connected_components(graph))
-    with store.graph.reading() as connection:
-        unsolved = set(reads.unsolved_failures(connection))
     return Connectivity(
         edges_per_node=len(edges) / nodes if nodes else 0.0,
         isolated_share=ratio(sizes[1], nodes),
@@ -154,6 +157,5 @@ def connectivity(store: Store, failures: Sequence[Weighed]) -> Connectivity:
         largest_component=max(sizes, default=0),
         component_sizes=dict(sorted(sizes.items(), reverse=True)),
         unsolved_failures=len(unsolved),
-        unsolved=[one.record.ref for one in reversed(failures)
-                  if isinstance(one.record, Failure) and one.record.ref in unsolved][:SHOWN_UNSOLVED],
+        unsolved=[*unsolved[:SHOWN_UNSOLVED]],
     )  # fmt: skip

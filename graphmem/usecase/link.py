@@ -7,8 +7,6 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.constants import MAX_HOPS
 from graphmem.errors import NotFound, Refused, Usage
 from graphmem.garbage import uncollected
-from graphmem.graph import reads
-from graphmem.graph.reads import Solving
 from graphmem.ledger.row import entry
 from graphmem.model import Memory, Record, Relation
 from graphmem.model.result import Connection, Edge, Linked, Related, Solution, Solutions
@@ -252,21 +250,32 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
     with store.reading() as catalog:
         number = store.resolve(ref, ["failure"])
         refuse_archived(catalog, number)
-        failure = catalog.refs([number])[number]
-        with store.graph.reading() as connection:
-            direct = reads.solutions(connection, failure)
-            nearby = reads.solutions_nearby(connection, failure)
-        records = {found.pattern: store.resolve(found.pattern) for found in (*direct, *nearby)}
-        shown = {
-            refs.ref: refs for refs in catalog.records(list(records.values())).values() if isinstance(refs, Memory)
-        }
-        seen = {found.pattern for found in direct}
-        ranked = ranked_solutions(direct, shown) + ranked_solutions(
-            [found for found in nearby if found.pattern not in seen], shown
-        )
+        direct, nearby = ways_to_solve(catalog, number)
+        records = catalog.records({way.node for way in (*direct, *nearby)})
+        seen = {way.node for way in direct}
+        shown = Explainer(catalog, [*direct, *nearby])
+        ranked = ranked_solutions(direct, records, shown)
+        ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
         tree = Tree(store)
         results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
-        return Solutions(failure=failure, fixes=fixes(catalog.records([number])[number]), results=results)
+        failure = catalog.records([number])[number]
+        return Solutions(failure=failure.ref, fixes=fixes(failure), results=results)
+
+
+def ways_to_solve(catalog: Catalog, failure: int) -> tuple[list[Path], list[Path]]:
+    """Return the edges from a failure to the patterns that solve it, and to those of a variant or a cause of it."""
+    direct = [Path(step.far, step.weight, (step,)) for step in catalog.steps([failure], ["solves"], "in")]
+    alike = [*catalog.steps([failure], ["variant"], "both"), *catalog.steps([failure], ["causes"], "in")]
+    failures = catalog.of_scopes({step.far for step in alike}, ["failure"])
+    solved: dict[int, list[Step]] = {}
+    for step in catalog.steps(failures, ["solves"], "in"):
+        solved.setdefault(step.near, []).append(step)
+    nearby = [
+        Path(last.far, first.weight * last.weight, (first, last))
+        for first in alike
+        for last in solved.get(first.far, ())
+    ]
+    return direct, nearby
 
 
 def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Record]]:
@@ -284,24 +293,16 @@ def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Recor
     return found
 
 
-def ranked_solutions(found: Collection[Solving], records: Mapping[str, Memory]) -> list[Solution]:
+def ranked_solutions(ways: Collection[Path], records: Mapping[int, Record], shown: Explainer) -> list[Solution]:
     """Return each pattern once, by its strongest way, strongest first: weights times how often it helped."""
-    best: dict[str, Solution] = {}
-    for solving in found:
-        record = records[solving.pattern]
+    best: dict[int, Solution] = {}
+    for way in ways:
+        record = records[way.node]
+        assert isinstance(record, Memory)  # a pattern: nothing else solves
         ratio = help_ratio(record.helped, record.failed)
-        strength = ratio
-        for edge in solving.edges:
-            strength *= edge[3]
-        if solving.pattern not in best or strength > best[solving.pattern].strength:
-            steps = [as_edge(*edge) for edge in solving.edges]
-            best[solving.pattern] = Solution(
-                ref=solving.pattern, strength=strength, help_ratio=ratio, path=steps, record=record
+        strength = ratio * way.strength
+        if way.node not in best or strength > best[way.node].strength:
+            best[way.node] = Solution(
+                ref=record.ref, strength=strength, help_ratio=ratio, path=shown.edges(way), record=record
             )
     return sorted(best.values(), key=lambda solution: (-solution.strength, len(solution.path), solution.ref))
-
-
-def as_edge(near: str, kind: str, far: str, weight: float, note: str | None, is_out: bool) -> Edge:
-    """Return an edge walked from ``near`` to ``far``."""
-    source, target = (near, far) if is_out else (far, near)
-    return Edge(source=source, type=kind, target=target, weight=weight, note=note, direction="out" if is_out else "in")

@@ -3,11 +3,12 @@
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import thread_time
 from typing import Literal, get_args
 
 import re2
 
-from graphmem.constants import LOG_TIMEOUT_S, MOST_ERRORS, MOST_LINES, MOST_TEXTS
+from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LIKELY, MOST_LINES, MOST_TEXTS
 from graphmem.model import Failure, Record
 from graphmem.model.result import Listed, Matched, MatchedLog
 from graphmem.rules.dedup import differing
@@ -44,7 +45,7 @@ class Told:
 def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
     """Return the known failures that a log tells of: by their triggers, by expressions, by signatures, by meaning."""
     with store.reading() as catalog:
-        matcher = Matcher(catalog.expressions(), seconds=LOG_TIMEOUT_S)
+        matcher = Matcher(catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
         finder = LineFinder(catalog.heads(), catalog.begun_by)
     told: dict[int, Told] = {}
     log = Log()
@@ -62,12 +63,14 @@ def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
         elsewhere, nowhere = by_signature(store, list(log.errors.values()), told)
     if nowhere:
         store.lexical.catch_up()
-        store.embed_missing()
+        store.embed_missing(likely(store, nowhere[:MOST_TEXTS]))
     with store.reading() as catalog:
         by_meaning(store, nowhere[:MOST_TEXTS], told)
         slow = sorted(catalog.refs(matcher.slow).values())
         unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
-        return MatchedLog(results=answers(store, told), lines=log.lines, cut=log.cut, slow=slow, unknown=unknown)
+        return MatchedLog(
+            results=answers(store, told), lines=log.lines, cut=log.cut, unread=log.unread, slow=slow, unknown=unknown
+        )
 
 
 def keep(told: dict[int, Told], number: int, by: By, line: Line) -> None:
@@ -85,6 +88,8 @@ class Log:
 
     def __init__(self) -> None:
         self.lines = self.cut = 0
+        self.unread = 0  # lines whose errors were not looked at: there were too many before
+        self.used = 0.0  # seconds of the processor to read errors
         self.errors: dict[tuple[str, str], tuple[Error, list[int]]] = {}
         self.reader = Reader()
 
@@ -92,8 +97,15 @@ class Log:
         """Take a piece of the log, and which of its lines are known."""
         self.lines += len(block)
         self.cut += sum(line.is_cut for line in block)
-        if len(self.errors) >= MOST_ERRORS:
+        if len(self.errors) >= MOST_ERRORS or self.used > LOG_TIMEOUT_S:
+            self.unread += len(block)
             return
+        began = thread_time()
+        self.read_errors(block, known)
+        self.used += thread_time() - began
+
+    def read_errors(self, block: Sequence[Line], known: set[int]) -> None:
+        """Take the errors of a piece of the log."""
         if not TELLS.search(b"\n".join(line.text for line in block)):
             self.end()
             return
@@ -145,6 +157,13 @@ def by_meaning(store: Store, found: Found, told: dict[int, Told]) -> None:
         for number, similarity in nearest(store, error.text):
             if similarity >= store.settings.retrieval.critical:
                 add(told, number, Told("similarity", error.text, lines, min(1.0, similarity)))
+
+
+def likely(store: Store, found: Found) -> list[int]:
+    """Return the failures that share words with errors: their vectors are needed first, where some are missing."""
+    if store.vectors is None or not store.vectors.is_behind:
+        return []
+    return [number for error, _ in found for number in store.lexical.search(error.text, ["failure"], MOST_LIKELY)]
 
 
 def nearest(store: Store, text: str) -> Iterable[tuple[int, float]]:

@@ -3,14 +3,17 @@
 import contextlib
 import os
 import re
+import sqlite3
 from pathlib import Path
 
 from graphmem import beneath, git
 from graphmem.errors import NotFound
+from graphmem.ledger.clone_id import find_clone
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import FOLDER, is_plain
+from graphmem.ledger.layout import FOLDER, Layout, is_plain
 from graphmem.model.field import format_time
-from graphmem.store import Store, open_store
+from graphmem.search.vectors import current_files
+from graphmem.store import CATALOG, Store, open_store, remove_catalog
 
 TREE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # the hash of a tree, which a past state is named by
 KEPT = 5  # past states that stay at hand; each is as large as the store
@@ -35,6 +38,7 @@ def open_past(present: Store, at: str) -> Store:
         root = present.local / "at" / tree
         if not beneath.is_folder(root):
             take_out(folder, files, root)
+            begin_from(present, find_clone(Layout(root)).layout.local)
         with beneath.folder(root) as handle:
             os.utime(handle)
         forget_oldest(root.parent)
@@ -79,6 +83,19 @@ def take_out(folder: Path, files: dict[str, str], root: Path) -> None:
         beneath.remove_folder(draft)
         if not beneath.is_folder(root):
             raise
+
+
+def begin_from(present: Store, local: Path) -> None:
+    """Begin with the catalog and the vectors of now: only rows that were other then have to be read and embedded."""
+    try:
+        present.sync()
+        with beneath.folder(local, make=True):
+            present.catalog.copy(local / CATALOG)
+        with beneath.folder(local / "vectors", make=True):
+            for path in current_files(present.catalog.connection, present.local / "vectors"):
+                beneath.copy(path, local / "vectors" / path.name)
+    except (OSError, sqlite3.Error):  # without them everything is read, which takes longer
+        remove_catalog(local / CATALOG)
 
 
 def forget_oldest(folder: Path) -> None:

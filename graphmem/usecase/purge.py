@@ -154,7 +154,7 @@ def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator
     yield "state/", lambda: forget_on_this_machine(store, doomed)
     yield "the graph", store.graph.forget
     yield "past states", lambda: beneath.remove_folder(store.local / beneath.PAST)
-    with contextlib.suppress(RuntimeError):  # a user without a home has no cache
+    with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
         folder = cached(store.layout)
         yield "the user's cache", lambda: beneath.remove_folder(folder)
     if digests:

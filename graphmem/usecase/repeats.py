@@ -89,12 +89,12 @@ def embed_input(store: Store, lines: Iterable[bytes]) -> None:
             if model is not None and issubclass(model, Memory):
                 made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
                 texts.append(made.search_text if isinstance(made, Memory) else "")
-    store.embed_ahead(texts)
+    store.embed_ahead(texts, seconds=None)
 
 
 def pool_of(store: Store, kind: str, texts: Sequence[str]) -> Pool:
     """Return the live records of a kind with their vectors, and behind these the vectors of new texts."""
-    store.embed_missing()
+    store.embed_missing(seconds=None)
     numbers = [number for number, *_ in store.catalog.live_rows(kind)]
     known = dict(store.vectors.of(numbers)) if store.vectors is not None else {}
     pool = Pool(None)

@@ -206,7 +206,7 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
         embedded = 0
         if embed:
             store.lexical.catch_up()
-            embedded = store.embed_missing()
+            embedded = store.embed_missing(seconds=None)
         records, edges = store.graph.rebuild()
     return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)
 

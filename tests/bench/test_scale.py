@@ -20,6 +20,7 @@ from graphmem import Memory
 from graphmem.graph.engine import Connection
 from graphmem.names import edge_key, row_id
 from tests.bench.test_speed import note, report
+from tests.sample import graph_of
 
 pytestmark = pytest.mark.bench
 
@@ -93,7 +94,7 @@ def test_two_hops_three_hops_and_a_path(memory: Memory) -> None:
     order = sorted(degrees, key=lambda number: (degrees[number], number))
     hub, median = order[-1], order[len(order) // 2]
     refs = memory.store.catalog.refs([hub, median, *order[len(order) // 3 : len(order) // 3 + 2]])
-    with memory.store.graph.reading() as connection:
+    with graph_of(memory) as connection:
         connection.set_max_threads_for_exec(1)
         for number, name, times in ((median, "median", 5), (hub, "hub", 2)):
             ref = refs[number]

@@ -25,6 +25,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.graph.engine import open_database
+from tests.sample import graph_of
 
 pytestmark = pytest.mark.bench
 
@@ -250,7 +251,7 @@ def test_related_two_hops(tmp_path: Path, size: int) -> None:
     memory.stats()
     starts = [f"failure/record-{n * 8}" for n in range(3, 53)]
     ours = statistics.median(cpu(memory.related, ref) for ref in starts)
-    with memory.store.graph.reading() as connection:
+    with graph_of(memory) as connection:
         typed = (
             "MATCH (a:Failure {key: $key})-[r]-(b)-[s]-(c) WHERE id(c) <> id(a)"
             " RETURN b.ref, r.weight, c.ref, s.weight, r.weight * s.weight"

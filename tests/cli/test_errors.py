@@ -48,7 +48,15 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("related x --max-hops 9", 2, "max-hops 9 is not between 1 and 6", None),
         ("related x --min-strength nan", 2, "min-strength nan is no strength", "a number above 0"),
         ("related x --direction up", 2, "direction 'up' is none", "one of: out, in, both"),
-        ("cypher --timeout 0 x", 2, "timeout 0 is no time", "seconds above 0"),
+        *(
+            (
+                f"cypher --timeout {given} RETURN+1",
+                2,
+                f"timeout {shown} is not possible",
+                "seconds above 0, at most 3,600",
+            )
+            for given, shown in (("0", "0"), ("1e300", "1e+300"), ("nan", "nan"), ("inf", "inf"), ("-1", "-1"))
+        ),
         ("cypher", 2, "give a query, or --named NAME", "see: graphmem cypher --list"),
         (
             "feedback x",

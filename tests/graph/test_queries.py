@@ -16,6 +16,7 @@ from graphmem.graph.graph import opened
 from graphmem.graph.query import Stored, all_stored
 from graphmem.graph.shape import define
 from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
+from tests.sample import graph_of
 
 QUERIES = list(all_stored().values())
 READS = [query for query in QUERIES if not query.is_write]
@@ -114,7 +115,7 @@ def test_a_query_is_used_in_at_most_one_place(query: Stored) -> None:
     if verb == "put" and noun in KINDS:  # all of them where the name is put together
         return
     assert len(places) == 1 or (places == [] and not query.is_write), places
-    assert all(place.startswith("writes.py" if query.is_write else "reads.py") for place in places)
+    assert all(place.startswith("writes.py" if query.is_write else "graph.py") for place in places)
 
 
 def test_no_query_stands_outside_of_the_folder() -> None:
@@ -188,7 +189,7 @@ def test_failure_unsolved(graph: Memory) -> None:
 def test_graph_nodes_and_edges(graph: Memory) -> None:
     stats = graph.stats()
     assert (stats.records["failure"], stats.entities, stats.relations["causes"]) == (5, {"order": 2}, 4)
-    with graph.store.reading(), graph.store.graph.reading() as connection:
+    with graph_of(graph) as connection:
         for name, names, number in (
             ("graph/nodes", {"label": "Failure"}, 5),
             ("graph/nodes", {"label": "Order"}, 2),

@@ -16,7 +16,7 @@ import kuzu
 import pytest
 
 from graphmem.graph.query import Stored, all_stored
-from tests.sample import open_memory
+from tests.sample import graph_of, open_memory
 
 READS = [query for query in all_stored().values() if not query.is_write]
 SIZES = (2_000, 20_000)  # records beside the neighbourhood; three times as many edges
@@ -87,7 +87,7 @@ def costs(tmp_path_factory: pytest.TempPathFactory) -> list[Costs]:
     for size in SIZES:
         with open_memory(tmp_path_factory.mktemp("graph")) as memory:
             memory.add_rows(json.dumps(row).encode() for row in (*near(), *far(size)))
-            with memory.store.reading(), memory.store.graph.reading() as connection:
+            with graph_of(memory) as connection:
                 found.append({query.name: cost(query, connection) for query in READS})
     return found
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError, Memory
-from tests.sample import Clock, contents, data, edge, failure, line, open_memory, pattern, write
+from tests.sample import Clock, contents, data, edge, failure, graph_of, line, open_memory, pattern, write
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 KEYED = ("failure/alpha", "failure/beta", "failure/gamma", "pattern/alpha", "pattern/beta", "part/alpha", "part/a b/c")
@@ -267,7 +267,7 @@ def state(memory: Memory) -> dict[str, Any]:
 def graph(memory: Memory) -> dict[str, list[str]]:
     """Return every node and edge of the graph, without the engine's own numbers."""
     found: dict[str, list[str]] = {}
-    with memory.store.reading(), memory.store.graph.reading() as connection:
+    with graph_of(memory) as connection:
         for name, query in (
             ("nodes", "MATCH (n) RETURN n"),
             ("edges", "MATCH (a)-[r]->(b) RETURN a.ref, r, b.ref"),

@@ -13,7 +13,7 @@ from graphmem import GraphmemError
 from graphmem.catalog.catalog import parse_record
 from graphmem.model import Lesson
 from graphmem.rules.standing import standing
-from tests.sample import Clock, open_memory
+from tests.sample import Clock, graph_of, open_memory
 
 NAMES = ("a", "b", "c")
 names, days = st.sampled_from(NAMES), st.integers(1, 28)
@@ -95,7 +95,7 @@ class History:
         memory.list("lesson")
         run = memory.store.catalog.connection.execute
         query = "MATCH (l:Lesson) OPTIONAL MATCH (l)-[:SEEN_IN]->(r:Run) RETURN l.key, l.frequency, r.run"
-        with memory.store.reading(), memory.store.graph.reading() as connection:
+        with graph_of(memory) as connection:
             nodes = sorted(connection.execute(query).get_all(), key=repr)
         return (
             run("SELECT record, frequency, silent, last_run, is_faded FROM standing ORDER BY record").fetchall(),

@@ -14,6 +14,7 @@ import pytest
 from graphmem import Conflict, GraphmemError, Memory, Unavailable
 from graphmem.catalog.catalog import checksum
 from graphmem.catalog.intake import Batch
+from graphmem.config import private_folder
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.row import entry
 from tests.sample import contents, data, failure, open_memory, write
@@ -106,6 +107,44 @@ def test_a_store_has_a_cache_folder_of_its_own(tmp_path: Path, monkeypatch: pyte
             with pytest.raises(Unavailable, match="local is no folder"):  # the lock that writers share is there
                 memory.failures.add("another", name="another")
     assert len(list((tmp_path / "cache/graphmem/stores").iterdir())) == 2
+
+
+def test_a_store_without_a_cache_leaves_one_temporary_folder_not_one_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command left a catalog in a new temporary folder, for ever."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/none")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with open_memory(tmp_path / "store") as memory:
+        memory.failures.add("went wrong", name="a")
+    shutil.rmtree(tmp_path / "store/.graphmem/local")
+    (tmp_path / "store/.graphmem/local").write_text("no folder")
+    for _ in range(3):
+        with open_memory(tmp_path / "store") as memory:
+            assert [found.ref for found in memory.list().results] == ["failure/a"]
+    (folder,) = temporary.iterdir()
+    assert folder.stat().st_mode & 0o077 == 0
+    assert len(list((folder / "stores").iterdir())) == 1
+
+
+def test_a_temporary_folder_that_another_user_could_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/none")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    place = tmp_path / f"graphmem-{os.getuid()}"
+    place.symlink_to(tmp_path)
+    with pytest.raises(Unavailable, match="cannot be used for temporary files"):
+        private_folder()
+    place.unlink()
+    place.mkdir()
+    place.chmod(0o777)
+    with pytest.raises(Unavailable, match="cannot be used for temporary files"):
+        private_folder()
 
 
 # --- other programs ------------------------------------------------------------------------------------------------

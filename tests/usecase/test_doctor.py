@@ -171,7 +171,7 @@ def test_a_damaged_catalog_is_told_and_made_anew(memory: Memory, tmp_path: Path)
 
 def test_a_graph_that_cannot_be_read_is_told_and_made_anew(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("boom", name="a")
-    memory.validate()
+    memory.cypher("RETURN 1")
     path = tmp_path / ".graphmem/local/graph.kuzu"
     found = os.stat(path)
     with open(path, "r+b") as file:

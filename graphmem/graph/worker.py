@@ -1,0 +1,150 @@
+"""
+Runs the engine in child processes, and in no other.
+
+The engine ends its process by a signal where the disk is full, keeps the memory that it once took, and a page of its
+file that is damaged can do anything. In a child none of that reaches the program that holds a ``Memory``.
+Decision: docs/decisions/0013-the-engine-runs-in-child-processes.md.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from graphmem.errors import GraphmemError, Unavailable
+
+CHILD = "import sys; sys.path[:] = sys.argv[3:]; from graphmem.graph.{module} import main; main()"
+KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "LC_ALL", "LC_CTYPE")  # what Python may need to start
+PR_SET_PDEATHSIG = 1  # of Linux's prctl: the signal that this process gets when its parent ends
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended: what it wrote, its exit status (negative for a signal), and whether its time was up."""
+
+    output: bytes
+    status: int
+    is_timed_out: bool
+
+    @property
+    def signal_name(self) -> str | None:
+        """The signal that ended it; None where it exited."""
+        return signal.Signals(-self.status).name if self.status < 0 else None
+
+
+# --- the parent --------------------------------------------------------------------------------------------------
+
+
+def ask(module: str, request: Mapping[str, Any], *, timeout_s: float | None, most_bytes: int) -> Ended:
+    """
+    Run ``main`` of a module of this folder in a child process: it reads the request, and writes its answer.
+
+    Args:
+        timeout_s: seconds until the child is stopped; None to wait until it ends.
+        most_bytes: of the answer that are read; a child that writes more is stopped.
+    """
+    here = str(Path(__file__).parents[2])
+    places = [here, *(place for place in sys.path if os.path.isabs(place))]
+    command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", CHILD.format(module=module), str(os.getpid()), "-"]
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment = {**kept, "HOME": os.devnull, "OMP_NUM_THREADS": "1"}  # the engine makes folders in HOME
+    pipe = subprocess.PIPE
+    end = None if timeout_s is None else time.monotonic() + timeout_s
+    with subprocess.Popen(
+        [*command, *places], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
+    ) as child:
+        assert child.stdin is not None and child.stdout is not None
+        try:
+            with suppress(BrokenPipeError):
+                child.stdin.write(json.dumps(request).encode())
+            with suppress(BrokenPipeError):
+                child.stdin.close()
+            output, is_timed_out = read(child.stdout.fileno(), end, most_bytes)
+            if not is_timed_out and len(output) <= most_bytes:
+                child.wait()
+        finally:
+            child.kill()  # a no-op for a child that has ended; its status stays its own
+        status = child.wait()
+    return Ended(output, status, is_timed_out)
+
+
+def read(handle: int, end: float | None, most_bytes: int) -> tuple[bytes, bool]:
+    """Return what comes out of a pipe until it ends or is too much, and whether the time was up before."""
+    waiting = select.poll()
+    waiting.register(handle)
+    found = bytearray()
+    while len(found) <= most_bytes:
+        left = None if end is None else max(0.0, end - time.monotonic()) * 1000
+        if not waiting.poll(left):
+            return bytes(found), True
+        data = os.read(handle, MIB)
+        if not data:
+            break
+        found += data
+    return bytes(found), False
+
+
+def broke_down(ended: Ended, folder: Path, doing: str) -> Unavailable:
+    """Return the error for a child that ended without an answer, with what is scarce on this machine."""
+    how = ended.signal_name or f"exit status {ended.status}"
+    limits = [f"{free_bytes(folder) // MIB:,} MiB are free on its disk"]
+    for which, noun in (
+        (resource.RLIMIT_AS, "virtual memory (ulimit -v)"),
+        (resource.RLIMIT_FSIZE, "files (ulimit -f)"),
+    ):
+        most = resource.getrlimit(which)[0]
+        if most != resource.RLIM_INFINITY:
+            limits.append(f"{noun} may have {most // MIB:,} MiB")
+    return Unavailable(
+        f"the graph engine broke down while it {doing} ({how})",
+        hint=f"the files are whole, and the graph is made again from them; {', '.join(limits)}",
+    )
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes this user may still write on the disk of a folder."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+# --- the child ---------------------------------------------------------------------------------------------------
+
+
+def request() -> Any:
+    """Return what the parent asks for; from here on this process ends when its parent does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if len(sys.argv) > 1 and sys.argv[1].isdigit() and os.getppid() != int(sys.argv[1]):
+        os._exit(1)  # it ended before it was watched
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return json.loads(sys.stdin.buffer.read())
+
+
+def answer_with(output: int, answer: bytes) -> NoReturn:
+    """Write the answer and end without taking the engine apart."""
+    while answer:
+        answer = answer[os.write(output, answer) :]
+    os._exit(0)
+
+
+def said(error: GraphmemError) -> dict[str, Any]:
+    """Return an error as the parent makes it again."""
+    return {"message": error.message, "hint": error.hint, "details": error.details}
+
+
+def silence() -> int:
+    """Send what the engine prints nowhere; return the descriptor of the real standard output."""
+    output = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return output

@@ -1,0 +1,147 @@
+"""Match expressions that a branch brings: whatever they are, a log and a query end within their budget."""
+
+import re
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphmem import Memory
+from graphmem.constants import EXPRESSION_TIMEOUT_S, LOG_TIMEOUT_S
+from graphmem.model.failure import refuse_malformed
+from graphmem.search.expressions import Matcher, blocks, lines_of
+from tests.rules.test_expression import EXPRESSIONS, FLAGS
+from tests.sample import data, failure
+
+SECONDS = 0.2  # the budget in the property test
+SLACK_S = 0.6  # one call of an engine that cannot be stopped: the largest expression is compiled
+ATOMS = st.sampled_from(["a", "b", "aa", ".", r"\w", "[ab]", "[^c]", "A", " ", "x"])
+COUNTS = ("*", "+", "?", "{2}", "{1,50}", "{100}", "{300,}", "{1000}", "{0,4294967294}", "*?", "{90}+")
+WRAPS = ("(?:%s)", "(%s)", "(?=%s)", "(?!%s)", r"(%s)\1", "(?>%s)", "(?:%s|aa)", "(?:a|%s)", "(?i:%s)")
+
+
+def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Return expressions with groups in groups and counts of counts."""
+    return (
+        st.builds(lambda part, wrap, times: f"(?:{wrap % part}){times}", inner, st.sampled_from(WRAPS),
+                  st.sampled_from(COUNTS))
+        | st.lists(inner, min_size=2, max_size=4).map("".join)
+        | st.lists(inner, min_size=2, max_size=4).map("|".join)
+    )  # fmt: skip
+
+
+HOSTILE = st.recursive(ATOMS, larger, max_leaves=10).map(lambda text: text + "(?!x1)[c-z]")
+LOG = b"\n".join([b"a" * 16_000] * 10 + [b"ab" * 4_000, b"a b " * 3_000] * 3)
+
+
+def took(work: Callable[[], object]) -> float:
+    """Return the processor seconds of some work."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def search(matcher: Matcher, log: bytes) -> set[int]:
+    return {key for block in blocks(lines_of(log.split(b"\n"))) for key, _ in matcher.find(block)}
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(HOSTILE, min_size=1, max_size=20))
+def test_hostile_expressions_have_one_budget(expressions: list[str]) -> None:
+    usable = [text for text in expressions if can_be_stored(text)]
+
+    def work() -> None:
+        matcher = Matcher(enumerate(usable), seconds=SECONDS)
+        assert matcher.slow.keys() <= set(range(len(usable)))
+        search(matcher, LOG)
+
+    assert took(work) < 2 * SECONDS + SLACK_S
+
+
+def can_be_stored(text: str) -> bool:
+
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "(?:a|aa)+(?!x1)[c-z]{1}",
+        r"(?:a+a+a+)+b(?<!x)",
+        r"(a+)+\1(?=b)",
+        "(?:(?:(?:[ab]{1000}){1000}){1000})(?!x)",
+        ".",
+        "(?:x?){900}" * 60,
+        "[ab]*[ab]*[ab]*c",
+    ],
+    ids=["backtracking", "lookbehind", "backreference", "counts", "everything", "large", "linear"],
+)
+def test_any_number_of_hostile_expressions_takes_no_longer_than_a_few(hostile: str) -> None:
+    expressions = [(number, f"{hostile}(?:y{{0,{number}}})") for number in range(600)]
+    log = b"\n".join([b"a" * 16_000] * 50)
+    found: set[int] = set()
+
+    def work() -> None:
+        matcher = Matcher([(-1, "bbbb"), *expressions], seconds=LOG_TIMEOUT_S)
+        found.update(search(matcher, b"bbbb\n" * 3 + log))
+        assert -1 in found  # what was found before the budget was spent is kept
+        assert len(matcher.slow) > 500 or hostile in (".", "[ab]*[ab]*[ab]*c", "(?:x?){900}" * 60)
+
+    assert took(work) < 2 * LOG_TIMEOUT_S + 2 * SLACK_S
+
+
+def test_a_store_of_hostile_expressions_is_matched_in_a_few_seconds_and_says_what_was_left_aside(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the review had it: 30 of them took 67 seconds."""
+    memory.failures.add("fine", name="fine", match="this is fine")
+    memory.add_rows(
+        f'{{"kind":"failure","name":"h{n}","trigger":"t{n}","match":"(?:a|aa)+(?!x{n})[c-z]{{1}}"}}' for n in range(300)
+    )
+    log = b"\n".join([b"this is fine", *[b"a" * 16_000] * 50])
+    answers = []
+    assert took(lambda: answers.append(memory.match(log))) < 2 * LOG_TIMEOUT_S + 2.0
+    assert [hit.ref for hit in answers[0].results if hit.by == "match"] == ["failure/fine"]
+    assert len(answers[0].slow) >= 290
+    assert took(lambda: memory.query(log.decode())) < 2 * EXPRESSION_TIMEOUT_S + 2.0
+
+
+def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory) -> None:
+    """A log of 16 MiB that is nothing but errors took 35 seconds."""
+    log = (b"ValueError: no such price\n" for _ in range(1_200_000))
+    answers = []
+    assert took(lambda: answers.append(memory.match(log))) < 12.0
+    assert answers[0].lines == 1_200_000
+    assert 0 < answers[0].unread < 1_200_000
+    assert answers[0].unknown == ["ValueError: no such price"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.builds(str.__add__, FLAGS, EXPRESSIONS) | HOSTILE | st.text("ab()[]{}|?*+^$\\<=!:P1,-", max_size=14))
+def test_an_expression_is_refused_exactly_where_python_refuses_it(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        errors = (re.error, RecursionError, OverflowError)
+        try:
+            refuse_malformed(text)
+        except errors:
+            assert not can_be_stored(text)
+        else:
+            assert can_be_stored(text)
+
+
+def test_expressions_that_take_long_to_compile_do_not_hold_up_the_first_reading(memory: Memory, tmp_path: Path) -> None:
+    """Each of them takes Python a second to compile."""
+    wide = "(?i)" + "[\x00-\U0010ffff]" * 140
+    rows = b"".join(failure(f"f{n}", f"t{n}", match=f"{wide}{n}") for n in range(30))
+    data(tmp_path, "failure").write_bytes(rows)
+    assert took(memory.list) < 2.0
+    assert len(memory.list().results) == 30
