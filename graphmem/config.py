@@ -47,7 +47,7 @@ class Embedding(Section):
 class Retrieval(Section):
     """The numbers of scores, tiers, near-duplicates and traversal; each is explained in constants.py."""
 
-    half_life_days: Annotated[float, Field(gt=0, le=36_500)] = constants.HALF_LIFE_DAYS
+    half_life_days: Annotated[float, Field(gt=0, le=1_000_000)] = constants.HALF_LIFE_DAYS
     critical: Share = constants.CRITICAL
     productive: Share = constants.PRODUCTIVE
     exploration: Share = constants.EXPLORATION
@@ -340,5 +340,3 @@ def checked(values: Mapping[str, Any], ignored: tuple[str, ...]) -> Settings:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise BadInput(f"setting {name!r} is {shown(first['input'])}", hint=first["msg"]) from None
-    except OverflowError:  # an integer that no float holds
-        raise BadInput("a setting is a number out of all bounds", hint="see docs/reference/config.md") from None

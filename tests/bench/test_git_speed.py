@@ -16,6 +16,7 @@ import pytest
 from graphmem import Memory
 from graphmem.graph import rebuild as graph_rebuild
 from graphmem.graph import shape
+from graphmem.textconv import told
 from tests.bench.test_speed import TYPES, cpu, lines, mixed_rows, new_store, note, report
 
 pytestmark = pytest.mark.bench
@@ -95,6 +96,13 @@ def test_switching_branches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     note(
         "to a branch that differs by 500 rows and back, a query on each", statistics.median(times), None, "at most 1 s"
     )
+
+
+def test_converting_for_git_diff() -> None:
+    row = {"created_at": "2026-11-01T09:30:00.000Z", "kind": "failure", "tags": ["a"], "cost": 3, "fix": "do\nthat"}
+    rows = [orjson.dumps({**row, "name": f"f{number}", "trigger": f"error {number}"}) for number in range(100_000)]
+    data = b"\n".join(rows)
+    note("the text of 100,000 records for git diff, one version", cpu(told, data), None, "at most 2 s")
 
 
 def test_rebuilding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

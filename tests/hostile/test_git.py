@@ -180,4 +180,4 @@ def test_git_is_run_in_one_place() -> None:
             if isinstance(node, ast.List) and node.elts and isinstance(node.elts[0], ast.Constant):
                 assert node.elts[0].value != "git" or file == "git.py", f"{file}:{node.lineno}"
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("subprocess.", "os.system")):
-                assert file in ("git.py", "child.py", "graph/sandbox.py", "usecase/clone.py"), f"{file}:{node.lineno}"
+                assert file in ("git.py", "child.py", "graph/worker.py", "usecase/clone.py"), f"{file}:{node.lineno}"
