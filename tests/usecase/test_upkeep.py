@@ -51,6 +51,7 @@ def test_a_stale_schema_json_is_said_and_renewed(memory: Memory, tmp_path: Path)
 def test_validate_sees_a_graph_that_differs(memory: Memory) -> None:
     memory.failures.add("boom", name="a")
     memory.cypher("RETURN 1")
+    memory.validate()
     memory.store.catalog.connection.execute("UPDATE record SET is_live = 0")  # behind everybody's back
     checked = memory.validate()
     assert not checked.ok
