@@ -8,6 +8,7 @@ Source: docs/guarantees.md, "With a hostile branch".
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -64,8 +65,9 @@ def find_clone(layout: Layout) -> Clone:
             if path := tracked(layout, folder):
                 return elsewhere(clone, is_tracked(path))
             clone.notices = tuple(mark(layout, known, clone.index))
-    except OSError:
-        reason = f"{layout.local} is no folder that can be written, or the id of this clone cannot be kept"
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        reason = f"{layout.local} is no folder that can be written, or the id of this clone cannot be kept ({what})"
         return elsewhere(clone, Unavailable(reason, hint="reading goes on"))
     return clone
 
@@ -100,6 +102,8 @@ def mark(layout: Layout, known: str, index: str) -> Iterator[str]:
     for folder in own_folders(layout):
         found = read_mark(folder)
         if found.partition(" ")[0] != known and beneath.entries(folder):
+            if os.lstat(folder).st_uid != os.geteuid():
+                raise PermissionError(errno.EPERM, "made by another user", str(folder))
             beneath.remove_folder(folder)
             yield f"removed {FOLDER}/{folder.name}, which was not made in this clone: {SAID[folder.name]}"
         with beneath.folder(folder, make=True):
@@ -153,16 +157,17 @@ def kept_id(folder: Path | None) -> Iterator[str]:
         path = id_file(folder)
     except RuntimeError as error:
         raise OSError("a user without a home") from error
-    with beneath.folder(path.parent, make=True):
-        handle = beneath.descriptor(path, os.O_RDWR | os.O_CREAT)
     try:
-        os.fchmod(handle, 0o600)
+        handle = beneath.descriptor(path, os.O_RDONLY)  # in a repository that users share, who made it may not be us
+    except FileNotFoundError:
+        with beneath.folder(path.parent, make=True):
+            handle = beneath.descriptor(path, os.O_RDWR | os.O_CREAT)
+    try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         found = os.pread(handle, 100, 0).decode("ascii", "replace")
         if not ID.fullmatch(found):
             found = token_hex(16)
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, found.encode(), 0)
+            beneath.write(path, found.encode())
         yield found
     finally:
         os.close(handle)

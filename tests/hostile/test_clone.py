@@ -209,3 +209,35 @@ def test_a_store_of_another_user_is_used_only_by_its_name(tmp_path: Path, monkey
     monkeypatch.setenv("SUDO_UID", "12345")
     with Memory() as memory:
         assert refs(memory) == {"failure/ours"}
+
+
+def test_what_another_user_made_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without git two users of one folder have two ids: neither takes the other's undo notes away."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("ours", name="ours")
+    for name in ("local", "state"):
+        os.chown(tmp_path / ".graphmem" / name, 12345, -1)
+    before = sorted((tmp_path / ".graphmem/state").rglob("*"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with open_memory(tmp_path) as memory:
+        assert refs(memory) == {"failure/ours"}
+        with pytest.raises(Unavailable, match="made by another user"):
+            memory.failures.add("more", name="more")
+    assert sorted((tmp_path / ".graphmem/state").rglob("*")) == before
+
+
+def test_users_who_share_a_repository_share_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = Repository(tmp_path / "shared")
+    with open_memory(repository.folder) as memory:
+        memory.failures.add("ours", name="ours")
+    repository.commit("the store")
+    (repository.folder / ".git/graphmem-clone-id").chmod(0o444)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+    said: list[str] = []
+    with open_memory(repository.folder, said=said) as memory:
+        memory.failures.add("more", name="more")
+        assert len(memory.undoable().writes) == 2
+    assert said == []
