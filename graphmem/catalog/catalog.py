@@ -68,7 +68,7 @@ def connect(path: Path) -> sqlite3.Connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         is_own = version == VERSION and has_own_tables(connection)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second where a message has damaged bytes in it
-        if not is_damage(error):
+        if not isinstance(error, UnicodeDecodeError) and not is_damage(error):
             raise
         is_own = False
     if not is_own:
@@ -82,8 +82,8 @@ def connect(path: Path) -> sqlite3.Connection:
 def is_damage(error: Exception) -> bool:
     """Tell whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # of Python, about a text that is no UTF-8
-        return isinstance(error, UnicodeDecodeError) or (isinstance(error, sqlite3.Error) and "decode" in str(error))
+    if code is None:  # of Python's module, about a text that is no UTF-8
+        return isinstance(error, sqlite3.Error) and "decode" in str(error)
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -372,7 +372,7 @@ class Catalog:
                 found[number] = (
                     credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
                 )
-        if len(found) < len({*ids}):
+        if len(found) < len({*ids}) and self.damage():  # gone since they were found, or damaged
             raise DamagedCatalog("rows of the catalog are missing", hint=REPAIR)
         return dict(zip(found, self.named(list(found.values())), strict=True))
 
