@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Conflict, Locked
+from graphmem.catalog.intake import Batch
 from graphmem.model import Failure, Record
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, pattern
@@ -78,6 +79,27 @@ def test_every_answer_beside_a_checkout_is_of_one_branch(project: Path) -> None:
     assert asked > 50
     with open_memory(project) as memory:
         assert memory.validate().ok
+
+
+def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> None:
+    """Between two files of one reading git switches the branch: both are of one branch all the same."""
+    with open_memory(project) as memory:
+        assert memory.list("pattern", limit=1).total == 230
+    subprocess.run(["git", "checkout", "-q", "-f", "one"], cwd=project, check=True)
+    with open_memory(project) as memory:
+        original, branches = memory.store.ledger.read, ["two"]
+
+        def slowly(file: str, *, is_every_line: bool) -> Batch | None:
+            found = original(file, is_every_line=is_every_line)
+            if branches:
+                subprocess.run(["git", "checkout", "-q", "-f", branches.pop()], cwd=project, check=True)
+            return found
+
+        memory.store.ledger.read = slowly  # type: ignore[method-assign]
+        with memory.store.reading() as catalog:
+            count = "SELECT count(*) FROM record WHERE scope = ?"
+            totals = [catalog.connection.execute(count, (kind,)).fetchone()[0] for kind in ("failure", "pattern")]
+        assert totals == [440, 230]
 
 
 def test_what_is_written_beside_a_checkout_mixes_no_branches(project: Path) -> None:
