@@ -13,6 +13,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem import beneath
+from graphmem.catalog import clues
 from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
 from graphmem.config import Settings, load_settings, project_folder
 from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SUGGESTION_NAMES
@@ -157,10 +158,20 @@ class Store:
             self.say(text)
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Catalog]:
-        """Yield the catalog as the files are now; it stays as it is while the block runs."""
+    def reading(self, *, with_clues: bool = False) -> Iterator[Catalog]:
+        """
+        Yield the catalog as the files are now; it stays as it is while the block runs.
+
+        Args:
+            with_clues: every memory has its clues, `catalog.clues`.
+        """
         self.sync()
-        with self.catalog.unchanging():
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self.catalog.unchanging())
+            while with_clues and not clues.are_complete(self.catalog.connection):
+                stack.close()
+                clues.catch_up(self.catalog.connection)
+                stack.enter_context(self.catalog.unchanging())
             self.ledger.load_vocabulary()
             yield self.catalog
 

@@ -6,28 +6,32 @@ record comes, goes or is called something else.
 """
 
 import contextlib
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
 import orjson
 
-from graphmem.catalog import lessons
+from graphmem.catalog import clues, lessons
 from graphmem.catalog.catalog import Catalog, checksum, chunks, marks, table_of, told_apart
-from graphmem.catalog.entry import Entry, signature_of, text_hash
-from graphmem.model import Fact, Failure, Feedback, Memory, Purge, Record, Run
+from graphmem.catalog.entry import Entry, text_hash
+from graphmem.model import Fact, Feedback, Memory, Purge, Record, Run
 from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, split_ref
-from graphmem.rules.expression import Expression
-from graphmem.rules.line import trigger_lines
-from graphmem.rules.signature import error_keys
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
-OWNED = ("alias", "expression", "line", "error", "standing")  # tables of what follows from a record
+OWNED = (
+    "alias",
+    "signature",
+    "expression",
+    "line",
+    "error",
+    "clueless",
+    "standing",
+)  # tables of what follows from a record
 NO_END = (None, None)  # of an edge: the record that is not there
 
 
@@ -153,7 +157,7 @@ class Intake:
             vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
             if vectors:
                 self.remove_owned(part, touched)
-        rows, aliases, stale, owned, expressions, lines, errors = [], [], [], [], [], [], []
+        rows, aliases, stale, owned = [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             scope, key, name, is_live = record.scope, record.key, record.name, not record.is_archived
@@ -161,20 +165,12 @@ class Intake:
             old_digest, place = vectors.get(number, (None, None))
             rows.append((
                 number, file, scope, key, name, name, is_live,
-                digest, signature_of(record) if isinstance(record, Memory) else None,
-                place if digest == old_digest else None, line, checksum(number, line),
+                digest, place if digest == old_digest else None, line, checksum(number, line),
             ))  # fmt: skip
             if digest:
                 stale.append((number,))
             others = record.other_names
             aliases += [(alias, scope, number) for alias in others]
-            if isinstance(record, Failure):
-                for trigger in record.texts("trigger"):
-                    errors += [(row_id(error), number) for error in error_keys(trigger)]
-                    lines += line_rows(trigger, number)
-                for match in record.texts("match"):
-                    with contextlib.suppress(re.error, RecursionError, OverflowError):  # set aside by hand
-                        expressions += [(number, literal, match) for literal in Expression(match).literals]
             owned.append((number, record))
             touched.records.add(number)
             touched.nodes.add(f"{scope}/{key}")
@@ -185,12 +181,14 @@ class Intake:
             if was != (is_live, name, handles):  # a name that became an alias gives way to another record's name
                 touched.handles |= handles | (was[2] if was else set())
                 touched.moved |= {number} if was else set()
-        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
-        self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)
-        self.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
-        self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
+        memories = [(number, record) for number, record in owned if isinstance(record, Memory)]
+        if touched.rows > BULK:
+            clues.put_off(self.connection, [number for number, _ in memories])
+        else:
+            clues.add(self.connection, memories)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
 
@@ -460,15 +458,6 @@ class Intake:
             return
         rows = [(None, ref, None) for ref in sorted(touched.nodes)] + sorted(touched.edges)
         self.connection.executemany("INSERT INTO change (type, source, target) VALUES (?, ?, ?)", rows)
-
-
-def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
-    """Return the row of ``line`` for a trigger; none where nothing can be compared."""
-    lines = trigger_lines(trigger)
-    if not lines:
-        return []
-    rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])
-    return [(row_id(lines[0]), lines[0].rpartition(" ")[2], record, rest)]
 
 
 def later_fields(rows: Sequence[Row]) -> Row:
