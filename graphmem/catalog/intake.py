@@ -5,10 +5,10 @@ Records come first, so that edges find their ends; an edge whose end is missing 
 record comes, goes or is called something else.
 """
 
-import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
+from typing import Self
 
 import orjson
 
@@ -23,6 +23,7 @@ from graphmem.names import edge_key, row_id, split_ref
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
+ORDER = ("record", "relation", "fact")  # of the tables that rows of files go into
 OWNED = (
     "alias",
     "signature",
@@ -60,57 +61,76 @@ class Touched:
 
 
 class Intake:
-    """Takes what changed in the files into a catalog, inside the transaction that the caller opened."""
+    """
+    Takes what changed in the files into a catalog, inside the transaction that the caller opened.
+
+    Used with ``with``, at the end of which follows what depends on all changes. The batches come in the order of the
+    tables: records first, so that the edges find their ends.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.connection = catalog.connection
+        self.touched = Touched()
+        self.table = ""  # that the last batch was for
+        self.indexes: list[str] = []  # statements of those that the table has to get back
 
-    def apply(self, batches: Sequence[Batch]) -> None:
-        """Take in what changed in the files: records first, so that the edges find their ends."""
-        touched = Touched(rows=sum(len(b.gone) + len(b.entries) for b in batches))
-        for table, take in (
-            ("record", self.take_records),
-            ("relation", self.take_relations),
-            ("fact", self.take_facts),
-        ):
-            among = [batch for batch in batches if table_of(batch.file) == table]
-            with self.indexed_later(table, sum(len(batch.entries) for batch in among)):
-                for batch in among:
-                    take(batch, touched)
-        self.move_lessons(touched)
-        self.tell_names_apart(touched)
-        self.resolve_again(touched)
-        self.note_changes(touched)
+    @staticmethod
+    def order(file: str) -> tuple[int, str]:
+        """Return what data files are sorted by before they are taken in."""
+        return ORDER.index(table_of(file)), file
 
-    @contextlib.contextmanager
-    def indexed_later(self, table: str, rows: int) -> Iterator[None]:
-        """Make the indexes of a table anew after very many rows, which is cheaper than to keep them up row by row."""
-        if rows <= BULK or rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
-            yield
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            return  # the transaction takes everything back
+        self.make_indexes()
+        self.move_lessons(self.touched)
+        self.tell_names_apart(self.touched)
+        self.resolve_again(self.touched)
+        self.note_changes(self.touched)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were taken in or out."""
+        return self.touched.rows
+
+    def take(self, batch: Batch) -> None:
+        """Take in what changed in a file, or a part of it."""
+        table, touched = table_of(batch.file), self.touched
+        if table != self.table:
+            self.make_indexes()
+            self.table = table
+        touched.rows += len(batch.gone) + len(batch.entries)
+        self.index_later(table, len(batch.entries))
+        if table == "record":
+            self.remove_records(batch.gone, touched)
+            self.add_records(batch.file, batch.entries, touched)
+        elif table == "relation":
+            self.remove_relations(batch.gone, touched)
+            self.add_relations(batch.file, batch.entries, touched)
+        else:
+            self.remove_facts(batch.gone, touched)
+            self.add_facts(batch.file, batch.entries, touched)
+
+    def index_later(self, table: str, rows: int) -> None:
+        """Drop the indexes of a table before very many rows: to make them anew is cheaper than to keep them up."""
+        if self.indexes or rows <= BULK:
+            return
+        if rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
             return
         sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
-        indexes = self.connection.execute(sql, (table,)).fetchall()
-        for name, _ in indexes:
+        for name, statement in self.connection.execute(sql, (table,)).fetchall():
             self.connection.execute(f"DROP INDEX {name}")
-        yield
-        for _, statement in indexes:
+            self.indexes.append(statement)
+
+    def make_indexes(self) -> None:
+        """Make the indexes again that were dropped."""
+        for statement in self.indexes:
             self.connection.execute(statement)
-
-    def take_records(self, batch: Batch, touched: Touched) -> None:
-        """Take in what changed in a file of records."""
-        self.remove_records(batch.gone, touched)
-        self.add_records(batch.file, batch.entries, touched)
-
-    def take_relations(self, batch: Batch, touched: Touched) -> None:
-        """Take in what changed in a file of edges."""
-        self.remove_relations(batch.gone, touched)
-        self.add_relations(batch.file, batch.entries, touched)
-
-    def take_facts(self, batch: Batch, touched: Touched) -> None:
-        """Take in what changed in a file of things that happened."""
-        self.remove_facts(batch.gone, touched)
-        self.add_facts(batch.file, batch.entries, touched)
+        self.indexes.clear()
 
     def remove_records(self, gone: Collection[int], touched: Touched) -> None:
         """Take records out, with what their fields made."""
