@@ -24,15 +24,14 @@ def put_off(connection: sqlite3.Connection, ids: Collection[int]) -> None:
     connection.executemany("INSERT OR IGNORE INTO clueless VALUES (?)", [(number,) for number in ids])
 
 
-def are_complete(connection: sqlite3.Connection) -> bool:
-    """Tell whether every memory has its clues."""
-    return connection.execute("SELECT 1 FROM clueless LIMIT 1").fetchone() is None
+def missing(connection: sqlite3.Connection) -> int:
+    """Return how many memories have no clues yet."""
+    count: int = connection.execute("SELECT count(*) FROM clueless").fetchone()[0]
+    return count
 
 
 def catch_up(connection: sqlite3.Connection) -> None:
     """Add the clues that were put off; one process does it, others wait for it and find nothing left."""
-    if are_complete(connection):
-        return
     with transaction(connection):
         for part in chunks([number for (number,) in connection.execute("SELECT record FROM clueless")]):
             sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"

@@ -6,7 +6,6 @@ from functools import cache
 from itertools import islice
 from typing import Any, Literal
 
-from graphmem.catalog import clues
 from graphmem.model import Memory, Pattern, Record, Relation
 from graphmem.model.field import TEXT_BYTES
 from graphmem.model.record import Alternate, limits
@@ -44,7 +43,7 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
 
 def find_alike(store: Store, made: Memory) -> Likeness:
     """Look for the record that a new one repeats, and for those that are only similar."""
-    clues.catch_up(store.catalog.connection)
+    store.add_clues()
     repeats = store.catalog.repeating(made, MOST_ALIKE)
     if store.vectors is None or store.embedder is None:
         return judge(store, made, {}, repeats, store.catalog.stored)

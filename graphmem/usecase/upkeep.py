@@ -9,7 +9,6 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from graphmem import beneath
-from graphmem.catalog import clues
 from graphmem.catalog.catalog import transaction
 from graphmem.config import needs_trust, untrusted
 from graphmem.config import trust as trust_settings
@@ -206,7 +205,7 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
         store.report()
         embedded = 0
         if embed:
-            clues.catch_up(store.catalog.connection)
+            store.add_clues()
             store.lexical.catch_up()
             embedded = store.embed_missing(seconds=None)
         records, edges = store.graph.rebuild()

@@ -9,7 +9,9 @@ import pytest
 from graphmem import Memory
 from graphmem.catalog import clues
 from graphmem.catalog.intake import BULK
-from tests.sample import data, failure, open_memory, write
+from graphmem.ledger.row import line_id
+from graphmem.ledger.store import place_of
+from tests.sample import data, edge, failure, open_memory, write
 
 MANY = BULK + 1
 
@@ -24,7 +26,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def are_complete(memory: Memory) -> bool:
-    return clues.are_complete(memory.store.catalog.connection)
+    return not clues.missing(memory.store.catalog.connection)
 
 
 def test_reading_by_name_does_not_wait_for_the_clues(clone: Path) -> None:
@@ -103,4 +105,43 @@ def test_a_read_that_another_process_overtakes_with_many_rows_has_their_clues(cl
             pass
         clues.put_off(memory.store.catalog.connection, [1, 2])  # as another process does after this one's sync
         with memory.store.reading(with_clues=True) as catalog:
-            assert clues.are_complete(catalog.connection)
+            assert not clues.missing(catalog.connection)
+
+
+def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.store.SILENT_CLUES", BULK)
+    with open_memory(clone) as memory:
+        memory.get("f7")
+        text = f"working out what {MANY:,} memories are recognised by"
+        assert text not in memory.store.said
+        memory.match([b"gadget 7x"])
+        assert text in memory.store.said
+
+
+def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edges = [edge(f"failure/f{n}", "causes", f"failure/f{n + 1}") for n in range(MANY - 1)]
+    write(data(clone, "relations/causes"), *edges)
+    found = []
+    for held in (MANY * 2, 100):
+        monkeypatch.setattr("graphmem.ledger.store.ROWS_HELD", held)
+        with open_memory(clone) as memory:
+            memory.rebuild(embed=False)
+            connection = memory.store.catalog.connection
+            indexes = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' ORDER BY name").fetchall()
+            sql = "SELECT * FROM {} ORDER BY id"
+            rows = [connection.execute(sql.format(table)).fetchall() for table in ("record", "relation")]
+            found.append((indexes, rows, memory.validate().findings))
+    assert found[0] == found[1]
+    assert len(found[0][1][1]) == MANY - 1
+
+
+@pytest.mark.parametrize("number", [0, 3, 6])
+def test_the_place_of_a_row_is_found_in_the_bytes_of_a_file(number: int) -> None:
+    rows = sorted((line_id(row, frozenset()), row) for row in (failure(f"f{n}").rstrip(b"\n") for n in range(7)))
+    whole = b"".join(row + b"\n" for _, row in rows)
+    key, row = rows[number]
+    start, end = place_of(whole, key, frozenset())
+    assert whole[start:end] == row + b"\n"
+    without = whole[:start] + whole[end:]
+    assert place_of(without, key, frozenset()) == (start, start)
+    assert place_of(b"", key, frozenset()) == (0, 0)
