@@ -73,6 +73,7 @@ class Intake:
         self.connection = catalog.connection
         self.touched = Touched()
         self.table = ""  # that the last batch was for
+        self.ends: dict[str, tuple[int, str] | tuple[None, None]] = {}  # of edges, by how these name them
         self.indexes: list[str] = []  # statements of those that the table has to get back
 
     @staticmethod
@@ -240,14 +241,15 @@ class Intake:
         for part in chunks([entry.id for entry in entries]):
             if touched.rows <= BULK:
                 self.note_edges(part, touched)
-        ends = self.catalog.live({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
+        self.find_ends({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
+        ends = self.ends
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
         allowed: dict[tuple[str, str, str], bool] = {}  # few types and scopes, very many edges
         is_bulk = touched.rows > BULK
         settled, loose = [], []
         for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
             kind, source, target = row["type"], row["from"], row["to"]
-            src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
+            src, dst = ends[source], ends[target]
             weight = row.get("weight") or weights[kind]
             way = kind, split_ref(source)[0], split_ref(target)[0]
             if way not in allowed:
@@ -272,6 +274,12 @@ class Intake:
         if touched.rows <= BULK:
             for part in chunks([entry.id for entry in entries]):
                 self.note_edges(part, touched)
+
+    def find_ends(self, refs: set[str]) -> None:
+        """Look up the records that these references mean; they recur from part to part, and records come before."""
+        new = refs - self.ends.keys()
+        found = self.catalog.live(new)
+        self.ends.update((ref, found.get(ref, NO_END)) for ref in new)
 
     def allows(self, kind: str, source: str, target: str) -> bool:
         """Tell whether an edge of a type may go from one scope to another; one that may not is used by nothing."""

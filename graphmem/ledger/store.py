@@ -42,7 +42,7 @@ from graphmem.ndjson import BOM, BadLine, Lines, decode, refuse_long
 from graphmem.rules.purged import Purges
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
-ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 30 MiB
+ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
 SETTLING_S = 0.3  # an editor may take this long to write a file in place: until then a half-written one is read again
 POLL_S = 0.002  # between two looks at what another program is about to end
 GIT_LOCK_S = 60.0  # a lock of git that is older was left by a dead process
