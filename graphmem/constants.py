@@ -147,6 +147,7 @@ GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits 
 FORMAT = 1  # of the files of a store
 FILE_BYTES = 2**30  # bytes of a data file at most; a kind may be a folder of files
 SILENT_BYTES = 4 * 2**20  # of data files that are read without a word; more takes over a second
+SILENT_CLUES = 10_000  # memories whose clues are made without a word; more takes over a second
 LOCK_TIMEOUT_S = 30.0  # seconds a writer waits for the lock
 GRAPH_BUFFER_BYTES = 256 * 2**20  # buffer pool of our own opens; a third of the default's opening time
 GRAPH_OVERHEAD_BYTES = 384 * 2**20  # address space of the engine beside what it reserves for the file; measured

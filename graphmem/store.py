@@ -13,9 +13,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem import beneath
+from graphmem.catalog import clues
 from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
 from graphmem.config import Settings, load_settings, project_folder
-from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SUGGESTION_NAMES
+from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SILENT_CLUES, SUGGESTION_NAMES
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.clone_id import Clone, cached, find_clone
@@ -157,12 +158,30 @@ class Store:
             self.say(text)
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Catalog]:
-        """Yield the catalog as the files are now; it stays as it is while the block runs."""
+    def reading(self, *, with_clues: bool = False) -> Iterator[Catalog]:
+        """
+        Yield the catalog as the files are now; it stays as it is while the block runs.
+
+        Args:
+            with_clues: every memory has its clues, `catalog.clues`.
+        """
         self.sync()
-        with self.catalog.unchanging():
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self.catalog.unchanging())
+            while with_clues and clues.missing(self.catalog.connection):
+                stack.close()
+                self.add_clues()
+                stack.enter_context(self.catalog.unchanging())
             self.ledger.load_vocabulary()
             yield self.catalog
+
+    def add_clues(self) -> None:
+        """Add the clues that were put off, and say so where it takes seconds."""
+        missing = clues.missing(self.catalog.connection)
+        if missing > SILENT_CLUES:
+            self.say_once(f"working out what {missing:,} memories are recognised by")
+        if missing:
+            clues.catch_up(self.catalog.connection)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Catalog]:

@@ -18,7 +18,6 @@ CREATE TABLE record (
   shown TEXT,                   -- the name that answers show; differs from name where two records hold one name
   is_live INTEGER,              -- not archived
   text_hash BLOB,               -- SHA-256 of the search text, NULL where it is not searched
-  signature INTEGER,            -- of a failure's or pattern's trigger, without what changes from run to run
   vector INTEGER,               -- its row in the vector file, NULL where it has none yet
   line BLOB,
   crc INTEGER                   -- CRC-32 of the line: SQLite does not notice when bytes change on the disk
@@ -26,12 +25,16 @@ CREATE TABLE record (
 CREATE INDEX record_name ON record (name);
 CREATE INDEX record_shown ON record (shown) WHERE shown <> name;
 CREATE INDEX record_scope ON record (scope, is_live);
-CREATE INDEX record_signature ON record (signature) WHERE signature IS NOT NULL;
 CREATE INDEX record_vector ON record (scope, vector) WHERE is_live AND text_hash IS NOT NULL;
 CREATE INDEX record_place ON record (vector, scope) WHERE is_live AND text_hash IS NOT NULL;
 
 CREATE TABLE alias (name TEXT, scope TEXT, record INTEGER, PRIMARY KEY (name, scope, record)) WITHOUT ROWID;
 CREATE INDEX alias_record ON alias (record);
+
+-- The signatures of memories: numbers that stand for the text that they are compared by, without what changes from run
+-- to run.
+CREATE TABLE signature (number INTEGER, record INTEGER, PRIMARY KEY (number, record)) WITHOUT ROWID;
+CREATE INDEX signature_record ON signature (record);
 
 -- The match expressions of live and archived failures, each with a literal that a text it finds must hold.
 CREATE TABLE expression (
@@ -46,6 +49,9 @@ CREATE INDEX line_record ON line (record);
 -- The errors that the triggers of failures tell of: numbers that stand for the keys of `rules.signature`.
 CREATE TABLE error (number INTEGER, record INTEGER, PRIMARY KEY (number, record)) WITHOUT ROWID;
 CREATE INDEX error_record ON error (record);
+
+-- Memories that have no row in `signature`, `expression`, `line` and `error` yet.
+CREATE TABLE clueless (record INTEGER PRIMARY KEY);
 
 CREATE TABLE relation (
   id INTEGER PRIMARY KEY,

@@ -35,7 +35,7 @@ from graphmem.rules.standing import Standing
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-VERSION = 8  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 9  # of the catalog's own tables; another one is thrown away and made again
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
     " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
@@ -49,8 +49,8 @@ REPAIR = "graphmem doctor --fix --yes"  # of a damaged catalog
 CHUNK = 500  # values in one IN list
 # What holds rows, and what follows from them.
 TABLES = (
-    "file", "record", "alias", "expression", "line", "error", "relation", "fact", "run", "seen", "standing", "stale",
-    "change",
+    "file", "record", "alias", "signature", "expression", "line", "error", "clueless", "relation", "fact", "run",
+    "seen", "standing", "stale", "change",
 )  # fmt: skip
 
 
@@ -399,10 +399,12 @@ class Catalog:
         keys = list(repeat_keys(record))
         among = f"IN ({marks(keys)})"
         sql = (
-            f"SELECT id, line, crc FROM record WHERE is_live AND (signature {among} OR id IN"
-            f" (SELECT record FROM error WHERE number {among})) ORDER BY signature {among} DESC, id LIMIT {limit}"
+            f"WITH same (id, is_error) AS (SELECT record, 0 FROM signature WHERE number {among}"
+            f" UNION ALL SELECT record, 1 FROM error WHERE number {among})"
+            " SELECT id, line, crc FROM same JOIN record USING (id) WHERE is_live"
+            f" GROUP BY id ORDER BY min(is_error), id LIMIT {limit}"
         )
-        found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys, *keys))]
+        found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
         return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:

@@ -5,29 +5,34 @@ Records come first, so that edges find their ends; an edge whose end is missing 
 record comes, goes or is called something else.
 """
 
-import contextlib
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
+from typing import Self
 
 import orjson
 
-from graphmem.catalog import lessons
+from graphmem.catalog import clues, lessons
 from graphmem.catalog.catalog import Catalog, checksum, chunks, marks, table_of, told_apart
-from graphmem.catalog.entry import Entry, signature_of, text_hash
-from graphmem.model import Fact, Failure, Feedback, Memory, Purge, Record, Run
+from graphmem.catalog.entry import Entry, text_hash
+from graphmem.model import Fact, Feedback, Memory, Purge, Record, Run
 from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, split_ref
-from graphmem.rules.expression import Expression
-from graphmem.rules.line import trigger_lines
-from graphmem.rules.signature import error_keys
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
-OWNED = ("alias", "expression", "line", "error", "standing")  # tables of what follows from a record
+ORDER = ("record", "relation", "fact")  # of the tables that rows of files go into
+OWNED = (
+    "alias",
+    "signature",
+    "expression",
+    "line",
+    "error",
+    "clueless",
+    "standing",
+)  # tables of what follows from a record
 NO_END = (None, None)  # of an edge: the record that is not there
 
 
@@ -56,57 +61,77 @@ class Touched:
 
 
 class Intake:
-    """Takes what changed in the files into a catalog, inside the transaction that the caller opened."""
+    """
+    Takes what changed in the files into a catalog, inside the transaction that the caller opened.
+
+    Used with ``with``, at the end of which follows what depends on all changes. The batches come in the order of the
+    tables: records first, so that the edges find their ends.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.connection = catalog.connection
+        self.touched = Touched()
+        self.table = ""  # that the last batch was for
+        self.ends: dict[str, tuple[int, str] | tuple[None, None]] = {}  # of edges, by how these name them
+        self.indexes: list[str] = []  # statements of those that the table has to get back
 
-    def apply(self, batches: Sequence[Batch]) -> None:
-        """Take in what changed in the files: records first, so that the edges find their ends."""
-        touched = Touched(rows=sum(len(b.gone) + len(b.entries) for b in batches))
-        for table, take in (
-            ("record", self.take_records),
-            ("relation", self.take_relations),
-            ("fact", self.take_facts),
-        ):
-            among = [batch for batch in batches if table_of(batch.file) == table]
-            with self.indexed_later(table, sum(len(batch.entries) for batch in among)):
-                for batch in among:
-                    take(batch, touched)
-        self.move_lessons(touched)
-        self.tell_names_apart(touched)
-        self.resolve_again(touched)
-        self.note_changes(touched)
+    @staticmethod
+    def order(file: str) -> tuple[int, str]:
+        """Return what data files are sorted by before they are taken in."""
+        return ORDER.index(table_of(file)), file
 
-    @contextlib.contextmanager
-    def indexed_later(self, table: str, rows: int) -> Iterator[None]:
-        """Make the indexes of a table anew after very many rows, which is cheaper than to keep them up row by row."""
-        if rows <= BULK or rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
-            yield
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            return  # the transaction takes everything back
+        self.make_indexes()
+        self.move_lessons(self.touched)
+        self.tell_names_apart(self.touched)
+        self.resolve_again(self.touched)
+        self.note_changes(self.touched)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were taken in or out."""
+        return self.touched.rows
+
+    def take(self, batch: Batch) -> None:
+        """Take in what changed in a file, or a part of it."""
+        table, touched = table_of(batch.file), self.touched
+        if table != self.table:
+            self.make_indexes()
+            self.table = table
+        touched.rows += len(batch.gone) + len(batch.entries)
+        self.index_later(table, len(batch.entries))
+        if table == "record":
+            self.remove_records(batch.gone, touched)
+            self.add_records(batch.file, batch.entries, touched)
+        elif table == "relation":
+            self.remove_relations(batch.gone, touched)
+            self.add_relations(batch.file, batch.entries, touched)
+        else:
+            self.remove_facts(batch.gone, touched)
+            self.add_facts(batch.file, batch.entries, touched)
+
+    def index_later(self, table: str, rows: int) -> None:
+        """Drop the indexes of a table before very many rows: to make them anew is cheaper than to keep them up."""
+        if self.indexes or rows <= BULK:
+            return
+        if rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
             return
         sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
-        indexes = self.connection.execute(sql, (table,)).fetchall()
-        for name, _ in indexes:
+        for name, statement in self.connection.execute(sql, (table,)).fetchall():
             self.connection.execute(f"DROP INDEX {name}")
-        yield
-        for _, statement in indexes:
+            self.indexes.append(statement)
+
+    def make_indexes(self) -> None:
+        """Make the indexes again that were dropped."""
+        for statement in self.indexes:
             self.connection.execute(statement)
-
-    def take_records(self, batch: Batch, touched: Touched) -> None:
-        """Take in what changed in a file of records."""
-        self.remove_records(batch.gone, touched)
-        self.add_records(batch.file, batch.entries, touched)
-
-    def take_relations(self, batch: Batch, touched: Touched) -> None:
-        """Take in what changed in a file of edges."""
-        self.remove_relations(batch.gone, touched)
-        self.add_relations(batch.file, batch.entries, touched)
-
-    def take_facts(self, batch: Batch, touched: Touched) -> None:
-        """Take in what changed in a file of things that happened."""
-        self.remove_facts(batch.gone, touched)
-        self.add_facts(batch.file, batch.entries, touched)
+        self.indexes.clear()
 
     def remove_records(self, gone: Collection[int], touched: Touched) -> None:
         """Take records out, with what their fields made."""
@@ -153,7 +178,7 @@ class Intake:
             vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
             if vectors:
                 self.remove_owned(part, touched)
-        rows, aliases, stale, owned, expressions, lines, errors = [], [], [], [], [], [], []
+        rows, aliases, stale, owned = [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             scope, key, name, is_live = record.scope, record.key, record.name, not record.is_archived
@@ -161,20 +186,12 @@ class Intake:
             old_digest, place = vectors.get(number, (None, None))
             rows.append((
                 number, file, scope, key, name, name, is_live,
-                digest, signature_of(record) if isinstance(record, Memory) else None,
-                place if digest == old_digest else None, line, checksum(number, line),
+                digest, place if digest == old_digest else None, line, checksum(number, line),
             ))  # fmt: skip
             if digest:
                 stale.append((number,))
             others = record.other_names
             aliases += [(alias, scope, number) for alias in others]
-            if isinstance(record, Failure):
-                for trigger in record.texts("trigger"):
-                    errors += [(row_id(error), number) for error in error_keys(trigger)]
-                    lines += line_rows(trigger, number)
-                for match in record.texts("match"):
-                    with contextlib.suppress(re.error, RecursionError, OverflowError):  # set aside by hand
-                        expressions += [(number, literal, match) for literal in Expression(match).literals]
             owned.append((number, record))
             touched.records.add(number)
             touched.nodes.add(f"{scope}/{key}")
@@ -185,12 +202,14 @@ class Intake:
             if was != (is_live, name, handles):  # a name that became an alias gives way to another record's name
                 touched.handles |= handles | (was[2] if was else set())
                 touched.moved |= {number} if was else set()
-        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
-        self.connection.executemany("INSERT OR REPLACE INTO expression VALUES (?,?,?)", expressions)
-        self.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
-        self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
+        memories = [(number, record) for number, record in owned if isinstance(record, Memory)]
+        if touched.rows > BULK:
+            clues.put_off(self.connection, [number for number, _ in memories])
+        else:
+            clues.add(self.connection, memories)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
 
@@ -222,14 +241,15 @@ class Intake:
         for part in chunks([entry.id for entry in entries]):
             if touched.rows <= BULK:
                 self.note_edges(part, touched)
-        ends = self.catalog.live({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
+        self.find_ends({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
+        ends = self.ends
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
         allowed: dict[tuple[str, str, str], bool] = {}  # few types and scopes, very many edges
         is_bulk = touched.rows > BULK
         settled, loose = [], []
         for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
             kind, source, target = row["type"], row["from"], row["to"]
-            src, dst = ends.get(source, NO_END), ends.get(target, NO_END)
+            src, dst = ends[source], ends[target]
             weight = row.get("weight") or weights[kind]
             way = kind, split_ref(source)[0], split_ref(target)[0]
             if way not in allowed:
@@ -254,6 +274,12 @@ class Intake:
         if touched.rows <= BULK:
             for part in chunks([entry.id for entry in entries]):
                 self.note_edges(part, touched)
+
+    def find_ends(self, refs: set[str]) -> None:
+        """Look up the records that these references mean; they recur from part to part, and records come before."""
+        new = refs - self.ends.keys()
+        found = self.catalog.live(new)
+        self.ends.update((ref, found.get(ref, NO_END)) for ref in new)
 
     def allows(self, kind: str, source: str, target: str) -> bool:
         """Tell whether an edge of a type may go from one scope to another; one that may not is used by nothing."""
@@ -460,15 +486,6 @@ class Intake:
             return
         rows = [(None, ref, None) for ref in sorted(touched.nodes)] + sorted(touched.edges)
         self.connection.executemany("INSERT INTO change (type, source, target) VALUES (?, ?, ?)", rows)
-
-
-def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
-    """Return the row of ``line`` for a trigger; none where nothing can be compared."""
-    lines = trigger_lines(trigger)
-    if not lines:
-        return []
-    rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])
-    return [(row_id(lines[0]), lines[0].rpartition(" ")[2], record, rest)]
 
 
 def later_fields(rows: Sequence[Row]) -> Row:

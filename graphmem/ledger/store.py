@@ -9,12 +9,10 @@ import hashlib
 import os
 import sqlite3
 import time
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO
 
@@ -44,7 +42,7 @@ from graphmem.ndjson import BOM, BadLine, Lines, decode, refuse_long
 from graphmem.rules.purged import Purges
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
-ROWS_HELD = 500_000  # changed rows in memory before they go into the catalog: 1 GiB
+ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
 SETTLING_S = 0.3  # an editor may take this long to write a file in place: until then a half-written one is read again
 POLL_S = 0.002  # between two looks at what another program is about to end
 GIT_LOCK_S = 60.0  # a lock of git that is older was left by a dead process
@@ -61,10 +59,8 @@ class Sync:
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen in a file: rows that are gone, rows that are new or changed, what is wrong, what was purged."""
+    """What was seen in a file beside its rows: what is wrong, what was purged, whether its rows are in order."""
 
-    gone: set[int] = field(default_factory=set)
-    entries: list[Entry] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     purged: list[int] = field(default_factory=list)  # numbers of rows that a merge brought back, and that are not read
     is_ordered: bool = False
@@ -193,28 +189,15 @@ class Ledger:
 
     def take_in(self, files: list[str], *, is_every_line: bool = False) -> int:
         """Read these files and take in what changed in them; return how many rows that are."""
-        rows = 0
         self.purges = self.catalog.purges()
         self.siblings = Counter(map(holds, self.layout.data_files()))
-        for batches in self.read_in_parts(files, is_every_line=is_every_line):
-            rows += sum(len(batch.gone) + len(batch.entries) for batch in batches)
-            Intake(self.catalog).apply(batches)
-        return rows
-
-    def read_in_parts(self, files: list[str], *, is_every_line: bool) -> Iterator[list[Batch]]:
-        """Yield what changed in these files, records first, never much more of it at once than ``ROWS_HELD``."""
-        part, rows = list[Batch](), 0
-        for file in sorted(files, key=lambda file: (table_of(file) != "record", file)):
-            batch = self.read(file, is_every_line=is_every_line)
-            if batch is None or not (batch.gone or batch.entries):
-                continue
-            part.append(batch)
-            rows += len(batch.gone) + len(batch.entries)
-            if rows >= ROWS_HELD:
-                yield part
-                part, rows = [], 0
-        if part:
-            yield part
+        in_order = sorted((file for file in files if file.startswith("data/")), key=Intake.order)
+        types = [file for file in files if not file.startswith("data/")]
+        with Intake(self.catalog) as intake:
+            for file in types + in_order:
+                for batch in self.read(file, is_every_line=is_every_line):
+                    intake.take(batch)
+        return intake.rows
 
     def read_types(self, changed: list[str]) -> list[str]:
         """Read the vocabulary again; return the files to read: all, unless types were only added."""
@@ -279,9 +262,12 @@ class Ledger:
                 self.catalog.connection.execute("UPDATE file SET read_ns = ? WHERE path = ?", (time.time_ns(), file))
         return False
 
-    def read(self, file: str, *, is_every_line: bool) -> Batch | None:
+    def read(self, file: str, *, is_every_line: bool) -> Iterator[Batch]:
         """
-        Read one file again and return what changed in it; None for a file of the vocabulary.
+        Read one file again and yield what changed in it, at most ``ROWS_HELD`` new rows at once.
+
+        Each part is to be taken in before the next one is asked for: a file that changes meanwhile is read again, and
+        compared with what was taken in.
 
         Args:
             is_every_line: look at lines that are known too: they may have been purged since.
@@ -295,12 +281,14 @@ class Ledger:
                 handle = beneath.opened(self.layout.store / file)
             except FileNotFoundError:
                 self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
-                return Batch(file, gone=list(self.catalog.lines(file).values())) if file.startswith("data/") else None
+                if file.startswith("data/"):
+                    yield Batch(file, gone=list(self.catalog.lines(file).values()))
+                return
             with handle:
                 found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Seen()
                 if file.startswith("data/"):
                     seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
-                    self.compare(file, lines, seen, is_every_line=is_every_line)
+                    yield from self.compare(file, lines, seen, is_every_line=is_every_line)
                 digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
                 is_whole = lines.is_usual and not seen.findings
                 if self.is_at_rest(file, found, handle, is_whole=is_whole) or time.monotonic() > end:
@@ -314,7 +302,6 @@ class Ledger:
                 orjson.dumps(seen.purged).decode(),
             ),
         )  # fmt: skip
-        return Batch(file, gone=seen.gone, entries=seen.entries) if file.startswith("data/") else None
 
     def is_at_rest(self, file: str, before: os.stat_result, handle: BinaryIO, *, is_whole: bool) -> bool:
         """
@@ -330,12 +317,13 @@ class Ledger:
             return False
         return is_whole or abs(time.time_ns() - before.st_mtime_ns) > SETTLING_S * 1e9
 
-    def compare(self, file: str, lines: Lines, seen: "Seen", *, is_every_line: bool) -> None:
-        """Note what changed in a data file; where something is wrong with it as a whole, it is as if it had no rows."""
+    def compare(self, file: str, lines: Lines, seen: "Seen", *, is_every_line: bool) -> Iterator[Batch]:
+        """Yield what changed in a data file; where it is wrong as a whole, it is as if it had no rows."""
         known = self.catalog.lines(file)
         if seen.findings:
-            seen.gone = set(known.values())
+            yield Batch(file, gone=set(known.values()))
             return
+        entries: list[Entry] = []
         places: dict[int, int] = {}
         last, bad, seen.is_ordered = -1, 0, True
         symmetric, held = self.symmetric, holds(file)
@@ -360,14 +348,17 @@ class Ledger:
             if self.is_purged(line, entry, symmetric, is_every_line=is_every_line):
                 seen.purged.append(number)
             elif entry is not None:
-                seen.entries.append(entry)
+                entries.append(entry)
             places[number] = place
             seen.is_ordered = seen.is_ordered and number > last and not line.endswith(b"\r")
             last = number
+            if len(entries) >= ROWS_HELD:
+                yield Batch(file, entries=entries)
+                entries = []
         if bad > KEPT_FINDINGS:
             seen.findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
-        seen.gone = set(known.values()) - (places.keys() - set(seen.purged))
         seen.is_ordered = seen.is_ordered and lines.is_usual and not bad
+        yield Batch(file, gone=set(known.values()) - (places.keys() - set(seen.purged)), entries=entries)
 
     def is_purged(self, line: bytes, entry: Entry | None, symmetric: frozenset[str], *, is_every_line: bool) -> bool:
         """Tell whether the row on a line was purged; ``entry`` is None where the line is as it was read before."""
@@ -513,7 +504,10 @@ class Ledger:
                         hashlib.sha256(data).digest(), time.time_ns(), True, "[]", "[]",
                     ),
                 )  # fmt: skip
-            Intake(self.catalog).apply([batch for batch in batches.values() if not is_of_purges(batch.file)])
+            with Intake(self.catalog) as intake:
+                for file in sorted(batches, key=Intake.order):
+                    if not is_of_purges(file):
+                        intake.take(batches[file])
 
     def refuse_replaced(self, file: str) -> None:
         """Raise ``FileReplaced`` for a file that is not as it was read: git or an editor replaced it meanwhile."""
@@ -550,42 +544,49 @@ class Ledger:
         """Return the new bytes of a file: untouched lines as they are, the others in their places."""
         path = self.layout.store / batch.file
         data = beneath.read(path) if beneath.is_file(path) else b""
-        lines = data.removeprefix(BOM).split(b"\n")
-        if lines[-1] == b"":
-            lines.pop()
         sql = "SELECT is_ordered, sha256, purged FROM file WHERE path = ?"
         is_ordered, digest, purged = self.catalog.connection.execute(sql, (batch.file,)).fetchone() or (0, None, "[]")
         if data and digest != hashlib.sha256(data).digest():
             raise replaced(batch.file)
-        if not lines:
-            return b"".join(entry.line + b"\n" for entry in sorted(batch.entries, key=itemgetter(0)))
         changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *orjson.loads(purged)])
         changes |= {entry.id: entry.line for entry in batch.entries}
-        if is_ordered and len(changes) * 20 < len(lines):
-            self.splice(lines, changes)
-        else:
-            known = self.catalog.lines(batch.file)
-            rows = {
-                known[line] if line in known else line_id(line, self.symmetric): line for line in lines if line.strip()
-            }
-            rows |= {number: line for number, line in changes.items() if line is not None}
-            kept = (number for number in rows if changes.get(number, b"") is not None)
-            lines = [rows[number] for number in sorted(kept)]
-        return b"\n".join([*lines, b""]) if lines else b""
+        if is_ordered and len(changes) * 20 < data.count(b"\n"):
+            return self.spliced(data, changes)
+        known = self.catalog.lines(batch.file) if data else {}
+        lines = data.removeprefix(BOM).split(b"\n")
+        rows = {known[line] if line in known else line_id(line, self.symmetric): line for line in lines if line.strip()}
+        rows |= {number: line for number, line in changes.items() if line is not None}
+        kept = (number for number in rows if changes.get(number, b"") is not None)
+        return b"".join(rows[number] + b"\n" for number in sorted(kept))
 
-    def splice(self, lines: list[bytes], changes: Mapping[int, bytes | None]) -> None:
-        """Change a few rows of a file whose rows are in order, in place."""
-        symmetric = self.symmetric
-        for number, line in changes.items():
-            place = bisect_left(lines, number, key=lambda found: line_id(found, symmetric))
-            is_there = place < len(lines) and line_id(lines[place], symmetric) == number
-            lines[place : place + is_there] = [] if line is None else [line]
+    def spliced(self, data: bytes, changes: Mapping[int, bytes | None]) -> bytes:
+        """Return the bytes of a file whose rows are in order with a few rows changed; it is not divided into lines."""
+        symmetric, view = self.symmetric, memoryview(data)
+        pieces, done = list[bytes | memoryview](), 0
+        for number, line in sorted(changes.items()):
+            start, end = place_of(data, number, symmetric)
+            pieces += [view[done:start], b"" if line is None else line + b"\n"]
+            done = end
+        return b"".join([*pieces, view[done:]])
 
     def stale_vocabulary_file(self) -> dict[Path, bytes]:
         """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
         fresh = vocabulary_json(self.catalog.vocabulary)
         path = self.layout.vocabulary
         return {} if beneath.is_file(path) and beneath.read(path) == fresh else {path: fresh}
+
+
+def place_of(data: bytes, number: int, symmetric: frozenset[str]) -> tuple[int, int]:
+    """Return where the line of a row begins and ends among lines in order, or twice where it would have to begin."""
+    low, high = 0, len(data)  # beginnings of lines
+    while low < high:
+        start = data.rfind(b"\n", low, (low + high) // 2) + 1 or low
+        end = data.index(b"\n", start) + 1
+        found = line_id(data[start : end - 1], symmetric)
+        if found == number:
+            return start, end
+        low, high = (end, high) if found < number else (low, start)
+    return low, low
 
 
 def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:

@@ -43,6 +43,7 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
 
 def find_alike(store: Store, made: Memory) -> Likeness:
     """Look for the record that a new one repeats, and for those that are only similar."""
+    store.add_clues()
     repeats = store.catalog.repeating(made, MOST_ALIKE)
     if store.vectors is None or store.embedder is None:
         return judge(store, made, {}, repeats, store.catalog.stored)

@@ -134,7 +134,7 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
         most = max(limit, store.settings.retrieval.candidates)
         near = store.lexical.search(gist, scopes, most) if store.vectors.is_behind else ()
         store.embed_missing(near)
-    with store.reading():
+    with store.reading(with_clues=True):
         embedder = store.embedder if store.vectors is not None else None
         asked = Asked(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
         gather(store, asked, limit)

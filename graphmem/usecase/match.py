@@ -44,7 +44,7 @@ class Told:
 
 def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
     """Return the known failures that a log tells of: by their triggers, by expressions, by signatures, by meaning."""
-    with store.reading() as catalog:
+    with store.reading(with_clues=True) as catalog:
         matcher = Matcher(catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
         finder = LineFinder(catalog.heads(), catalog.begun_by)
     told: dict[int, Told] = {}
@@ -59,7 +59,7 @@ def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
             known.add(line.number)
         log.read(block, known)
     log.end()
-    with store.reading():
+    with store.reading(with_clues=True):
         elsewhere, nowhere = by_signature(store, list(log.errors.values()), told)
     if nowhere:
         store.lexical.catch_up()

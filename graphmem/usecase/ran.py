@@ -92,7 +92,7 @@ def passed(store: Store, key: str, now: datetime, task: str | None) -> Ran:
             return Ran(status=0)
         remedied = list(dict.fromkeys(ref for refs in episode.shown.values() for ref in refs))
         helped = credited(store, remedied, task or f"ran/{episode.id}")
-    with store.reading() as catalog:
+    with store.reading(with_clues=True) as catalog:
         unknown = [text for text in episode.unknown if not catalog.with_errors(exact_keys(text))]
         bare = catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
         solved = solving(catalog, bare)

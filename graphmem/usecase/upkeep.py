@@ -205,6 +205,7 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
         store.report()
         embedded = 0
         if embed:
+            store.add_clues()
             store.lexical.catch_up()
             embedded = store.embed_missing(seconds=None)
         records, edges = store.graph.rebuild()

@@ -9,7 +9,8 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from tests.bench.test_speed import cpu, lines, new_store, note, report
+from graphmem.benchmark.speed import cpu
+from tests.bench.test_speed import lines, new_store, note, report
 from tests.sample import START
 
 pytestmark = pytest.mark.bench

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from multiprocessing import get_context
@@ -24,6 +24,7 @@ import pyarrow as pa
 import pytest
 
 from graphmem import Memory
+from graphmem.benchmark.speed import cpu
 from graphmem.graph.engine import open_database
 from tests.sample import graph_of
 
@@ -46,13 +47,6 @@ def report() -> Iterator[None]:
     print("\n| what | graphmem | raw engine | ratio or bound |\n| --- | --- | --- | --- |")
     for row in RESULTS:
         print("| " + " | ".join(row) + " |")
-
-
-def cpu(work: Callable[..., Any], *arguments: Any) -> float:
-    """Return the CPU seconds of one call."""
-    start = time.process_time()
-    work(*arguments)
-    return time.process_time() - start
 
 
 def note(what: str, ours: float, raw: float | None, bound: str) -> None:

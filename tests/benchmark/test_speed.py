@@ -1,13 +1,14 @@
 """The speed is measured at the sizes that are asked for, beside the raw engines; how long it took is not asserted."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graphmem.benchmark.speed import RELATIONS, MadeModel, made_edges, made_rows
+from graphmem.benchmark.speed import RELATIONS, MadeModel, cpu, made_edges, made_rows
 from graphmem.cli.app import run
 
 
@@ -49,3 +50,8 @@ def test_a_plot_without_matplotlib_is_refused_before_anything_is_measured(
     assert run(["benchmark", "--plot", "plot.gif"]) == 2
     assert ".svg or .png" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_the_time_of_a_call_counts_the_children_that_it_waited_for() -> None:
+    busy = "import time\nwhile time.process_time() < 0.5: pass"
+    assert cpu(subprocess.run, [sys.executable, "-c", busy]) > 0.5

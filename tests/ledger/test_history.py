@@ -255,7 +255,19 @@ def state(memory: Memory) -> dict[str, Any]:
         "graph": graph(memory),
     }
     connection = memory.store.catalog.connection
-    for table in ("record", "alias", "expression", "relation", "fact", "run", "seen", "standing"):
+    for table in (
+        "record",
+        "alias",
+        "signature",
+        "error",
+        "line",
+        "expression",
+        "relation",
+        "fact",
+        "run",
+        "seen",
+        "standing",
+    ):
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         wanted = ", ".join(
             column for column in columns if (table, column) not in (("record", "vector"), ("record", "file"))

@@ -326,13 +326,13 @@ def test_a_past_that_begins_with_the_catalog_of_now_answers_as_if_it_were_read_f
         memory.query("broken")
     repository.commit("now")
     applied: list[int] = []
-    apply = Intake.apply
+    take = Intake.take
 
-    def counted(self: Intake, batches: Sequence[Batch]) -> None:
-        applied.append(sum(len(batch.entries) for batch in batches))
-        apply(self, batches)
+    def counted(self: Intake, batch: Batch) -> None:
+        applied.append(len(batch.entries))
+        take(self, batch)
 
-    monkeypatch.setattr(Intake, "apply", counted)
+    monkeypatch.setattr(Intake, "take", counted)
     with past(repository, "HEAD~1") as memory:
         found = answers(memory)
         assert {found.code for found in memory.validate().findings} <= {"stale_schema"}

@@ -1,0 +1,67 @@
+"""
+Clues: what a memory is recognised by beside its words: its signature, errors, lines and match expressions.
+
+They take longer to work out than all else that the catalog holds of a record. After very many changes they are put off
+until a command looks for them; one that does calls ``catch_up`` first.
+"""
+
+import contextlib
+import re
+import sqlite3
+from collections.abc import Collection, Iterable
+
+from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
+from graphmem.catalog.entry import signature_of
+from graphmem.model import Failure, Memory
+from graphmem.names import row_id
+from graphmem.rules.expression import Expression
+from graphmem.rules.line import trigger_lines
+from graphmem.rules.signature import error_keys
+
+
+def put_off(connection: sqlite3.Connection, ids: Collection[int]) -> None:
+    """Note that these memories, new or changed, have no clues yet."""
+    connection.executemany("INSERT OR IGNORE INTO clueless VALUES (?)", [(number,) for number in ids])
+
+
+def missing(connection: sqlite3.Connection) -> int:
+    """Return how many memories have no clues yet."""
+    count: int = connection.execute("SELECT count(*) FROM clueless").fetchone()[0]
+    return count
+
+
+def catch_up(connection: sqlite3.Connection) -> None:
+    """Add the clues that were put off; one process does it, others wait for it and find nothing left."""
+    with transaction(connection):
+        for part in chunks([number for (number,) in connection.execute("SELECT record FROM clueless")]):
+            sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
+            found = [(row[0], parse_record(*row)) for row in connection.execute(sql, part).fetchall()]
+            add(connection, [(number, record) for number, record in found if isinstance(record, Memory)])
+        connection.execute("DELETE FROM clueless")
+
+
+def add(connection: sqlite3.Connection, memories: Iterable[tuple[int, Memory]]) -> None:
+    """Add the clues of memories that have none; where some are there already, they stay."""
+    signatures, expressions, lines, errors = [], [], [], []
+    for number, record in memories:
+        signatures.append((signature_of(record), number))
+        if isinstance(record, Failure):
+            for trigger in record.texts("trigger"):
+                errors += [(row_id(error), number) for error in error_keys(trigger)]
+                lines += line_rows(trigger, number)
+            for match in record.texts("match"):
+                with contextlib.suppress(re.error, RecursionError, OverflowError):  # set aside by hand
+                    expressions += [(number, literal, match) for literal in Expression(match).literals]
+    connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
+    connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
+    connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
+    connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
+
+
+def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
+    """Return the row of ``line`` for a trigger; none where nothing can be compared."""
+    lines = trigger_lines(trigger)
+    if not lines:
+        return []
+    rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])
+    return [(row_id(lines[0]), lines[0].rpartition(" ")[2], record, rest)]
