@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphmem import beneath
-from graphmem.errors import Locked
+from graphmem.errors import Locked, Unavailable
 
 FIRST_POLL_S, LAST_POLL_S = 0.001, 0.02  # seconds between two tries, doubled from the first to the last
 
@@ -32,12 +32,13 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
 
     Raises:
         Locked: somebody else held it all the time; the error names the holder.
+        Unavailable: the file system has no locks.
     """
     end = time.monotonic() + timeout_s
     with opened(path) as handle:
         with opened(path.with_name(f"{path.name}.gate")) as gate:
-            take(gate, fcntl.LOCK_EX, end, named_by=handle)
-            take(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, end, named_by=handle)
+            take(path, gate, fcntl.LOCK_EX, end, named_by=handle)
+            take(path, handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, end, named_by=handle)
         if shared:
             yield
             return
@@ -49,7 +50,8 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
         try:
             yield
         finally:
-            os.ftruncate(handle, 0)
+            with contextlib.suppress(OSError):  # the write has happened
+                os.ftruncate(handle, 0)
 
 
 def command() -> str:
@@ -69,7 +71,7 @@ def opened(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def take(handle: int, mode: int, end: float, *, named_by: int) -> None:
+def take(path: Path, handle: int, mode: int, end: float, *, named_by: int) -> None:
     """Take the lock on an open file until a moment of the monotonic clock, or raise ``Locked`` with its holder."""
     pause = FIRST_POLL_S
     while True:
@@ -86,6 +88,11 @@ def take(handle: int, mode: int, end: float, *, named_by: int) -> None:
                 ) from None
             time.sleep(pause)
             pause = min(2 * pause, LAST_POLL_S)
+        except OSError as error:  # ENOLCK, ENOTSUP, EIO: the file system
+            raise Unavailable(
+                f"{str(path)!r} cannot be locked: {(error.strerror or str(error)).lower()}",
+                hint="does the file system have locks? NFS needs its lock service; else keep the project elsewhere",
+            ) from None
 
 
 def holder_of(handle: int) -> str:

@@ -405,6 +405,8 @@ def derived_folder(layout: Layout) -> Path:
 def connect_or_replace(path: Path) -> sqlite3.Connection:
     """Open the catalog; one that is damaged is made again from the files, for it is derived."""
     for file in catalog_files(path):
+        if beneath.is_folder(file):
+            beneath.remove_folder(file)
         beneath.refuse_link(file)
     try:
         return connect(path)

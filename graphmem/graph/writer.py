@@ -52,7 +52,7 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
         return {"damaged": said(error)}
     except GraphmemError as error:
         return {"unavailable": said(error)}
-    except (RuntimeError, MemoryError, OSError, sqlite3.Error) as error:  # of the engine, the disk, the catalog
+    except (RuntimeError, MemoryError, OSError, ImportError, sqlite3.Error) as error:  # a library may find no memory
         if is_damage(error):
             return {"damaged": said(DamagedCatalog(str(error)))}
         return {"unavailable": said(unavailable(error, "the graph cannot be written"))}

@@ -249,11 +249,11 @@ class Ledger:
 
     def differs(self, file: str) -> bool:
         """Tell by its hash whether a file that was read just after it changed has changed again."""
-        path = self.layout.store / file
-        if not beneath.is_file(path):
+        try:
+            with beneath.opened(self.layout.store / file) as found:
+                digest = hashlib.file_digest(found, "sha256").digest()
+        except OSError:  # gone, or something else stands there now
             return True
-        with beneath.opened(path) as found:
-            digest = hashlib.file_digest(found, "sha256").digest()
         row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
         if row[0] != digest:
             return True

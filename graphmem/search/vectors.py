@@ -30,6 +30,7 @@ SPARE_FACTOR = (
     4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
 )
 UNSET = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
+MOST_COSINE = 1.01  # of two unit vectors, with what rounding adds
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
 
 
@@ -268,18 +269,18 @@ class VectorStore:
         pairs = self.placed(scopes) if scopes is not None else []
         if not pairs or len(pairs) > FEW:
             pairs = self.nearest(rows, query, scopes, limit)
-        cosines = (rows[[place for _, place in pairs]] @ query).tolist()
-        found = zip([number for number, _ in pairs], cosines, strict=True)
+        measured = cosines(rows[[place for _, place in pairs]], query).tolist()
+        found = zip([number for number, _ in pairs], measured, strict=True)
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def nearest(
         self, rows: "Matrix", query: "Vector", scopes: Collection[str] | None, limit: int
     ) -> list[tuple[int, int]]:
         """Return records and their places, among them the nearest ``limit``."""
-        cosines = None if self.is_sketched else rows @ query
+        likeness = None if self.is_sketched else cosines(rows, query)
         most = limit
         while True:
-            places = best(cosines, most) if cosines is not None else self.sketch.nearest(query, most, len(rows))
+            places = best(likeness, most) if likeness is not None else self.sketch.nearest(query, most, len(rows))
             pairs = self.placed(scopes, places.tolist())
             if len(pairs) >= limit or len(places) >= len(rows):
                 return pairs
@@ -318,14 +319,23 @@ class VectorStore:
                 self.sketch.extend(self.rows())
 
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
-        """Yield the vectors of some records, where they have one."""
-
+        """Yield the vectors of some records, where they have one that is not damaged."""
         rows = self.rows() if ids else None
         for part in chunks(ids):
             sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
             for number, place in self.connection.execute(sql, part):
                 assert rows is not None
-                yield number, rows[place]
+                if cosines(rows[place : place + 1], rows[place])[0]:
+                    yield number, rows[place]
+
+
+def cosines(rows: "Matrix", query: "Vector") -> "Vector":
+    """Return the cosines of rows with a unit vector; 0 for a row that is damaged so much that it is no unit vector."""
+    import numpy as np  # noqa: PLC0415 - only a search by meaning pays for it
+
+    with np.errstate(all="ignore"):
+        found = rows @ query
+        return np.where(np.abs(found) <= MOST_COSINE, found, np.float32(0))
 
 
 def generation_of(connection: sqlite3.Connection, model: str) -> int:

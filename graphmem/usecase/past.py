@@ -1,6 +1,7 @@
 """The memory as it was at a commit: its files, taken from git's objects, opened as a store of its own."""
 
 import contextlib
+import hashlib
 import os
 import re
 import sqlite3
@@ -11,6 +12,7 @@ from graphmem.errors import NotFound
 from graphmem.ledger.clone_id import find_clone
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, is_plain
+from graphmem.lock import locked
 from graphmem.model.field import format_time
 from graphmem.search.vectors import current_files
 from graphmem.store import CATALOG, Store, open_store, remove_catalog
@@ -36,9 +38,9 @@ def open_past(present: Store, at: str) -> Store:
         if not files:
             raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
         root = present.local / "at" / tree
-        if not beneath.is_folder(root):
-            take_out(folder, files, root)
-            begin_from(present, find_clone(Layout(root)).layout.local)
+        if not is_whole(root, files):
+            with locked(present.local / "at.lock", timeout_s=present.ledger.lock_timeout_s):
+                take_out(present, folder, files, root)
         with beneath.folder(root) as handle:
             os.utime(handle)
         forget_oldest(root.parent)
@@ -72,17 +74,33 @@ def is_read(path: str) -> bool:
     return path == "config.toml" or (path.startswith("data/") and name.endswith(".ndjson"))
 
 
-def take_out(folder: Path, files: dict[str, str], root: Path) -> None:
-    """Write the files of a commit below ``root``: all of them or none."""
+def is_whole(root: Path, files: dict[str, str]) -> bool:
+    """Tell whether a past state has the files of its commit, byte for byte: git names them by their hashes."""
+    for path, name in files.items():
+        try:
+            data = beneath.read(root / FOLDER / path)
+        except OSError:
+            return False
+        digest = hashlib.new("sha1" if len(name) == 40 else "sha256", usedforsecurity=False)
+        digest.update(b"blob %d\0" % len(data) + data)
+        if digest.hexdigest() != name:
+            return False
+    return True
+
+
+def take_out(present: Store, folder: Path, files: dict[str, str], root: Path) -> None:
+    """Write the files of a commit below ``root``, with what is derived of them so far: all or nothing."""
+    for path in beneath.folders(root.parent):  # whoever made a draft held the lock, and is dead
+        if path.name.startswith("."):
+            beneath.remove_folder(path)
+    if is_whole(root, files):  # made by another process meanwhile
+        return
+    beneath.remove_folder(root)
     draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
     with git.objects(folder) as objects:
         replace_files({draft / FOLDER / path: objects.read(name) for path, name in files.items()})
-    try:
-        beneath.replace(draft, root)
-    except OSError:  # somebody else was faster, with the same files
-        beneath.remove_folder(draft)
-        if not beneath.is_folder(root):
-            raise
+    begin_from(present, find_clone(Layout(draft)).layout.local)
+    beneath.replace(draft, root)
 
 
 def begin_from(present: Store, local: Path) -> None:

@@ -138,20 +138,24 @@ def script_for(store: Store, doomed: Doomed) -> bytes:
 
 
 def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
-    """Remove the rows, and their bytes from every file of the store."""
+    """
+    Remove the rows, and their bytes from every file of the store.
+
+    What ``state/`` holds goes first: a purge that is cut off later leaves no undo note that brings a row back.
+    """
     puts = [renewed(store, number, values) for number, values in doomed.changes.items()]
     puts += [entry(made, ()) for made in purge_rows(store, doomed.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
+    left = [] if is_done(lambda: forget_on_this_machine(store, doomed)) else ["state/"]
     store.ledger.commit(puts, removes, is_noted=False)
-    left = [what for what, forget in traces(store, doomed, digests) if not is_done(forget)]
+    left += [what for what, forget in traces(store, digests) if not is_done(forget)]
     if left:  # the rows are gone: that is no failure of the purge
         store.say_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
                        " is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
 
 
-def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield where purged records left traces outside of the data files, each with what clears it."""
-    yield "state/", lambda: forget_on_this_machine(store, doomed)
+def traces(store: Store, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield where purged records left traces in what is derived, each with what clears it."""
     yield "the graph", store.graph.forget
     yield "past states", lambda: beneath.remove_folder(store.local / beneath.PAST)
     with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it

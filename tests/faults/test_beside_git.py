@@ -89,11 +89,10 @@ def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> N
     with open_memory(project) as memory:
         original, branches = memory.store.ledger.read, ["two"]
 
-        def slowly(file: str, *, is_every_line: bool) -> Batch | None:
-            found = original(file, is_every_line=is_every_line)
+        def slowly(file: str, *, is_every_line: bool) -> Iterator[Batch]:
+            yield from original(file, is_every_line=is_every_line)
             if branches:
                 subprocess.run(["git", "checkout", "-q", "-f", branches.pop()], cwd=project, check=True)
-            return found
 
         memory.store.ledger.read = slowly  # type: ignore[method-assign]
         with memory.store.reading() as catalog:

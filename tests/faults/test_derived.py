@@ -1,0 +1,158 @@
+"""Each file below ``local/`` and ``state/`` is damaged in every way: the answers are those of a clean rebuild."""
+
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graphmem import GraphmemError
+from graphmem.embed.model import Embedder
+from graphmem.ledger import usage
+from tests.faults import whole
+
+SEEDS = int(os.environ.get("GRAPHMEM_TEST_DERIVED_SEEDS", "0"))  # 0: some of the damages of each file, for CI
+NAME = "project"
+Damage = Callable[[Path, random.Random], object]
+
+
+def flip(path: Path, chance: random.Random) -> None:
+    data = bytearray(path.read_bytes())
+    for _ in range(20 if data else 0):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    path.write_bytes(data)
+
+
+def as_folder(path: Path, chance: random.Random) -> None:
+    path.unlink()
+    (path / "inner").mkdir(parents=True)
+    (path / "inner/file").write_bytes(chance.randbytes(10))
+
+
+DAMAGES: dict[str, Damage] = {
+    "deleted": lambda path, chance: path.unlink(),
+    "emptied": lambda path, chance: path.write_bytes(b""),
+    "cut": lambda path, chance: os.truncate(path, chance.randrange(path.stat().st_size or 1)),
+    "flipped": flip,
+    "overwritten": lambda path, chance: path.write_bytes(chance.randbytes(path.stat().st_size)),
+    "a folder": as_folder,
+    "unreadable": lambda path, chance: path.chmod(0),
+}
+if os.getuid() == 0:
+    del DAMAGES["unreadable"]  # root reads everything
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    """The store with everything derived, and with counters, failing runs, a session and undo notes."""
+    folder = tmp_path_factory.mktemp("derived") / NAME
+    whole.fill(folder, embedder)
+    with whole.opened(folder, embedder) as memory:
+        memory.query("error 5 in module 5")
+        usage.count(memory.store.layout.usage, ["failure/f7"], "2026-11-01T09:30:00.000Z")
+        memory.ran(["make"], status=1, log=[b"Error: error 5 in module 5\n"])
+        memory.sessions.work_on("another page", "named")
+        whole.past(folder)
+        whole.nodes(memory)
+        shutil.copytree(folder, folder.with_name("open"))  # with the catalog's -wal and -shm
+    return folder.with_name("open")
+
+
+@pytest.fixture(scope="module")
+def oracle(project: Path, embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the store answers when everything derived is made again."""
+    folder = shutil.copytree(project, tmp_path_factory.mktemp("oracle") / NAME)
+    with whole.opened(folder, embedder) as memory:
+        found = whole.answers(memory)
+        nodes = str(whole.nodes(memory))
+        past = whole.past(folder)
+    assert whole.clean(folder, embedder) == found
+    return {**found, "past": past, "nodes": nodes}
+
+
+FILES = [
+    "local/catalog.sqlite", "local/catalog.sqlite-wal", "local/catalog.sqlite-shm", "local/graph.kuzu",
+    "local/graph.json", "local/*.lock", "local/*.lock.gate", "local/clone-id",
+    "local/vectors/*.f32",  "local/at/*/.graphmem/data/*.ndjson",
+    "local/at/*/.graphmem/local/catalog.sqlite", "local/at/*/.graphmem/local/clone-id", "state/usage.sqlite",
+    "state/runs.json", "state/session.json", "state/sessions/named.json", "state/undo/*8.json", "state/clone-id",
+]  # fmt: skip
+
+
+def test_every_kind_of_file_is_damaged(project: Path) -> None:
+    """A new file below ``local/`` or ``state/`` belongs into the list above."""
+    store = project / ".graphmem"
+    known = {path for pattern in FILES for path in store.glob(pattern)}
+    made = {path for top in ("local", "state") for path in (store / top).rglob("*") if path.is_file()}
+    rest = {path.relative_to(store).as_posix() for path in made - known}
+    assert {name for name in rest if "/at/" not in name and "/undo/" not in name} == set()
+
+
+def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]:
+    """Ask a damaged store everything; an error of ours is an answer of its own."""
+    found: dict[str, str] = {}
+    try:
+        with whole.opened(folder, embedder) as memory:
+            questions = dict(whole.QUESTIONS)
+            questions["session"] = lambda memory: str(memory.sessions.show()) and ""
+            questions["context"] = lambda memory: memory.context("error 5").text and ""
+            questions["undo --list"] = lambda memory: str(memory.undoable()) and ""
+            if has_graph:
+                questions["nodes"] = lambda memory: str(whole.nodes(memory))
+            for name, ask in questions.items():
+                found[name] = asked(lambda ask=ask, memory=memory: ask(memory))  # type: ignore[misc]
+    except (GraphmemError, OSError, sqlite3.Error) as error:
+        found["open"] = f"error: {error}"
+    found["past"] = asked(lambda: whole.past(folder))
+    return found
+
+
+def asked(ask: Callable[[], str]) -> str:
+    """Return an answer, or an error that the command line says in one line; anything else is a fault."""
+    try:
+        return ask()
+    except (GraphmemError, OSError, sqlite3.Error) as error:
+        return f"error: {error}"
+
+
+def cases() -> list[tuple[str, str, int]]:
+    """Return file, damage and seed of each test."""
+    if SEEDS:
+        return [(file, damage, seed) for file in FILES for damage in DAMAGES for seed in range(SEEDS)]
+    return [(file, damage, 0) for file in FILES for damage in random.Random(file).sample(list(DAMAGES), 1)]
+
+
+@pytest.mark.parametrize(("pattern", "damage", "seed"), cases())
+def test_a_damaged_file_changes_no_answer(
+    project: Path, oracle: dict[str, str], embedder: Embedder, tmp_path: Path, pattern: str, damage: str, seed: int
+) -> None:
+    folder = shutil.copytree(project, tmp_path / NAME)
+    paths = sorted((folder / ".graphmem").glob(pattern))
+    assert paths
+    for path in paths:
+        DAMAGES[damage](path, random.Random(f"{pattern} {damage} {seed}"))
+    has_graph = "graph" in pattern
+    found = read(folder, embedder, has_graph=has_graph)
+    wrong = {
+        name: text for name, text in found.items() if not text.startswith("error: ") and text != oracle.get(name, "")
+    }
+    errors = {name: text for name, text in found.items() if text.startswith("error: ")}
+    if "vectors/*.f32" in pattern and wrong:  # `validate` names them, which a test of its own checks
+        assert wrong.keys() <= {"query"}
+    else:
+        assert wrong == {}
+    if damage == "a folder":  # no program does that: it is said, and removed by hand
+        for path in paths:
+            shutil.rmtree(path, ignore_errors=True)
+    with whole.opened(folder, embedder) as memory:
+        memory.doctor(fix=True)
+        memory.query("error 5")
+    after = read(folder, embedder, has_graph=has_graph)
+    assert {name: text for name, text in after.items() if text != oracle.get(name, "")} == {}, errors
+    with whole.opened(folder, embedder) as memory:
+        memory.failures.add("one more error", name="one-more")
+        memory.undo()
+        assert memory.validate().ok

@@ -1,0 +1,215 @@
+"""``kill -9`` while a command works: all of its write is there or nothing, and a clean rebuild answers the same."""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from graphmem import GraphmemError, Memory
+from tests.faults import whole
+from tests.sample import edge, failure
+
+KILLS, SEED = (int(part) for part in os.environ.get("GRAPHMEM_TEST_COMMAND_KILLS", "1 1").split())
+NAME = "project"  # of the folder: ids of reports hold it
+
+processes = get_context("forkserver")  # a process begins in milliseconds, with what it needs loaded
+processes.set_forkserver_preload(["tests.faults.test_kill", "tests.test_processes", "graphmem.graph.rebuild"])
+
+Command = Callable[[Memory], object]
+WRITES: dict[str, Command] = {
+    "add": lambda memory: memory.failures.add("a new error", name="new", fix="x" * 3_000),
+    "add --ndjson": lambda memory: memory.add_rows(
+        [failure(f"n{n}") for n in range(200)] + [edge(f"failure/n{n}", "causes", "failure/f0") for n in range(50)]
+    ),
+    "edit": lambda memory: memory.edit("f1", {"fix": "another fix"}),
+    "rename": lambda memory: memory.rename("f1", "renamed"),
+    "forget": lambda memory: memory.forget("f2", "it is gone"),
+    "restore": lambda memory: memory.restore("f59"),
+    "supersede": lambda memory: memory.supersede("f3", "f4", "the same"),
+    "purge --yes": lambda memory: memory.purge(["f1"], yes=True),
+    "undo": lambda memory: memory.undo(),
+    "link": lambda memory: memory.relations.link("failure/f5", "causes", "failure/f6"),
+    "unlink": lambda memory: memory.relations.unlink("pattern/p1", "solves", "failure/f1"),
+    "feedback": lambda memory: memory.feedback("f7", helped=True),
+    "learn": lambda memory: memory.lessons.learn(whole.EVENTS, run="run-2"),
+    "decay": lambda memory: memory.lessons.decay("run-3"),
+    "promote --yes": lambda memory: memory.experiences.promote(yes=True),
+    "prune --yes": lambda memory: memory.prune(max_failures=40, yes=True),
+    "session task": lambda memory: memory.sessions.work_on("another task"),
+    "session decide": lambda memory: memory.sessions.decide("use kuzu", reasoning="it is there too"),
+    "session end": lambda memory: memory.sessions.end(),
+    "campaign create": lambda memory: memory.campaigns.create("add another page", name="other"),
+    "campaign add-tasks": lambda memory: memory.campaigns.add_tasks(
+        "page", [{"seq": 2, "slug": "b", "objective": "b"}]
+    ),
+    "campaign complete": lambda memory: memory.campaigns.complete("page", outcome="it is there"),
+    "type add": lambda memory: memory.types.add_entity("place"),
+    "export": lambda memory: memory.export(),
+    "resolve": lambda memory: memory.resolve(),
+    "init": lambda memory: Memory.init(memory.store.layout.root),
+    "doctor --fix": lambda memory: memory.doctor(fix=True),
+    "rebuild": lambda memory: memory.rebuild(embed=False),
+}
+READS: dict[str, Callable[[Path], object]] = {  # of a store without local/
+    "first list": lambda folder: first(folder, lambda memory: memory.list()),
+    "first query": lambda folder: first(folder, lambda memory: memory.query("error 5 in module 5")),
+    "first query with a model": lambda folder: first(folder, lambda memory: memory.query("error 5"), has_model=True),
+    "first cypher": lambda folder: first(folder, whole.nodes),
+    "first list --at": lambda folder: first(folder, lambda memory: whole.past(folder)),
+    "first match": lambda folder: first(folder, lambda memory: memory.match([b"Error: error 5 in module 5\n"])),
+}
+
+
+def first(folder: Path, ask: Command, *, has_model: bool = False) -> None:
+    """Ask a store without derived files."""
+    if has_model:
+        os.environ.pop("GRAPHMEM_EMBEDDING_MODEL", None)
+        with Memory(folder) as memory:
+            ask(memory)
+    else:
+        with whole.opened(folder) as memory:
+            ask(memory)
+
+
+def prepare(name: str, folder: Path) -> None:
+    """Bring a copy of the store into the state in which a command has work to do."""
+    store = folder / ".graphmem"
+    if name in READS:
+        shutil.rmtree(store / "local")
+    elif name == "export":
+        path = store / "data/failure.ndjson"
+        path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
+    elif name == "resolve":
+        path = store / "data/pattern.ndjson"
+        lines = path.read_bytes().splitlines(keepends=True)
+        ours = lines[0].replace(b"do p0", b"do ours")
+        path.write_bytes(b"<<<<<<< HEAD\n" + ours + b"=======\n" + lines[0] + b">>>>>>> b\n" + b"".join(lines[1:]))
+    elif name in ("init", "doctor --fix"):
+        (store / ".gitignore").unlink()
+        (store / "schema.json").write_text("{}\n")
+
+
+def work(name: str, folder: Path, said: Connection) -> None:
+    """Open the store, say so, do one command and say so."""
+    os.environ["GRAPHMEM_EMBEDDING_MODEL"] = "none"
+    if name in READS:
+        said.send_bytes(b"begin")
+        READS[name](folder)
+    else:
+        with whole.opened(folder) as memory:
+            if name != "resolve":
+                memory.list(limit=1)
+            said.send_bytes(b"begin")
+            WRITES[name](memory)
+    said.send_bytes(b"end")
+
+
+def run(name: str, folder: Path, after_s: float | None) -> tuple[bool, float]:
+    """Do a command in a process that is killed after some seconds; return whether it had ended, and its seconds."""
+    ours, theirs = processes.Pipe(duplex=False)
+    child = processes.Process(target=work, args=(name, folder, theirs))
+    child.start()
+    theirs.close()
+    assert ours.recv_bytes() == b"begin"
+    begin = time.monotonic()
+    if after_s is not None:
+        while time.monotonic() - begin < after_s:  # a sleep is too coarse for a command of some milliseconds
+            time.sleep(0)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid or 0, signal.SIGKILL)
+    try:
+        has_ended = ours.recv_bytes() == b"end"
+    except EOFError:
+        has_ended = False
+    seconds = time.monotonic() - begin
+    child.join(60)
+    return has_ended, seconds
+
+
+REPEATED = (
+    "export",
+    "resolve",
+    "init",
+    "doctor --fix",
+)  # several steps, each of them whole: a second run finishes them
+OF_THE_GRAPH = ("rebuild", "first cypher")  # the next command at the graph removes a draft of it
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a store holds at some point, and what an ``undo`` makes of it."""
+
+    files: Mapping[str, bytes]
+    answers: Mapping[str, str]
+    undone: Mapping[str, list[bytes]] | str  # the rows, or why not
+
+
+def outcome(name: str, folder: Path) -> Outcome:
+    """Look at a store after a command, and check that all is well and goes on working."""
+    with whole.opened(folder) as memory:
+        if name in REPEATED:
+            WRITES[name](memory)
+        checked = memory.validate()
+        assert checked.ok, checked.findings
+        files, rows, answers = whole.committed(folder), whole.rows(folder), whole.answers(memory)
+        memory.failures.add("an error after that", name="after")
+        if name in OF_THE_GRAPH:
+            assert len(memory.cypher("MATCH (n:Failure)<-[s:SOLVES]-(m) RETURN n.name").rows) == 20
+        if name == "first list --at":
+            whole.past(folder)
+        assert whole.drafts(folder) == []
+        memory.undo()
+        assert whole.rows(folder) == rows
+        try:
+            memory.undo()
+            undone: Mapping[str, list[bytes]] | str = whole.rows(folder)
+        except GraphmemError as error:
+            undone = type(error).__name__
+        shown = whole.answers(memory)
+    assert whole.clean(folder) == shown
+    return Outcome(files, answers, undone)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kill") / NAME
+    whole.fill(folder)
+    return folder
+
+
+HITS: list[bool] = []
+
+
+@pytest.mark.parametrize("name", [*WRITES, *READS])
+def test_a_command_that_is_killed_has_written_all_or_nothing(project: Path, tmp_path: Path, name: str) -> None:
+    def copied(place: str) -> Path:
+        made = shutil.copytree(project, tmp_path / place / NAME)
+        prepare(name, made)
+        return made
+
+    done, chance = copied("done"), random.Random(f"{name} {SEED}")
+    has_ended, seconds = run(name, done, None)
+    assert has_ended
+    before, after = outcome(name, copied("before")), outcome(name, done)
+    for number in range(KILLS):
+        folder = copied(f"killed-{number}")
+        has_ended, _ = run(name, folder, chance.random() * seconds)
+        HITS.append(not has_ended)
+        found = outcome(name, folder)
+        if name == "purge --yes" and found.files == before.files:  # it forgets the writes before it first
+            found = replace(found, undone=before.undone)
+        assert found in ((after,) if has_ended else (before, after)), f"kill {number}"
+        shutil.rmtree(folder.parent)
+
+
+def test_most_kills_hit_the_work() -> None:
+    assert sum(HITS) >= len(HITS) / 2, HITS

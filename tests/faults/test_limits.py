@@ -1,0 +1,124 @@
+"""Commands in a process that may not have much: they end in words of ours, lose nothing, and the next one works."""
+
+import errno
+import fcntl
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graphmem.errors import Unavailable
+from tests.faults import whole
+
+NAME = "project"
+KIB = 1024
+READS = ("list --json", "get f7", "query error+5", "solutions f9", "validate", "doctor", "stats", "list --at HEAD")
+WRITES = ("add failure --trigger a+new+error --name new", "edit f1 --fix another+fix", "purge f2 --yes", "undo",
+          "session decide use+kuzu", "rebuild --no-embed")  # fmt: skip
+ENGINE = ("cypher MATCH+(n)+RETURN+count(n)",)
+
+
+def limit(which: int, most: int) -> Callable[[], None]:
+    """Return what sets a limit in a new process."""
+    return lambda: resource.setrlimit(which, (most, most))
+
+
+def hide_new_files() -> None:
+    """Make files that nobody may read, in a new process."""
+    os.umask(0o777)
+
+
+LIMITS: dict[str, Callable[[], None]] = {
+    "12 descriptors": limit(resource.RLIMIT_NOFILE, 12),
+    "20 descriptors": limit(resource.RLIMIT_NOFILE, 20),
+    "40 descriptors": limit(resource.RLIMIT_NOFILE, 40),
+    "files of 20 KiB": limit(resource.RLIMIT_FSIZE, 20 * KIB),
+    "files of 100 KiB": limit(resource.RLIMIT_FSIZE, 100 * KIB),
+    "files of 600 KiB": limit(resource.RLIMIT_FSIZE, 600 * KIB),
+    "a stack of 256 KiB": limit(resource.RLIMIT_STACK, 256 * KIB),
+    "60 MiB of memory": limit(resource.RLIMIT_AS, 60 * KIB * KIB),
+    "no home": lambda: None,
+    "no folder for temporary files": lambda: None,
+    "a umask of 777": hide_new_files,
+}
+PLACES: dict[str, dict[str, str | None]] = {
+    "no home": {"HOME": None, "XDG_STATE_HOME": None, "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None},
+    "no folder for temporary files": {"TMPDIR": "/nowhere"},
+}
+
+
+def run(folder: Path, command: str, name: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line under a limit."""
+    environment: dict[str, str | None] = {
+        **os.environ, "GRAPHMEM_EMBEDDING_MODEL": "none", "PYTHONPATH": str(Path(__file__).parents[2]),
+        **PLACES.get(name, {}),
+    }  # fmt: skip
+    line = [sys.executable, "-m", "graphmem", *(word.replace("+", " ") for word in command.split())]
+    return subprocess.run(
+        line, cwd=folder, env={key: value for key, value in environment.items() if value is not None},
+        capture_output=True, text=True, check=False, preexec_fn=LIMITS[name], timeout=60,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("limits") / NAME
+    whole.fill(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_command_under_a_limit_ends_in_words_and_loses_nothing(project: Path, tmp_path: Path, name: str) -> None:
+    fresh = shutil.copytree(project, tmp_path / "fresh")
+    shutil.rmtree(fresh / ".graphmem/local")
+    used = shutil.copytree(project, tmp_path / "used")
+    for folder, commands in ((fresh, READS[:3]), (used, (*READS, *ENGINE, *WRITES))):
+        for command in commands:
+            before = whole.rows(folder)
+            done = run(folder, command, name)
+            check(done, f"{command} in {folder.name}")
+            if command not in WRITES or done.returncode:
+                assert whole.rows(folder) == before, command
+        with whole.opened(folder) as memory:
+            checked = memory.validate()
+            assert checked.ok, checked.findings
+            shown = whole.answers(memory)
+            memory.failures.add("an error after that", name="after")
+            assert whole.drafts(folder) == []
+            memory.undo()
+        assert whole.clean(folder) == shown
+
+
+def check(done: subprocess.CompletedProcess[str], what: str) -> None:
+    """Check that a command was done, or says in words why not."""
+    said = f"{what}: {done.returncode}: {done.stderr}"
+    assert done.returncode in (0, 1, 3, 4, 5), said
+    assert "Traceback" not in done.stderr, said
+    assert "fault of graphmem" not in done.stderr, said
+    if done.returncode > 1:
+        assert "error: " in done.stderr or '{"error":' in done.stderr, said
+
+
+def test_a_file_system_without_locks_is_said(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shutil.copytree(project, tmp_path / NAME)
+
+    def flock(handle: int, mode: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    with whole.opened(folder) as memory:
+        memory.list()
+        before = whole.rows(folder)
+        with monkeypatch.context() as patch:
+            patch.setattr(fcntl, "flock", flock)
+            with pytest.raises(Unavailable, match=r"store\.lock' cannot be locked: no locks available") as error:
+                memory.failures.add("a new error")
+            assert error.value.hint
+            assert "NFS" in error.value.hint
+            assert memory.list("failure").total == 60
+        assert whole.rows(folder) == before
+        memory.failures.add("a new error")
