@@ -55,6 +55,7 @@ class Touched:
     names: set[tuple[str, str]] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)  # references by key
     edges: set[tuple[str, str, str]] = field(default_factory=set)  # type and ends, by key
+    left: set[int] = field(default_factory=set)  # rows of edges of which another row is gone
     runs: set[int] = field(default_factory=set)  # that are new
     is_reordered: bool = False  # runs are gone, or other than they were
     rows: int = 0
@@ -149,8 +150,7 @@ class Intake:
             self.connection.execute(f"DELETE FROM {table} WHERE record IN ({marks(ids)})", ids)
         owned = self.connection.execute(f"SELECT id FROM relation WHERE owner IN ({marks(ids)})", ids).fetchall()
         for part in chunks([number for (number,) in owned]):
-            self.note_edges(part, touched)
-            self.connection.execute(f"DELETE FROM relation WHERE id IN ({marks(part)})", part)
+            self.delete_relations(part, touched)
 
     def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, str, set[str]]]:
         """Note what changes with records that are there; return whether each was live, its name, all it was called."""
@@ -233,8 +233,14 @@ class Intake:
     def remove_relations(self, gone: Collection[int], touched: Touched) -> None:
         """Take edges out; another row that stood behind one of them speaks for it again."""
         for part in chunks(gone):
-            self.note_edges(part, touched)
-            self.connection.execute(f"DELETE FROM relation WHERE id IN ({marks(part)})", part)
+            self.delete_relations(part, touched)
+
+    def delete_relations(self, ids: Sequence[int], touched: Touched) -> None:
+        """Take rows of edges out; the rows that are left of their edges are looked at again."""
+        self.note_edges(ids, touched)
+        sql = f"SELECT edge FROM relation WHERE id IN ({marks(ids)}) AND edge <> id"
+        touched.left.update(number for (number,) in self.connection.execute(sql, ids))
+        self.connection.execute(f"DELETE FROM relation WHERE id IN ({marks(ids)})", ids)
 
     def add_relations(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
         """Put edges in, or in the place of what they were, with their ends as far as they are there."""
@@ -413,7 +419,7 @@ class Intake:
 
     def resolve_again(self, touched: Touched) -> None:
         """Look up again the ends of every edge, and the record of every report, that a change may have moved."""
-        affected: set[int] = set()
+        affected = set(touched.left)
         for part in chunks(touched.moved):
             for column in ("src", "dst"):
                 sql = f"SELECT id FROM relation WHERE {column} IN ({marks(part)}) AND is_live"
@@ -443,20 +449,28 @@ class Intake:
         """Set the ends of these rows of relations, and which of them speak for their edges."""
         sql = f"SELECT id, type, line FROM relation WHERE id IN ({marks(ids)})"
         found = [(number, kind, orjson.loads(line)) for number, kind, line in self.connection.execute(sql, ids)]
-        rows = [(number, kind, str(row["from"]), str(row["to"])) for number, kind, row in found]
         self.note_edges(ids, touched)
-        ends = self.catalog.live({ref for row in rows for ref in row[2:]})
-        for number, kind, source, target in rows:
+        ends = self.catalog.live({str(row[end]) for _, _, row in found for end in ("from", "to")})
+        relations = self.catalog.vocabulary.relations
+        for number, kind, row in found:
+            source, target = str(row["from"]), str(row["to"])
             src, dst = ends.get(source), ends.get(target)
             edge = None
             if src and dst and src[0] != dst[0] and self.allows(kind, split_ref(src[1])[0], split_ref(dst[1])[0]):
-                is_symmetric = self.catalog.vocabulary.relations[kind].symmetric
-                edge = row_id(edge_key(src[1], kind, dst[1], symmetric=is_symmetric))
+                edge = row_id(edge_key(src[1], kind, dst[1], symmetric=relations[kind].symmetric))
             texts = (None, None) if edge == number else (source, target)
             self.connection.execute(
-                "UPDATE relation SET source = ?, target = ?, src = ?, dst = ?, edge = ?, is_live = ?, merged = NULL"
-                " WHERE id = ?",
-                (*texts, src and src[0], dst and dst[0], edge, edge == number, number),
+                "UPDATE relation SET source = ?, target = ?, src = ?, dst = ?, edge = ?, is_live = ?, merged = NULL,"
+                " weight = ? WHERE id = ?",
+                (
+                    *texts,
+                    src and src[0],
+                    dst and dst[0],
+                    edge,
+                    edge == number,
+                    row.get("weight") or relations[kind].weight,
+                    number,
+                ),
             )
         strays = f"SELECT DISTINCT edge FROM relation WHERE id IN ({marks(ids)}) AND edge IS NOT NULL AND edge <> id"
         for (edge,) in self.connection.execute(strays, ids).fetchall():

@@ -357,6 +357,21 @@ def test_two_rows_that_resolve_to_one_edge_are_one_with_the_later_value_of_each_
     assert data(tmp_path, "relations/causes").read_bytes() == b""
 
 
+def test_of_two_rows_of_one_edge_that_one_is_gone_the_other_counts_alone(store: Memory, tmp_path: Path) -> None:
+    store.rename("b", "c")  # key b, name c
+    file = data(tmp_path, "relations/causes")
+    first = edge("failure/a", "causes", "failure/b", weight=0.5)
+    write(
+        file, first, edge("failure/a", "causes", "failure/c", weight=1.9, edited={"weight": "2026-11-01T10:00:00.000Z"})
+    )
+    (found,) = store.related("a", types=["causes"], min_strength=0.1).results
+    assert [step.weight for step in found.path] == [1.9]
+    write(file, first)  # such as by a checkout
+    (found,) = store.related("a", types=["causes"], min_strength=0.1).results
+    assert [step.weight for step in found.path] == [0.5]
+    assert store.cypher("MATCH ()-[r:CAUSES]->() RETURN r.weight").rows == [[0.5]]
+
+
 def test_a_symmetric_edge_given_from_its_other_end_is_the_same_edge(store: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "relations/variant"), edge("failure/b", "variant", "failure/a", note="n"))
     linked = store.relations.link("a", "variant", "b")
