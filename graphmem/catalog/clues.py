@@ -10,13 +10,15 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterable
 
-from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
+from graphmem.catalog.catalog import marks, parse_record, transaction
 from graphmem.catalog.entry import signature_of
 from graphmem.model import Failure, Memory
 from graphmem.names import row_id
 from graphmem.rules.expression import Expression
 from graphmem.rules.line import trigger_lines
 from graphmem.rules.signature import error_keys
+
+PART = 5_000  # memories in one transaction: half a second
 
 
 def put_off(connection: sqlite3.Connection, ids: Collection[int]) -> None:
@@ -31,13 +33,15 @@ def missing(connection: sqlite3.Connection) -> int:
 
 
 def catch_up(connection: sqlite3.Connection) -> None:
-    """Add the clues that were put off; one process does it, others wait for it and find nothing left."""
-    with transaction(connection):
-        for part in chunks([number for (number,) in connection.execute("SELECT record FROM clueless")]):
+    """Add the clues that were put off, a part at a time: other processes take other parts, or write in between."""
+    while missing(connection):
+        with transaction(connection):
+            sql = f"SELECT record FROM clueless LIMIT {PART}"
+            part = [number for (number,) in connection.execute(sql)]
             sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
             found = [(row[0], parse_record(*row)) for row in connection.execute(sql, part).fetchall()]
             add(connection, [(number, record) for number, record in found if isinstance(record, Memory)])
-        connection.execute("DELETE FROM clueless")
+            connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
 
 
 def add(connection: sqlite3.Connection, memories: Iterable[tuple[int, Memory]]) -> None:

@@ -59,7 +59,7 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
     is_named = "name" in given
     given |= with_hashes(store, given)
     if dedup:
-        embed_new(store, kind, given)
+        prepare(store, kind, given)
     with store.writing() as catalog:
         if kind == "entity":
             known_type(catalog, str(given.get("type")))
@@ -134,11 +134,13 @@ def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *
     return put(store, number, changes, "updated", dry_run=dry_run)
 
 
-def embed_new(store: Store, kind: str, given: Mapping[str, Any]) -> None:
-    """Embed a memory that is to be added before the lock is taken; what is wrong with it is said once it is held."""
-    if not issubclass(MODELS[kind], Memory) or store.vectors is None:
+def prepare(store: Store, kind: str, given: Mapping[str, Any]) -> None:
+    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is said later."""
+    if not issubclass(MODELS[kind], Memory):
         return
     with contextlib.suppress(GraphmemError):
+        store.sync()
+        store.add_clues()
         made = build(kind, {"name": "unnamed", **given}, NEVER)
         store.embed_ahead([made.search_text] if isinstance(made, Memory) else ())
 
