@@ -49,7 +49,6 @@ def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) ->
                 raise
             is_renewed = True
             store.renew_catalog()
-            store.say_once("the catalog was damaged; it is made again from the files")
             if not runs_left or not may_repeat:
                 raise DamagedCatalog(
                     "the catalog was damaged; it is made again from the files", hint="run the command again"

@@ -13,13 +13,16 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BufferedRandom
 from pathlib import Path
+from typing import TypeVar
 
 from graphmem.errors import Refused, Unavailable
 
+T = TypeVar("T")
 STORE = ".graphmem"
+DERIVED = "local"  # the folder in a store of what is made again from its files
 PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
 COPIED_BYTES = 2**20  # at a time
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -76,10 +79,27 @@ def folder(path: Path, *, make: bool = False) -> Iterator[int]:
         os.close(handle)
 
 
+def without_folder(path: Path, act: Callable[[], T]) -> T:
+    """
+    Act on a file; where a folder has its name below ``local/``, the folder is removed and it is done once more.
+
+    Only graphmem gives names there, and what is there is made again from the files.
+    """
+    try:
+        return act()
+    except IsADirectoryError:
+        if divided(path)[1][:1] != (DERIVED,):
+            raise
+    with contextlib.suppress(FileNotFoundError):  # another process has put a file there
+        remove_folder(path)
+    return act()
+
+
 def descriptor(path: Path, flags: int) -> int:
     """Return the descriptor of a regular file."""
     with folder(path.parent) as parent, named(path):
-        handle = os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o666, dir_fd=parent)
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        handle = without_folder(path, lambda: os.open(path.name, flags, 0o666, dir_fd=parent))
         if stat.S_ISREG(os.fstat(handle).st_mode):
             return handle
         os.close(handle)
@@ -146,13 +166,13 @@ def is_folder(path: Path) -> bool:
 def replace(source: Path, target: Path) -> None:
     """Put a file in the place of another one of the same folder."""
     with folder(target.parent) as parent, named(target):
-        os.replace(source.name, target.name, src_dir_fd=parent, dst_dir_fd=parent)
+        without_folder(target, lambda: os.replace(source.name, target.name, src_dir_fd=parent, dst_dir_fd=parent))
 
 
 def remove(path: Path) -> None:
     """Remove a file, or a link itself, if it is there."""
     with contextlib.suppress(FileNotFoundError), folder(path.parent) as parent, named(path):
-        os.unlink(path.name, dir_fd=parent)
+        without_folder(path, lambda: os.unlink(path.name, dir_fd=parent))
 
 
 def remove_folder(path: Path) -> None:
@@ -222,7 +242,7 @@ def walk(path: Path) -> Iterator[Path]:
 
 def links(store: Path) -> list[Path]:
     """Return the symbolic links in a store; past states are not looked through, they are made here."""
-    found = tree(store, but=store / "local" / PAST)
+    found = tree(store, but=store / DERIVED / PAST)
     return sorted(path / entry.name for path, known in found for entry in known if entry.is_symlink())
 
 

@@ -124,6 +124,7 @@ class Store:
         self.lexical = LexicalIndex(connection)
         vars(self).pop("vectors", None)
         self.ledger.forget_vocabulary()
+        self.say_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
@@ -363,6 +364,12 @@ def open_store(
     graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog.connection)
     store = Store(clone, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    try:
+        ledger.load_vocabulary()
+    except Exception as error:
+        if not store.is_catalog_damaged(error):
+            raise
+        store.renew_catalog()
     for text in clone.notices:
         store.say_once(text)
     if isinstance(clone.refusal, Refused):

@@ -19,11 +19,11 @@ from typing import BinaryIO
 import orjson
 
 from graphmem import beneath, git
-from graphmem.catalog.catalog import Catalog, table_of, transaction
+from graphmem.catalog.catalog import REPAIR, Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.errors import BadInput, FileReplaced, Locked, Refused, Unavailable
+from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, Locked, Refused, Unavailable
 from graphmem.garbage import uncollected
 from graphmem.ledger import undo
 from graphmem.ledger.clone_id import Clone, state_of_index
@@ -85,19 +85,25 @@ class Ledger:
         self.purges = Purges()
         self.siblings: Counter[tuple[str, str | None]] = Counter()  # data files by what they hold
         self.notices: list[str] = []  # of the last writes, for people
-        self.load_vocabulary()
 
     # --- reading ------------------------------------------------------------------------------------------------
 
     def load_vocabulary(self) -> None:
-        """Take the vocabulary as the catalog keeps it; another process may have read a new type."""
+        """
+        Take the vocabulary as the catalog keeps it; another process may have read a new type.
+
+        Raises:
+            DamagedCatalog: it is not as it was written.
+        """
         kept, findings = self.catalog.meta("vocabulary"), self.catalog.meta("vocabulary_findings")
         if self.loaded == (kept, findings):
             return
-        self.loaded = kept, findings
-        if kept:
-            self.catalog.vocabulary = Vocabulary.model_validate_json(kept)
-        self.vocabulary_findings = [Finding.model_validate(found) for found in orjson.loads(findings or "[]")]
+        try:
+            vocabulary = Vocabulary.model_validate_json(kept) if kept else self.catalog.vocabulary
+            found = [Finding.model_validate(finding) for finding in orjson.loads(findings or "[]")]
+        except (ValueError, TypeError) as error:
+            raise DamagedCatalog("the vocabulary in the catalog is not as it was written", hint=REPAIR) from error
+        self.loaded, self.catalog.vocabulary, self.vocabulary_findings = (kept, findings), vocabulary, found
 
     def forget_vocabulary(self) -> None:
         """Take the vocabulary of a catalog that is empty again: there is none until the files are read."""

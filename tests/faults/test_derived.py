@@ -1,5 +1,6 @@
 """Each file below ``local/`` and ``state/`` is damaged in every way: the answers are those of a clean rebuild."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import GraphmemError
+from graphmem import GraphmemError, beneath
 from graphmem.embed.model import Embedder
 from graphmem.ledger import usage
 from tests.faults import whole
+from tests.sample import open_memory
 
 SEEDS = int(os.environ.get("GRAPHMEM_TEST_DERIVED_SEEDS", "0"))  # 0: some of the damages of each file, for CI
 NAME = "project"
@@ -104,7 +106,7 @@ def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]
                 questions["nodes"] = lambda memory: str(whole.nodes(memory))
             for name, ask in questions.items():
                 found[name] = asked(lambda ask=ask, memory=memory: ask(memory))  # type: ignore[misc]
-    except (GraphmemError, OSError, sqlite3.Error) as error:
+    except (GraphmemError, OSError) as error:
         found["open"] = f"error: {error}"
     found["past"] = asked(lambda: whole.past(folder))
     return found
@@ -114,15 +116,22 @@ def asked(ask: Callable[[], str]) -> str:
     """Return an answer, or an error that the command line says in one line; anything else is a fault."""
     try:
         return ask()
-    except (GraphmemError, OSError, sqlite3.Error) as error:
+    except (GraphmemError, OSError) as error:
         return f"error: {error}"
+
+
+FAULTS = [  # which earlier versions had
+    ("local/catalog.sqlite", "overwritten", 0),
+    *((file, "a folder", 0) for file in ("local/vectors/*.f32", "local/graph.json", "local/*.lock")),
+]
 
 
 def cases() -> list[tuple[str, str, int]]:
     """Return file, damage and seed of each test."""
     if SEEDS:
         return [(file, damage, seed) for file in FILES for damage in DAMAGES for seed in range(SEEDS)]
-    return [(file, damage, 0) for file in FILES for damage in random.Random(file).sample(list(DAMAGES), 1)]
+    some = [(file, random.Random(file).choice(list(DAMAGES)), 0) for file in FILES]
+    return [*some, *(case for case in FAULTS if case not in some)]
 
 
 @pytest.mark.parametrize(("pattern", "damage", "seed"), cases())
@@ -144,9 +153,9 @@ def test_a_damaged_file_changes_no_answer(
         assert wrong.keys() <= {"query"}
     else:
         assert wrong == {}
-    if damage == "a folder":  # no program does that: it is said, and removed by hand
-        for path in paths:
-            shutil.rmtree(path, ignore_errors=True)
+    if "undo" in pattern or (damage == "a folder" and pattern.startswith("state/")):
+        for path in paths:  # nothing can make it again: it is said, and removed by hand
+            beneath.remove_folder(path) if path.is_dir() else beneath.remove(path)
     with whole.opened(folder, embedder) as memory:
         memory.doctor(fix=True)
         memory.query("error 5")
@@ -156,3 +165,27 @@ def test_a_damaged_file_changes_no_answer(
         memory.failures.add("one more error", name="one-more")
         memory.undo()
         assert memory.validate().ok
+
+
+def test_a_vocabulary_that_is_damaged_in_the_catalog_is_read_again(project: Path, tmp_path: Path) -> None:
+    folder, said = shutil.copytree(project, tmp_path / NAME), list[str]()
+    with contextlib.closing(sqlite3.connect(folder / ".graphmem/local/catalog.sqlite")) as catalog:
+        catalog.execute("UPDATE meta SET value = '{\"entities\": 3' WHERE name = 'vocabulary'")
+        catalog.commit()
+    with open_memory(folder, said=said) as memory:
+        assert "part" in [made.type for made in memory.types.list().entities]
+    assert "the catalog was damaged; it is made again from the files" in said
+
+
+def test_only_below_local_a_folder_gives_way_to_a_file(tmp_path: Path) -> None:
+    derived, own = tmp_path / ".graphmem/local/graph.json", tmp_path / ".graphmem/data/failure.ndjson"
+    for path in (derived, own):
+        path.mkdir(parents=True)
+        (path / "inner").write_text("text")
+    beneath.write(derived, b"{}")
+    assert derived.read_bytes() == b"{}"
+    with pytest.raises(IsADirectoryError):
+        beneath.write(own, b"")
+    with pytest.raises(IsADirectoryError):
+        beneath.remove(own)
+    assert (own / "inner").read_text() == "text"

@@ -1,20 +1,27 @@
 """Commands in a process that may not have much: they end in words of ours, lose nothing, and the next one works."""
 
+import contextlib
 import errno
 import fcntl
+import json
 import os
 import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from select import select
+from typing import Any
 
 import pytest
 
 from graphmem.errors import Unavailable
 from tests.faults import whole
 
+RUNNER = Path(__file__).parents[1] / "hostile/runner.py"
+IS_LONG = "GRAPHMEM_TEST_LIMITS" in os.environ  # each command line in a new process
+MOST_S = 60.0  # of one command
 NAME = "project"
 KIB = 1024
 READS = ("list --json", "get f7", "query error+5", "solutions f9", "validate", "doctor", "stats", "list --at HEAD")
@@ -52,17 +59,41 @@ PLACES: dict[str, dict[str, str | None]] = {
 }
 
 
-def run(folder: Path, command: str, name: str) -> subprocess.CompletedProcess[str]:
-    """Run a command line under a limit."""
+@contextlib.contextmanager
+def process(folder: Path, name: str) -> Iterator[Callable[[str], dict[str, Any]]]:
+    """Yield what runs command lines, one after the other, in a process of their own under a limit."""
     environment: dict[str, str | None] = {
-        **os.environ, "GRAPHMEM_EMBEDDING_MODEL": "none", "PYTHONPATH": str(Path(__file__).parents[2]),
-        **PLACES.get(name, {}),
+        **os.environ, "GRAPHMEM_EMBEDDING_MODEL": "none", "PYTHONPATH": str(RUNNER.parents[2]), **PLACES.get(name, {}),
     }  # fmt: skip
-    line = [sys.executable, "-m", "graphmem", *(word.replace("+", " ") for word in command.split())]
-    return subprocess.run(
-        line, cwd=folder, env={key: value for key, value in environment.items() if value is not None},
-        capture_output=True, text=True, check=False, preexec_fn=LIMITS[name], timeout=60,
-    )  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-P", str(RUNNER)], cwd=folder, preexec_fn=LIMITS[name],  # noqa: PLW1509 - it has one thread
+        env={key: value for key, value in environment.items() if value is not None},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as child:  # fmt: skip
+        assert child.stdin
+        assert child.stdout
+        given, answers = child.stdin, child.stdout
+
+        def run(command: str) -> dict[str, Any]:
+            words = [word.replace("+", " ") for word in command.split()]
+            given.write(json.dumps([words, ""]).encode() + b"\n")
+            given.flush()
+            assert select([answers], [], [], MOST_S)[0], f"{command} has not ended"
+            answer = answers.readline()
+            assert answer, f"{command} ended its process: {child.wait()}"
+            found: dict[str, Any] = json.loads(answer)
+            return found
+
+        try:
+            yield run
+        finally:
+            given.close()
+            child.kill()
+
+
+def parts(commands: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    """Return the command lines by the process that they share: a second one finds all code loaded."""
+    return [(command,) for command in commands] if IS_LONG else [commands]
 
 
 @pytest.fixture(scope="module")
@@ -77,13 +108,16 @@ def test_a_command_under_a_limit_ends_in_words_and_loses_nothing(project: Path, 
     fresh = shutil.copytree(project, tmp_path / "fresh")
     shutil.rmtree(fresh / ".graphmem/local")
     used = shutil.copytree(project, tmp_path / "used")
-    for folder, commands in ((fresh, READS[:3]), (used, (*READS, *ENGINE, *WRITES))):
-        for command in commands:
-            before = whole.rows(folder)
-            done = run(folder, command, name)
-            check(done, f"{command} in {folder.name}")
-            if command not in WRITES or done.returncode:
-                assert whole.rows(folder) == before, command
+    for folder, groups in ((fresh, parts(READS[:3])), (used, parts((*READS, *ENGINE))), (used, parts(WRITES))):
+        for commands in groups:
+            with process(folder, name) as run:
+                for command in commands:
+                    before = whole.rows(folder)
+                    done = run(command)
+                    check(done["status"], done["err"], f"{command} in {folder.name}")
+                    if command not in WRITES or done["status"]:
+                        assert whole.rows(folder) == before, command
+    for folder in (fresh, used):
         with whole.opened(folder) as memory:
             checked = memory.validate()
             assert checked.ok, checked.findings
@@ -94,14 +128,14 @@ def test_a_command_under_a_limit_ends_in_words_and_loses_nothing(project: Path, 
         assert whole.clean(folder) == shown
 
 
-def check(done: subprocess.CompletedProcess[str], what: str) -> None:
+def check(status: int, err: str, what: str) -> None:
     """Check that a command was done, or says in words why not."""
-    said = f"{what}: {done.returncode}: {done.stderr}"
-    assert done.returncode in (0, 1, 3, 4, 5), said
-    assert "Traceback" not in done.stderr, said
-    assert "fault of graphmem" not in done.stderr, said
-    if done.returncode > 1:
-        assert "error: " in done.stderr or '{"error":' in done.stderr, said
+    said = f"{what}: {status}: {err}"
+    assert status in (0, 1, 3, 4, 5), said
+    assert "Traceback" not in err, said
+    assert "fault of graphmem" not in err, said
+    if status > 1:
+        assert "error: " in err or '{"error":' in err, said
 
 
 def test_a_file_system_without_locks_is_said(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

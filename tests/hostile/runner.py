@@ -24,6 +24,6 @@ def ran(arguments: list[str], given: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     sys.set_int_max_str_digits(4300)  # as Python has it
-    for line in sys.stdin.read().splitlines():
+    for line in sys.stdin:
         arguments, given = json.loads(line)
         print(json.dumps(ran(arguments, given)), flush=True)
