@@ -37,18 +37,22 @@ def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) ->
     Args:
         may_repeat: it can run again; False for one whose input is gone by then.
     """
-    is_renewed = False
+    is_renewed, writes = False, store.ledger.writes
     for runs_left in reversed(range(MOST_RUNS)):
         try:
             return use_case()
         except FileReplaced:
-            if not runs_left or not may_repeat:
+            if not runs_left or not may_repeat or store.ledger.writes > writes:
                 raise
         except Exception as error:
             if is_renewed or not store.is_catalog_damaged(error):
                 raise
             is_renewed = True
             store.renew_catalog()
+            if store.ledger.writes > writes:
+                raise DamagedCatalog(
+                    "what was asked for is written; the catalog was damaged, and is made again"
+                ) from error
             if not runs_left or not may_repeat:
                 raise DamagedCatalog(
                     "the catalog was damaged; it is made again from the files", hint="run the command again"

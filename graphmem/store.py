@@ -98,6 +98,8 @@ class Store:
             self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
+        if sync.waits_for:
+            self.say_once(f"{sync.waits_for}: this is what was read before")
         self.report(sync.rows if sync.is_first and self.present is None else 0)
 
     def is_catalog_damaged(self, error: Exception) -> bool:

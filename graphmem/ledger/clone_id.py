@@ -13,7 +13,7 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
@@ -30,7 +30,7 @@ ID = re.compile(r"[0-9a-f]{32}")
 TRACKED_FIX = f"git rm -r -f -q --ignore-unmatch {FOLDER}/local {FOLDER}/state"
 SAID = {
     "local": "it is made again from the files",
-    "state": "what it held of undo, sessions and counters was not used",
+    "state": "what it held of undo, sessions and counters is not used, and kept in state.aside.tmp",
 }
 
 
@@ -48,9 +48,9 @@ class Clone:
         """Raise ``Unavailable`` where git has begun to track what is not to be tracked, such as by a pull."""
         index = state_of_index(self.git_folder)
         if index != self.index:
-            self.index = index
             if self.refusal is None and tracked(self.layout, self.git_folder):
                 raise Unavailable("git tracks files of this machine since the memory was opened", hint="open it again")
+            self.index = index
 
 
 def find_clone(layout: Layout) -> Clone:
@@ -58,10 +58,10 @@ def find_clone(layout: Layout) -> Clone:
     folder = git_folder(layout.root)
     clone = Clone(layout, folder, state_of_index(folder))
     try:
-        known = read_id(folder)
-        if known and all(read_mark(path) == f"{known} {clone.index}" for path in own_folders(layout)):
+        marks = [f"{known} {clone.index}" for known in read_ids([*git_file(folder), *user_files()])]
+        if all(read_mark(path) in marks for path in own_folders(layout)):
             return clone
-        with kept_id(folder) as known:
+        with kept_ids(folder) as known:
             if path := tracked(layout, folder):
                 return elsewhere(clone, is_tracked(path))
             clone.notices = tuple(mark(layout, known, clone.index))
@@ -97,18 +97,26 @@ def own_folders(layout: Layout) -> tuple[Path, Path]:
     return layout.local, layout.state
 
 
-def mark(layout: Layout, known: str, index: str) -> Iterator[str]:
-    """Write the id into both folders; one with another id, or with none and something in it, is removed first."""
+def mark(layout: Layout, known: Sequence[str], index: str) -> Iterator[str]:
+    """
+    Write the id into both folders; one with another id, or with none and something in it, is not used.
+
+    ``local/`` is derived and removed. ``state/`` may be the user's own after all, and is put aside.
+    """
     for folder in own_folders(layout):
-        found = read_mark(folder)
-        if found.partition(" ")[0] != known and beneath.entries(folder):
+        found = read_mark(folder).partition(" ")[0]
+        if found not in known and beneath.entries(folder):
             if os.lstat(folder).st_uid != os.geteuid():
                 raise PermissionError(errno.EPERM, "made by another user", str(folder))
-            beneath.remove_folder(folder)
-            yield f"removed {FOLDER}/{folder.name}, which was not made in this clone: {SAID[folder.name]}"
+            if folder == layout.state:
+                beneath.remove_folder(layout.state_aside)
+                beneath.replace(folder, layout.state_aside)
+            else:
+                beneath.remove_folder(folder)
+            yield f"{FOLDER}/{folder.name} was not made in this clone: {SAID[folder.name]}"
         with beneath.folder(folder, make=True):
             fresh = folder / f".{FILE}.{os.getpid()}.tmp"
-            beneath.write(fresh, f"{known} {index}".encode())
+            beneath.write(fresh, f"{known[0]} {index}".encode())
             beneath.replace(fresh, folder / FILE)
 
 
@@ -137,40 +145,61 @@ def git_folder(root: Path) -> Path | None:
     return None
 
 
-def id_file(folder: Path | None) -> Path:
-    """Return the file that keeps the id of a clone."""
-    return folder / KEPT_IN_GIT if folder is not None else state_folder() / "clone-id"
+def git_file(folder: Path | None) -> list[Path]:
+    """Return the file in the git directory that keeps an id; none where there is no such directory here."""
+    return [folder / KEPT_IN_GIT] if folder is not None and folder.is_dir() else []
 
 
-def read_id(folder: Path | None) -> str:
-    """Return the id of a clone; empty where it has none yet."""
-    with contextlib.suppress(OSError, RuntimeError, UnicodeDecodeError):
-        found = beneath.read(id_file(folder), most=100).decode("ascii")
-        return found if ID.fullmatch(found) else ""
-    return ""
+def user_files() -> list[Path]:
+    """Return the files that may keep the id of the user: the first one that can be written does."""
+    found = []
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        found.append(state_folder() / FILE)
+    with contextlib.suppress(Unavailable):
+        found.append(private_folder() / FILE)
+    return found
+
+
+def read_ids(paths: Sequence[Path]) -> list[str]:
+    """Return the ids that are kept in these files."""
+    found = []
+    for path in paths:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            found.append(beneath.read(path, most=100).decode("ascii"))
+    return [known for known in found if ID.fullmatch(known)]
 
 
 @contextlib.contextmanager
-def kept_id(folder: Path | None) -> Iterator[str]:
-    """Yield the id of a clone, made where there is none, while no other process makes or compares it."""
-    try:
-        path = id_file(folder)
-    except RuntimeError as error:
-        raise OSError("a user without a home") from error
-    try:
-        handle = beneath.descriptor(path, os.O_RDONLY)  # in a repository that users share, who made it may not be us
-    except FileNotFoundError:
-        with beneath.folder(path.parent, make=True):
-            handle = beneath.descriptor(path, os.O_RDWR | os.O_CREAT)
+def kept_ids(folder: Path | None) -> Iterator[list[str]]:
+    """
+    Yield the ids that a folder of this clone may carry, while no other process of this user compares them.
+
+    The id of the user is kept in the git directory too, unless one is there: so it is the same when a repository is
+    made around a project or removed, and for users who share one. An id of a git directory never becomes the user's.
+    """
+    handle = beneath.descriptor(private_folder() / f"{FILE}.lock", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        found = os.pread(handle, 100, 0).decode("ascii", "replace")
-        if not ID.fullmatch(found):
-            found = token_hex(16)
-            beneath.write(path, found.encode())
+        known = [*read_ids(user_files()), token_hex(16)][0]
+        any(is_kept(path, known) for path in user_files())
+        for path in git_file(folder):
+            is_kept(path, known)
+        found = read_ids([*git_file(folder), *user_files()])
+        if not found:
+            raise OSError("neither the git directory nor a folder of the user can be written")
         yield found
     finally:
         os.close(handle)
+
+
+def is_kept(path: Path, known: str) -> bool:
+    """Keep an id in a file that is not there yet, and tell whether one is there."""
+    with contextlib.suppress(OSError):
+        if not read_ids([path]):
+            with beneath.folder(path.parent, make=True):
+                beneath.write(path, known.encode())
+        return True
+    return False
 
 
 def cached(layout: Layout) -> Path:

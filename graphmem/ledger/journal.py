@@ -27,7 +27,6 @@ def replace_files(
     contents: Mapping[Path, bytes],
     layout: Layout | None = None,
     ready: Ready = lambda fresh: None,
-    last_look: Callable[[], None] = lambda: None,
 ) -> None:
     """
     Put new contents in the place of files, all or none.
@@ -37,7 +36,6 @@ def replace_files(
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
         ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
             the file; what it raises leaves the files as they are.
-        last_look: called just before the first file is replaced; what it raises leaves the files as they are.
 
     Raises:
         Refused: the disk is full, or something cannot be written; the files are as before.
@@ -48,21 +46,21 @@ def replace_files(
         for path, data in contents.items():
             with beneath.folder(path.parent, make=True):
                 beneath.write(fresh[path], data, is_flushed=True)
-        ready(fresh)
-        if layout is not None and journal is not None:
+        draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp") if journal is not None else None
+        if layout is not None and journal is not None and draft is not None:
             flush_folders(fresh.values())
             renames = [
                 [str(new.relative_to(layout.store)), str(path.relative_to(layout.store))] for path, new in fresh.items()
             ]
-            draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp")
             fresh[journal] = draft
             with beneath.folder(journal.parent, make=True):
                 beneath.write(draft, orjson.dumps(renames), is_flushed=True)
+        ready({path: new for path, new in fresh.items() if path != journal})  # all that takes long is done
+        if journal is not None:
             beneath.replace(fresh.pop(journal), journal)
             flush_folders([journal])
-        last_look()
     except (OSError, sqlite3.Error, GraphmemError) as error:
-        for new in (*([journal] if journal is not None else ()), *fresh.values()):
+        for new in fresh.values():
             with contextlib.suppress(OSError):
                 beneath.remove(new)
         if isinstance(error, OSError):
@@ -130,6 +128,7 @@ def is_path(value: object) -> bool:
 
 def sweep(layout: Layout) -> list[Path]:
     """Remove files of new contents that a dead process left, and return which; whoever calls has recovered first."""
+    beneath.remove_folder(layout.undo_aside)
     left = leftovers(layout)
     for path in left:
         beneath.remove(path)

@@ -58,9 +58,19 @@ class Layout:
         return (self.private or self.store) / "state"
 
     @property
+    def state_aside(self) -> Path:
+        """Holds a ``state/`` that was not made in this clone; nothing reads it."""
+        return (self.private or self.store) / "state.aside.tmp"
+
+    @property
     def undo(self) -> Path:
         """Holds what the last writes of this clone replaced."""
         return self.state / "undo"
+
+    @property
+    def undo_aside(self) -> Path:
+        """Holds these notes while a purge is under way; the next write removes what a purge that was cut off left."""
+        return self.state / "undo.purged"
 
     @property
     def usage(self) -> Path:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -40,6 +40,7 @@ from graphmem.model.result import Finding
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.ndjson import BOM, BadLine, Lines, decode, refuse_long
 from graphmem.rules.purged import Purges
+from graphmem.shell import command
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
@@ -55,6 +56,7 @@ class Sync:
 
     rows: int = 0
     is_first: bool = False
+    waits_for: str | None = None  # why what changed was not read: who holds the files
 
 
 @dataclass(slots=True)
@@ -64,6 +66,9 @@ class Seen:
     findings: list[Finding] = field(default_factory=list)
     purged: list[int] = field(default_factory=list)  # numbers of rows that a merge brought back, and that are not read
     is_ordered: bool = False
+
+
+Read = Mapping[str, tuple[int, int, int] | None]  # by path below the store: size, time and inode when it was read
 
 
 class Moved(Exception):
@@ -84,6 +89,7 @@ class Ledger:
         self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
         self.purges = Purges()
         self.siblings: Counter[tuple[str, str | None]] = Counter()  # data files by what they hold
+        self.writes = 0  # that this process made
         self.notices: list[str] = []  # of the last writes, for people
 
     # --- reading ------------------------------------------------------------------------------------------------
@@ -119,15 +125,15 @@ class Ledger:
         """
         if not beneath.is_file(self.layout.journal) and not self.changed_files(is_thorough=is_thorough):
             return Sync()
-        is_first = self.catalog.is_new
-        patience_s = self.lock_timeout_s if is_first else READER_PATIENCE_S
+        must_read = is_thorough or self.catalog.is_new
+        patience_s = self.lock_timeout_s if must_read else READER_PATIENCE_S
         try:
             with locked(self.lock, timeout_s=patience_s):
                 return self.sync_locked(is_thorough=is_thorough, patience_s=patience_s)
-        except Locked:
-            if is_first:
+        except Locked as error:
+            if must_read:
                 raise
-            return Sync()  # who writes takes in what it writes, and git comes to an end; what was read last is whole
+            return Sync(waits_for=error.message)  # what was read last is whole
 
     def sync_locked(self, *, is_thorough: bool = False, patience_s: float | None = None) -> Sync:
         """
@@ -153,7 +159,7 @@ class Ledger:
                     self.forget_vocabulary()
                     self.load_vocabulary()
             if time.monotonic() > end:
-                raise Locked("git changes the files of the store", hint=f"if no git is at work: rm {self.index_lock}")
+                raise self.locked_by_git()
             time.sleep(POLL_S)
         return Sync()
 
@@ -176,7 +182,7 @@ class Ledger:
             if purges:  # any row may have to be kept out now, or no longer
                 changed = sorted({*changed, *self.present_files()} - {*purges})
             sync.rows += self.take_in(changed, is_every_line=bool(purges))
-            if self.moment() != moment:
+            if self.moment() != moment and self.changed_files(is_thorough=is_thorough):
                 raise Moved
         return sync
 
@@ -476,10 +482,16 @@ class Ledger:
                 raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
         self.notices += [removal(file, number) for file, number in self.purged_rows().items() if file in batches]
         contents = {self.layout.store / file: data for file, data in written.items()}
-        replace_files(
-            contents | self.stale_vocabulary_file(), self.layout,
-            lambda fresh: self.take_in_own(batches, written, fresh), lambda: self.refuse_beside_git(written),
-        )  # fmt: skip
+        try:
+            replace_files(
+                contents | self.stale_vocabulary_file(), self.layout,
+                lambda fresh: self.take_in_own(batches, written, fresh),
+            )  # fmt: skip
+        except BaseException:
+            if note is not None:
+                beneath.remove(note)
+            raise
+        self.writes += 1
         if note is not None:
             undo.confirm(note)
         if any(is_of_purges(file) for file in batches):
@@ -497,9 +509,9 @@ class Ledger:
         Args:
             fresh: where the new contents are, by the path of the file; renamed, they stay the same files.
         """
+        read = self.as_read(written)
         with transaction(self.catalog.connection):
             for file, data in written.items():
-                self.refuse_replaced(file)
                 if is_of_purges(file):  # read like one that came from elsewhere: other files follow from it
                     continue
                 found = os.lstat(fresh[self.layout.store / file])
@@ -514,19 +526,39 @@ class Ledger:
                 for file in sorted(batches, key=Intake.order):
                     if not is_of_purges(file):
                         intake.take(batches[file])
+            self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
 
-    def refuse_replaced(self, file: str) -> None:
-        """Raise ``FileReplaced`` for a file that is not as it was read: git or an editor replaced it meanwhile."""
-        found = beneath.stat_of(self.layout.store / file)
+    def as_read(self, files: Iterable[str]) -> Read:
+        """Return how these files were when they were read: size, time and inode; None for one that was not there."""
         sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
-        row = self.catalog.connection.execute(sql, (file,)).fetchone()
-        if ((found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != row:
-            raise replaced(file)
+        return {file: self.catalog.connection.execute(sql, (file,)).fetchone() for file in files}
 
-    def refuse_beside_git(self, written: Mapping[str, bytes]) -> None:
-        """Raise ``FileReplaced`` while git changes files: it may be about to replace these."""
-        if self.moment() is None:
-            raise replaced(next(iter(written)))
+    def refuse_changed(self, read: Read) -> None:
+        """
+        Wait while git changes files, and see that these are as they were read: the last look before they are replaced.
+
+        Args:
+            read: what ``as_read`` returned.
+
+        Raises:
+            FileReplaced: git or an editor replaced one of them.
+            Locked: git changes files all the time.
+        """
+        end = time.monotonic() + self.lock_timeout_s
+        while self.moment() is None:
+            if time.monotonic() > end:
+                raise self.locked_by_git()
+            time.sleep(POLL_S)
+        for file, before in read.items():
+            found = beneath.stat_of(self.layout.store / file)
+            if ((found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != before:
+                raise replaced(file)
+
+    def locked_by_git(self) -> Locked:
+        """Say that git changes files all the time."""
+        lock = self.index_lock
+        hint = f"if no git is at work: {command('rm', str(lock))}" if lock and os.path.lexists(lock) else "try again"
+        return Locked("git changes the files of the project all the time", hint=hint)
 
     def purged_rows(self) -> dict[str, int]:
         """Return the files with rows that were purged and are back, with how many: they are not read."""

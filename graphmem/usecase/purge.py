@@ -141,21 +141,31 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
     """
     Remove the rows, and their bytes from every file of the store.
 
-    What ``state/`` holds goes first: a purge that is cut off later leaves no undo note that brings a row back.
+    Undo notes are put aside first: a purge that is cut off later leaves none that brings a row back, and one that is
+    refused leaves them as they were.
     """
     puts = [renewed(store, number, values) for number, values in doomed.changes.items()]
     puts += [entry(made, ()) for made in purge_rows(store, doomed.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
-    left = [] if is_done(lambda: forget_on_this_machine(store, doomed)) else ["state/"]
-    store.ledger.commit(puts, removes, is_noted=False)
-    left += [what for what, forget in traces(store, digests) if not is_done(forget)]
+    layout = store.layout
+    with contextlib.suppress(FileNotFoundError):
+        beneath.replace(layout.undo, layout.undo_aside)
+    try:
+        store.ledger.commit(puts, removes, is_noted=False)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beneath.replace(layout.undo_aside, layout.undo)
+        raise
+    left = [what for what, forget in traces(store, doomed, digests) if not is_done(forget)]
     if left:  # the rows are gone: that is no failure of the purge
         store.say_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
                        " is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
 
 
-def traces(store: Store, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield where purged records left traces in what is derived, each with what clears it."""
+def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield where purged records left traces outside of the data files, each with what clears it."""
+    yield "undo notes", lambda: beneath.remove_folder(store.layout.undo_aside)
+    yield "state/", lambda: forget_on_this_machine(store, doomed)
     yield "the graph", store.graph.forget
     yield "past states", lambda: beneath.remove_folder(store.local / beneath.PAST)
     with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
@@ -192,8 +202,7 @@ def purge_rows(store: Store, rows: Collection[Row]) -> list[Purge]:
 def forget_on_this_machine(store: Store, doomed: Doomed) -> None:
     """Remove what ``state/`` holds of purged records: counters, failing runs, rejected lines, sessions, undo notes."""
     state = store.layout.state
-    for path in beneath.files(store.layout.undo):
-        beneath.remove(path)
+    beneath.remove_folder(store.layout.state_aside)
     usage.forget(store.layout.usage, [record.key_ref for record in doomed.records.values()])
     with runs.changing(store.layout.runs, store.local / "runs.lock", store.ledger.lock_timeout_s, store.now(),
                        store.say_once) as episodes:  # fmt: skip

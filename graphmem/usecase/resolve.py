@@ -24,9 +24,9 @@ def resolve(store: Store) -> Resolved:
     """
     with store.writing():
         layout = store.layout
-        stages = stages_of(store)
-        contents = {}
-        for file in layout.data_files():
+        stages, files = stages_of(store), list(layout.data_files())
+        contents, read = {}, store.ledger.as_read(files)
+        for file in files:
             data = beneath.read(layout.store / file)
             if has_markers(data) or file in stages:
                 try:
@@ -38,8 +38,8 @@ def resolve(store: Store) -> Resolved:
                     contents[file] = whole
         replace_files(
             {layout.store / file: data for file, data in contents.items()} | store.ledger.stale_vocabulary_file(),
-            layout,
-        )
+            layout, lambda fresh: store.ledger.refuse_changed({file: read[file] for file in contents}),
+        )  # fmt: skip
         store.ledger.sync_written()
         findings = [finding for finding in store.ledger.findings() if finding.file in contents]
     return Resolved(files=sorted(contents), findings=findings)

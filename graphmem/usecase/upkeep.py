@@ -126,7 +126,9 @@ def export(store: Store, *, to: Path | None) -> Exported:
         else:
             writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
             writes |= {to / path.relative_to(store.layout.store): beneath.read(path) for path in other_files(store)}
-        replace_files(writes, store.layout if to is None else None)
+        changed = [file for file, found in files.items() if found.changed] if to is None else []
+        read = store.ledger.as_read(changed)
+        replace_files(writes, store.layout if to is None else None, lambda fresh: store.ledger.refuse_changed(read))
         store.ledger.sync_written()
     return Exported(files=files)
 

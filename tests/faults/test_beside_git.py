@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import threading
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import Conflict, Locked
+from graphmem import BadInput, Conflict, Locked
 from graphmem.catalog.intake import Batch
 from graphmem.model import Failure, Record
 from tests.repository import Repository
@@ -157,6 +158,12 @@ def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_write
         with pytest.raises(Locked, match="git changes the files") as refusal:
             memory.failures.add("new", name="new")
         assert str(lock) in str(refusal.value.hint)
+        with pytest.raises(Locked):
+            memory.forget("failure/f1")
+        assert memory.list("failure", limit=1).total == 440  # what was refused is not in the catalog
+        assert memory.undoable().writes[0].command != "forget"
+        with pytest.raises(Locked):
+            memory.validate()
         os.utime(lock, (time.time() - 61,) * 2)  # as one that a dead process left
         memory.failures.add("new", name="new")
         assert memory.list("failure", limit=1).total == 442
@@ -171,3 +178,54 @@ def test_a_hook_of_git_waits_for_no_lock(project: Path, monkeypatch: pytest.Monk
     with open_memory(project) as memory:
         assert memory.list("failure", limit=1).total == 441
         memory.export()
+
+
+def test_an_index_that_changes_all_the_time_does_not_keep_a_store_from_being_read(project: Path) -> None:
+    """Nothing of the store changes: what was read once is not read again."""
+    shutil.rmtree(project / ".graphmem/local")
+    end = threading.Event()
+
+    def stage() -> None:
+        while not end.is_set():
+            (project / "other.txt").write_text(str(time.time()))
+            subprocess.run(["git", "add", "other.txt"], cwd=project, check=False)
+
+    thread = threading.Thread(target=stage)
+    thread.start()
+    try:
+        with open_memory(project) as memory:
+            assert memory.list("failure", limit=1).total == 440
+            memory.failures.add("new", name="new")
+    finally:
+        end.set()
+        thread.join()
+
+
+def test_a_purge_that_is_refused_leaves_the_undo_notes(tmp_path: Path) -> None:
+    path = data(tmp_path, "failure")
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("one", name="one")
+        path.write_bytes(path.read_bytes() + b"{bad line\n")
+        with pytest.raises(BadInput):
+            memory.purge(["one"], yes=True)
+        assert len(memory.undoable().writes) == 1
+        path.write_bytes(path.read_bytes().replace(b"{bad line\n", b""))
+        memory.purge(["one"], yes=True)
+        assert memory.undoable().writes == []
+
+
+def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: Path) -> None:
+    path = data(project, "failure")
+    with open_memory(project) as memory:
+        path.write_bytes(path.read_bytes() + failure("by-hand"))  # not in its place: export moves it
+        original = memory.store.ledger.stale_vocabulary_file
+        theirs = [path.read_bytes().replace(b"of two", b"of git")]
+
+        def while_git_writes() -> dict[Path, bytes]:
+            if theirs:
+                path.write_bytes(theirs.pop())
+            return original()
+
+        memory.store.ledger.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
+        memory.export()
+        assert path.read_bytes().count(b"of git") == 440

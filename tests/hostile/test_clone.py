@@ -70,7 +70,7 @@ def test_a_row_that_only_a_committed_catalog_has_is_not_believed(hostile: Reposi
         memory.failures.add("new", name="new")
         assert refs(memory) == {"failure/mine", "failure/new"}
         assert memory.doctor(fix=True).ok
-    assert not [text for text in said if "removed" in text]
+    assert not [text for text in said if "made in this clone" in text]
 
 
 def test_a_pull_that_brings_files_of_this_machine_is_noticed(hostile: Repository, tmp_path: Path) -> None:
@@ -85,8 +85,9 @@ def test_a_pull_that_brings_files_of_this_machine_is_noticed(hostile: Repository
         forced(hostile, "state/undo/0999999999.json")
         subprocess.run(["git", "pull", "-q"], cwd=folder, check=True)
         assert note.exists()
-        with pytest.raises(Unavailable, match="since the memory was opened"):
-            memory.undo()
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="since the memory was opened"):
+                memory.undo()
     with open_memory(folder) as memory:
         assert memory.undoable().writes == []
         with pytest.raises(Refused, match=r"git tracks '.graphmem/state/undo/0999999999.json'"):
@@ -107,17 +108,19 @@ def test_folders_of_another_clone_are_removed_and_made_again(
     with open_memory(folder, said=said) as memory:
         assert refs(memory) == {"failure/mine", "failure/phantom"}
         assert memory.undoable().writes == []
-    assert [text for text in said if text.startswith("removed")] == [
-        "removed .graphmem/local, which was not made in this clone: it is made again from the files",
-        "removed .graphmem/state, which was not made in this clone: what it held of undo, sessions and counters was"
-        " not used",
+    assert [text for text in said if "made in this clone" in text] == [
+        ".graphmem/local was not made in this clone: it is made again from the files",
+        ".graphmem/state was not made in this clone: what it held of undo, sessions and counters is not used, and kept"
+        " in state.aside.tmp",
     ]
+    assert (folder / ".graphmem/state.aside.tmp/undo").is_dir()
     said.clear()
     with open_memory(folder, said=said) as memory:
         memory.edit("mine", {"fix": "z"})
         assert len(memory.undoable().writes) == 1
     assert said == []
-    assert contents(folder).keys() == before.keys()
+    made = {name for name in contents(folder) if not name.startswith("state.aside.tmp/")}
+    assert made == before.keys()
 
 
 def test_a_project_that_is_moved_keeps_what_is_of_this_machine(tmp_path: Path) -> None:
@@ -134,7 +137,7 @@ def test_a_project_that_is_moved_keeps_what_is_of_this_machine(tmp_path: Path) -
     with open_memory(tmp_path / "tree", said=said) as memory:
         memory.failures.add("theirs", name="theirs")
         assert len(memory.undoable().writes) == 1
-    assert not [text for text in said if "removed" in text]
+    assert not [text for text in said if "made in this clone" in text]
 
 
 @pytest.mark.parametrize("text", [b"[1]", b'{"a":1}', b"null", b'[["a"]]', b"[[1,2]]", b'[["\\u0000","x"]]',
@@ -227,6 +230,49 @@ def test_what_another_user_made_is_not_removed(tmp_path: Path, monkeypatch: pyte
         with pytest.raises(Unavailable, match="made by another user"):
             memory.failures.add("more", name="more")
     assert sorted((tmp_path / ".graphmem/state").rglob("*")) == before
+
+
+def test_a_repository_that_is_made_around_a_project_or_removed_takes_nothing_away(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    said: list[str] = []
+    with open_memory(folder) as memory:
+        memory.failures.add("ours", name="ours")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    with open_memory(folder, said=said) as memory:
+        assert len(memory.undoable().writes) == 1
+    shutil.rmtree(folder / ".git")
+    with open_memory(folder, said=said) as memory:
+        assert len(memory.undoable().writes) == 1
+    (tmp_path / "mono").mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "mono", check=True)
+    with open_memory(folder.rename(tmp_path / "mono/project"), said=said) as memory:
+        assert len(memory.undoable().writes) == 1
+        memory.undo()
+    assert not [text for text in said if "made in this clone" in text]
+
+
+def test_a_git_file_that_leads_nowhere_makes_no_folder_and_stops_no_write(tmp_path: Path) -> None:
+    """As in a container that has the worktree and not the repository."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/.git").write_text(f"gitdir: {tmp_path}/not/here/.git/worktrees/x\n")
+    with open_memory(tmp_path / "tree") as memory:
+        memory.failures.add("ours", name="ours")
+    with open_memory(tmp_path / "tree") as memory:
+        assert len(memory.undoable().writes) == 1
+    assert not (tmp_path / "not").exists()
+
+
+def test_an_id_that_came_with_a_git_directory_does_not_become_that_of_the_user(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "unpacked")
+    (repository.folder / ".git/graphmem-clone-id").write_text("0" * 32)
+    with open_memory(repository.folder) as memory:
+        memory.failures.add("ours", name="ours")
+    (tmp_path / "forged/.graphmem/state").mkdir(parents=True)
+    (tmp_path / "forged/.graphmem/state/clone-id").write_text(f"{'0' * 32} -")
+    said: list[str] = []
+    with open_memory(tmp_path / "forged", said=said):
+        assert [text for text in said if ".graphmem/state was not made in this clone" in text]
 
 
 def test_users_who_share_a_repository_share_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
