@@ -25,12 +25,25 @@ from graphmem.files import shipped
 from graphmem.graph.engine import Connection, open_database
 from graphmem.graph.query import stored
 from graphmem.graph.sandbox import run
-from graphmem.graph.worker import ask, broke_down
+from graphmem.graph.worker import ask, broke_down, free_bytes
 from graphmem.lock import locked
 
 MOST_TRIES = 100  # to find the graph as it is wanted; each fails only if another process changes it in between
 THREADS = 2  # of the engine, in our own opens
 ANSWER_BYTES = 2**16  # of the process that writes
+WRITE_S, WRITE_S_A_MIB = 60.0, 5.0  # that it may take, and for each MiB of the graph: fifty times what it does take
+FULL_BYTES = 2**16  # of room on a disk, below which it is full to the engine
+
+
+class FullDisk:
+    """Tells whether a disk was full at five looks in a row: the engine may try again and again, and never ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.looks = folder, 0
+
+    def __call__(self) -> bool:
+        self.looks = self.looks + 1 if free_bytes(self.folder) < FULL_BYTES else 0
+        return self.looks >= 5
 
 
 @dataclass(frozen=True)
@@ -138,7 +151,8 @@ class Graph:
             "what": what, "folder": str(self.path.parent), "catalog": self.catalog.path,
             "lock_timeout_s": self.lock_timeout_s,
         }  # fmt: skip
-        ended = ask("writer", asked, timeout_s=None, most_bytes=ANSWER_BYTES)
+        timeout_s = self.lock_timeout_s + WRITE_S + WRITE_S_A_MIB * self.likely_bytes() / 2**20
+        ended = ask("writer", asked, timeout_s=timeout_s, most_bytes=ANSWER_BYTES, is_stuck=FullDisk(self.path.parent))
         if ended.status or not ended.output:
             if ended.signal_name:
                 with contextlib.suppress(Locked, OSError):  # what it left is of no use, and takes up room

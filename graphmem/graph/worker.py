@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,13 +46,21 @@ class Ended:
 # --- the parent --------------------------------------------------------------------------------------------------
 
 
-def ask(module: str, request: Mapping[str, Any], *, timeout_s: float | None, most_bytes: int) -> Ended:
+def ask(
+    module: str,
+    request: Mapping[str, Any],
+    *,
+    timeout_s: float,
+    most_bytes: int,
+    is_stuck: Callable[[], bool] = lambda: False,
+) -> Ended:
     """
     Run ``main`` of a module of this folder in a child process: it reads the request, and writes its answer.
 
     Args:
-        timeout_s: seconds until the child is stopped; None to wait until it ends.
+        timeout_s: seconds until the child is stopped.
         most_bytes: of the answer that are read; a child that writes more is stopped.
+        is_stuck: asked each second; a child that is stuck is stopped as one whose time is up.
     """
     here = str(Path(__file__).parents[2])
     places = [here, *(place for place in sys.path if os.path.isabs(place))]
@@ -60,7 +68,7 @@ def ask(module: str, request: Mapping[str, Any], *, timeout_s: float | None, mos
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment = {**kept, "HOME": os.devnull, "OMP_NUM_THREADS": "1"}  # the engine makes folders in HOME
     pipe = subprocess.PIPE
-    end = None if timeout_s is None else time.monotonic() + timeout_s
+    end = time.monotonic() + timeout_s
     with subprocess.Popen(
         [*command, *places], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
     ) as child:
@@ -70,7 +78,7 @@ def ask(module: str, request: Mapping[str, Any], *, timeout_s: float | None, mos
                 child.stdin.write(json.dumps(request).encode())
             with suppress(BrokenPipeError):
                 child.stdin.close()
-            output, is_timed_out = read(child.stdout.fileno(), end, most_bytes)
+            output, is_timed_out = read(child.stdout.fileno(), end, most_bytes, is_stuck)
             if not is_timed_out and len(output) <= most_bytes:
                 child.wait()
         finally:
@@ -79,15 +87,17 @@ def ask(module: str, request: Mapping[str, Any], *, timeout_s: float | None, mos
     return Ended(output, status, is_timed_out)
 
 
-def read(handle: int, end: float | None, most_bytes: int) -> tuple[bytes, bool]:
+def read(handle: int, end: float, most_bytes: int, is_stuck: Callable[[], bool]) -> tuple[bytes, bool]:
     """Return what comes out of a pipe until it ends or is too much, and whether the time was up before."""
     waiting = select.poll()
     waiting.register(handle)
     found = bytearray()
     while len(found) <= most_bytes:
-        left = None if end is None else max(0.0, end - time.monotonic()) * 1000
-        if not waiting.poll(left):
-            return bytes(found), True
+        left = max(0.0, end - time.monotonic())
+        if not waiting.poll(min(left, 1.0) * 1000):
+            if left <= 1.0 or is_stuck():
+                return bytes(found), True
+            continue
         data = os.read(handle, MIB)
         if not data:
             break
@@ -97,7 +107,7 @@ def read(handle: int, end: float | None, most_bytes: int) -> tuple[bytes, bool]:
 
 def broke_down(ended: Ended, folder: Path, doing: str) -> Unavailable:
     """Return the error for a child that ended without an answer, with what is scarce on this machine."""
-    how = ended.signal_name or f"exit status {ended.status}"
+    how = "it did not end" if ended.is_timed_out else ended.signal_name or f"exit status {ended.status}"
     limits = [f"{free_bytes(folder) // MIB:,} MiB are free on its disk"]
     for which, noun in (
         (resource.RLIMIT_AS, "virtual memory (ulimit -v)"),

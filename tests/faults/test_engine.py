@@ -19,6 +19,7 @@ from graphmem.constants import CYPHER_AT_ONCE
 from graphmem.errors import Unavailable
 from graphmem.graph import sandbox
 from graphmem.graph.worker import ask, broke_down
+from graphmem.lock import locked
 from tests.sample import open_memory
 
 MIB = 2**20
@@ -264,3 +265,12 @@ def test_a_child_that_ends_without_an_answer_is_an_error_that_says_how(tmp_path:
     ended = ask("sandbox", {"path": 1}, timeout_s=10.0, most_bytes=MIB)
     assert (ended.status, ended.output, ended.is_timed_out) == (1, b"", False)
     assert "exit status 1" in broke_down(ended, tmp_path, "wrote the graph").message
+
+
+def test_an_engine_that_does_not_end_on_a_full_disk_is_stopped(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has tried for ever to write what there was no room for; here it waits for a lock."""
+    memory.failures.add("it broke", name="one")
+    monkeypatch.setattr("graphmem.graph.graph.free_bytes", lambda folder: 0)
+    with locked(memory.store.graph.lock, timeout_s=1), pytest.raises(Unavailable, match="it did not end"):
+        memory.store.graph.lock_timeout_s = 9.0
+        memory.store.graph.follow()
