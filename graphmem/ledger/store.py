@@ -487,7 +487,7 @@ class Ledger:
                 contents | self.stale_vocabulary_file(), self.layout,
                 lambda fresh: self.take_in_own(batches, written, fresh),
             )  # fmt: skip
-        except BaseException:
+        except (GraphmemError, sqlite3.Error):  # refused before anything was replaced; any other end may be a death
             if note is not None:
                 beneath.remove(note)
             raise

@@ -15,7 +15,7 @@ import orjson
 from graphmem import beneath, history_filter
 from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
 from graphmem.catalog.entry import Entry, text_hash
-from graphmem.errors import Refused, Unavailable, Usage
+from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.ledger import blackboard, runs, usage
 from graphmem.ledger.clone_id import cached
 from graphmem.ledger.row import entry
@@ -152,7 +152,7 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
         beneath.replace(layout.undo, layout.undo_aside)
     try:
         store.ledger.commit(puts, removes, is_noted=False)
-    except BaseException:
+    except (GraphmemError, sqlite3.Error):  # refused before anything was replaced
         with contextlib.suppress(OSError):
             beneath.replace(layout.undo_aside, layout.undo)
         raise
