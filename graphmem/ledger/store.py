@@ -23,7 +23,7 @@ from graphmem.catalog.catalog import REPAIR, Catalog, table_of, transaction
 from graphmem.catalog.entry import Entry
 from graphmem.catalog.intake import Batch, Intake
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, Locked, Refused, Unavailable
+from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable
 from graphmem.garbage import uncollected
 from graphmem.ledger import undo
 from graphmem.ledger.clone_id import Clone, state_of_index
