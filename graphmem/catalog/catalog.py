@@ -67,8 +67,10 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         is_own = version == VERSION and has_own_tables(connection)
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second where a message has damaged bytes in it
-        if not isinstance(error, UnicodeDecodeError) and not is_damage(error):
+    except UnicodeDecodeError:  # of a message with damaged bytes in it
+        is_own = False
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
             raise
         is_own = False
     if not is_own:

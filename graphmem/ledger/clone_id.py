@@ -2,8 +2,9 @@
 The id of a clone: what tells that ``local/`` and ``state/`` were made here and did not come with a branch.
 
 Git ignores both folders, and a branch can hold them all the same. So each carries the id of its clone, a random number
-that is kept where no branch can write: in the git directory, or without git in the user's state folder. A folder
-without it is removed and made again. Whatever git tracks below them is not used at all: a pull may replace it.
+that is kept where no branch can write: in the user's state folder, and in the git directory. Nothing is used of a
+folder without it: ``local/`` is made again, ``state/`` is put aside. What git tracks there a pull may replace: then the
+two are in the user's cache, and the store is only read.
 Source: docs/guarantees.md, "With a hostile branch".
 """
 
@@ -65,20 +66,27 @@ def find_clone(layout: Layout) -> Clone:
             if path := tracked(layout, folder):
                 return elsewhere(clone, is_tracked(path))
             clone.notices = tuple(mark(layout, known, clone.index))
-    except OSError as error:
-        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except (OSError, Unavailable) as error:
+        what = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
         reason = f"{layout.local} is no folder that can be written, or the id of this clone cannot be kept ({what})"
         return elsewhere(clone, Unavailable(reason, hint="reading goes on"))
     return clone
 
 
 def elsewhere(clone: Clone, refusal: GraphmemError) -> Clone:
-    """Return a clone whose ``local/`` and ``state/`` are in the user's cache; the store is only read."""
-    with contextlib.suppress(OSError, Unavailable):  # then `local/` is looked for once more, and its error is raised
+    """
+    Return a clone whose ``local/`` and ``state/`` are in the user's cache; the store is only read.
+
+    Raises:
+        Unavailable: the user's cache cannot be written either.
+    """
+    try:
         private = cached(clone.layout)
         with beneath.folder(private, make=True) as handle:
             os.fchmod(handle, 0o700)
-        clone.layout = replace(clone.layout, private=private)
+    except (OSError, Unavailable) as error:  # no folder is left that only this user can have written
+        raise Unavailable(f"{refusal}; and {error}", hint="set XDG_CACHE_HOME to a folder of yours") from error
+    clone.layout = replace(clone.layout, private=private)
     clone.refusal = refusal
     return clone
 
@@ -180,11 +188,14 @@ def kept_ids(folder: Path | None) -> Iterator[list[str]]:
     handle = beneath.descriptor(private_folder() / f"{FILE}.lock", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        known = [*read_ids(user_files()), token_hex(16)][0]
-        any(is_kept(path, known) for path in user_files())
-        for path in git_file(folder):
+        of_user, of_git = user_files(), git_file(folder)
+        known = next(iter(read_ids(of_user)), None) or token_hex(16)
+        for path in of_user:
+            if is_kept(path, known):
+                break
+        for path in of_git:
             is_kept(path, known)
-        found = read_ids([*git_file(folder), *user_files()])
+        found = read_ids([*of_git, *of_user])
         if not found:
             raise OSError("neither the git directory nor a folder of the user can be written")
         yield found

@@ -150,29 +150,30 @@ class Ledger:
         with contextlib.suppress(OSError):  # a store that can only be read is read as it is
             recover(self.layout)
         end = time.monotonic() + (self.lock_timeout_s if patience_s is None else patience_s)
-        while self.changed_files(is_thorough=is_thorough):
+        while True:
             moment = self.moment()
+            changed = self.changed_files(is_thorough=is_thorough)
+            if not changed:
+                return Sync()
             if moment is not None:
                 try:
-                    return self.read_changes(moment, is_thorough=is_thorough)
+                    return self.read_changes(changed, moment, is_thorough=is_thorough)
                 except Moved:
                     self.forget_vocabulary()
                     self.load_vocabulary()
             if time.monotonic() > end:
                 raise self.locked_by_git()
             time.sleep(POLL_S)
-        return Sync()
 
     def sync_written(self) -> None:
         """Take in what was just written; where that cannot be, such as on a full disk, the next command does it."""
         with contextlib.suppress(OSError, sqlite3.Error, Locked):
             self.sync_locked()
 
-    def read_changes(self, moment: str, *, is_thorough: bool) -> Sync:
-        """Take in what changed, or raise ``Moved`` where git changed files since ``moment``."""
+    def read_changes(self, changed: list[str], moment: str, *, is_thorough: bool) -> Sync:
+        """Take in the files that changed, or raise ``Moved`` where git has changed files since ``moment``."""
         sync = Sync(is_first=self.catalog.is_new)
         with transaction(self.catalog.connection), uncollected():
-            changed = self.changed_files(is_thorough=is_thorough)
             if sync.is_first:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:

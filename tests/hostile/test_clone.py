@@ -232,6 +232,25 @@ def test_what_another_user_made_is_not_removed(tmp_path: Path, monkeypatch: pyte
     assert sorted((tmp_path / ".graphmem/state").rglob("*")) == before
 
 
+def test_nothing_of_a_branch_is_used_where_the_users_cache_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then no id can be compared, and a catalog that came with a branch would have answered."""
+    with open_memory(tmp_path / "ours") as memory:
+        memory.failures.add("ours", name="ours")
+    with open_memory(tmp_path / "theirs") as memory:
+        memory.failures.add("forged", name="ours")
+    shutil.rmtree(tmp_path / "ours/.graphmem/local")
+    (tmp_path / "theirs/.graphmem/local").rename(tmp_path / "ours/.graphmem/local")
+    (tmp_path / "ours/.graphmem/local/clone-id").unlink()
+    (tmp_path / "cache/graphmem/clone-id.lock").mkdir(parents=True)
+    (tmp_path / "cache/graphmem/stores").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(Unavailable, match="stores") as refused, open_memory(tmp_path / "ours") as memory:
+        memory.list()
+    assert "XDG_CACHE_HOME" in (refused.value.hint or "")
+
+
 def test_a_repository_that_is_made_around_a_project_or_removed_takes_nothing_away(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
