@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import CYPHER_MOST_S, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, LOCK_TIMEOUT_S, MOST_RESULTS
 from graphmem.errors import DamagedCatalog, Locked, Unavailable
@@ -26,7 +26,7 @@ from graphmem.graph.engine import Connection, open_database
 from graphmem.graph.query import stored
 from graphmem.graph.sandbox import run
 from graphmem.graph.worker import ask, broke_down, free_bytes
-from graphmem.lock import locked
+from graphmem.process.lock import locked
 
 MOST_TRIES = 100  # to find the graph as it is wanted; each fails only if another process changes it in between
 THREADS = 2  # of the engine, in our own opens
@@ -87,7 +87,7 @@ class Graph:
     @property
     def is_made(self) -> bool:
         """Tell whether there is a graph: it is made when the first command needs it."""
-        return beneath.is_file(self.path)
+        return safe_files.is_file(self.path)
 
     def counts(self) -> dict[str, int]:
         """Return how many nodes each label and how many edges each relation type has, while the graph is held."""
@@ -116,14 +116,14 @@ class Graph:
     def left(self) -> Left | None:
         """Return what we noted at our last close; None where nothing usable is noted."""
         try:
-            return Left(**orjson.loads(beneath.read(self.note)))
+            return Left(**orjson.loads(safe_files.read(self.note)))
         except (OSError, orjson.JSONDecodeError, TypeError):
             return None
 
     def is_untouched(self, left: Left) -> bool:
         """Tell whether nobody but us has changed the file since."""
-        found = beneath.stat_of(self.path)
-        if found is None or beneath.is_file(self.path.with_name(f"{self.path.name}.wal")):
+        found = safe_files.stat_of(self.path)
+        if found is None or safe_files.is_file(self.path.with_name(f"{self.path.name}.wal")):
             return False
         return (found.st_size, found.st_mtime_ns, found.st_ino) == (left.size, left.mtime_ns, left.inode)
 
@@ -174,7 +174,7 @@ class Graph:
         """Tell whether the file is ours: as we left it, or left by a death of ours that the engine recovers from."""
         if not left.is_writing:
             return self.is_untouched(left)
-        found = beneath.stat_of(self.path)
+        found = safe_files.stat_of(self.path)
         return found is not None and found.st_ino == left.inode
 
     def forget(self) -> None:
@@ -185,12 +185,12 @@ class Graph:
 
     def remove(self) -> None:
         """Do the work of ``forget`` under the lock."""
-        beneath.remove(self.note)
+        safe_files.remove(self.note)
         remove(self.path)
 
     def found(self, epoch: int, seq: int) -> Left:
         """Return how the file is now."""
-        stat = beneath.stat_of(self.path)
+        stat = safe_files.stat_of(self.path)
         assert stat is not None
         identity = self.catalog.identity
         return Left(
@@ -200,8 +200,8 @@ class Graph:
     def keep(self, left: Left) -> None:
         """Note how we leave the file."""
         fresh = self.note.with_name(f"{self.note.name}.new")
-        beneath.write(fresh, orjson.dumps(asdict(left)))
-        beneath.replace(fresh, self.note)
+        safe_files.write(fresh, orjson.dumps(asdict(left)))
+        safe_files.replace(fresh, self.note)
 
 
 @cache
@@ -215,7 +215,7 @@ def schema_version() -> str:
 def remove(path: Path) -> None:
     """Remove a database with what the engine keeps beside it."""
     for file in parts(path):
-        beneath.remove(file)
+        safe_files.remove(file)
 
 
 def parts(path: Path) -> list[Path]:
@@ -227,7 +227,7 @@ def parts(path: Path) -> list[Path]:
 def opened(path: Path, *, read_only: bool, needed_bytes: int = 0) -> Iterator[Connection]:
     """Open a database for the length of a block; ``needed_bytes`` is how large its file may become."""
     for file in parts(path):
-        beneath.refuse_link(file)
+        safe_files.refuse_link(file)
     database, connection = open_database(
         path, read_only=read_only, buffer_bytes=GRAPH_BUFFER_BYTES, max_bytes=GRAPH_MAX_BYTES, threads=THREADS,
         needed_bytes=needed_bytes,

@@ -11,17 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog, connect, is_damage
 from graphmem.errors import DamagedCatalog, GraphmemError, Locked
-from graphmem.garbage import uncollected
 from graphmem.graph.engine import unavailable, without_asyncio
 from graphmem.graph.follow import take_in
 from graphmem.graph.graph import Graph, opened, remove, schema_version
 from graphmem.graph.shape import define
 from graphmem.graph.worker import answer_with, request, said, silence
-from graphmem.lock import locked
 from graphmem.model.vocabulary import Vocabulary
+from graphmem.process.collector import uncollected
+from graphmem.process.lock import locked
 
 MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
 
@@ -99,7 +99,7 @@ def make_again(graph: Graph) -> tuple[int, int]:
         remove(fresh)
         raise
     graph.remove()
-    beneath.replace(fresh, graph.path)
+    safe_files.replace(fresh, graph.path)
     graph.keep(graph.found(epoch, seq))
     return counts
 

@@ -19,7 +19,7 @@ from graphmem.constants import CYPHER_AT_ONCE
 from graphmem.errors import Unavailable
 from graphmem.graph import sandbox
 from graphmem.graph.worker import ask, broke_down
-from graphmem.lock import locked
+from graphmem.process.lock import locked
 from tests.sample import open_memory
 
 MIB = 2**20
