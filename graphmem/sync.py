@@ -7,11 +7,10 @@ Source: docs/format.md. The files are the truth; the catalog is what was last re
 import contextlib
 import hashlib
 import os
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
@@ -19,9 +18,11 @@ from typing import BinaryIO
 import orjson
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import REPAIR, Catalog, table_of, transaction
+from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.changes import Batch, Intake
+from graphmem.catalog.database import REPAIR, CatalogError, table_of
 from graphmem.catalog.entry import Entry
+from graphmem.catalog.files import Scan, Stamp
 from graphmem.clone import Clone, state_of_index
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
 from graphmem.contract.findings import Finding
@@ -60,16 +61,7 @@ class Sync:
     waits_for: str | None = None  # why what changed was not read: who holds the files
 
 
-@dataclass(slots=True)
-class Seen:
-    """What was seen in a file beside its rows: what is wrong, what was purged, whether its rows are in order."""
-
-    findings: list[Finding] = field(default_factory=list)
-    purged: list[int] = field(default_factory=list)  # numbers of rows that a merge brought back, and that are not read
-    is_ordered: bool = False
-
-
-Read = Mapping[str, tuple[int, int, int] | None]  # by path below the store: size, time and inode when it was read
+Read = Mapping[str, Stamp | None]  # by path below the store: how a file was when it was read
 
 
 class Moved(Exception):
@@ -168,13 +160,13 @@ class Ledger:
 
     def sync_written(self) -> None:
         """Take in what was just written; where that cannot be, such as on a full disk, the next command does it."""
-        with contextlib.suppress(OSError, sqlite3.Error, Locked):
+        with contextlib.suppress(OSError, CatalogError, Locked):
             self.sync_locked()
 
     def read_changes(self, changed: list[str], moment: str, *, is_thorough: bool) -> Sync:
         """Take in the files that changed, or raise ``Moved`` where git has changed files since ``moment``."""
         sync = Sync(is_first=self.catalog.is_new)
-        with transaction(self.catalog.connection), uncollected():
+        with self.catalog.transaction(), uncollected():
             if sync.is_first:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:
@@ -222,8 +214,7 @@ class Ledger:
         self.load_vocabulary()
         is_larger = vocabulary.entities.items() >= old.entities.items()
         if is_larger and vocabulary.project_relations.items() >= old.project_relations.items():
-            unwell = self.catalog.connection.execute("SELECT path FROM file WHERE findings <> '[]'")
-            return sorted({*changed, *(file for (file,) in unwell)})
+            return sorted({*changed, *(finding.file for finding in self.catalog.findings())})
         self.catalog.clear()
         return self.present_files()
 
@@ -243,12 +234,7 @@ class Ledger:
 
     def changed_files(self, *, is_thorough: bool = False) -> list[str]:
         """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
-        kept = {
-            path: (size, mtime, inode, read)
-            for path, size, mtime, inode, read in self.catalog.connection.execute(
-                "SELECT path, size, mtime_ns, inode, read_ns FROM file"
-            )
-        }
+        kept = self.catalog.file_stamps()
         changed = []
         for file in self.present_files():
             try:
@@ -268,12 +254,11 @@ class Ledger:
                 digest = hashlib.file_digest(found, "sha256").digest()
         except OSError:  # gone, or something else stands there now
             return True
-        row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
-        if row[0] != digest:
+        before, mtime_ns = self.catalog.digest(file)
+        if before != digest:
             return True
-        if time.time_ns() - row[1] > RACY_NS:  # it cannot change unseen any more
-            with contextlib.suppress(sqlite3.OperationalError):  # somebody writes the catalog: hash it again next time
-                self.catalog.connection.execute("UPDATE file SET read_ns = ? WHERE path = ?", (time.time_ns(), file))
+        if time.time_ns() - mtime_ns > RACY_NS:  # it cannot change unseen any more
+            self.catalog.store_read_time(file, time.time_ns())
         return False
 
     def read(self, file: str, *, is_every_line: bool) -> Iterator[Batch]:
@@ -294,12 +279,12 @@ class Ledger:
                     raise FileNotFoundError
                 handle = safe_files.opened(self.layout.store / file)
             except FileNotFoundError:
-                self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
+                self.catalog.remove_file(file)
                 if file.startswith("data/"):
                     yield Batch(file, gone=list(self.catalog.lines(file).values()))
                 return
             with handle:
-                found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Seen()
+                found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Scan()
                 if file.startswith("data/"):
                     seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
                     yield from self.compare(file, lines, seen, is_every_line=is_every_line)
@@ -308,14 +293,7 @@ class Ledger:
                 if self.is_at_rest(file, found, handle, is_whole=is_whole) or time.monotonic() > end:
                     break
             time.sleep(POLL_S)
-        self.catalog.connection.execute(
-            "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
-            (
-                file, found.st_size, found.st_mtime_ns, found.st_ino, digest, read_ns,
-                seen.is_ordered, orjson.dumps([one.model_dump() for one in seen.findings]),
-                orjson.dumps(seen.purged).decode(),
-            ),
-        )  # fmt: skip
+        self.catalog.store_file(file, found, digest, read_ns, seen)
 
     def is_at_rest(self, file: str, before: os.stat_result, handle: BinaryIO, *, is_whole: bool) -> bool:
         """
@@ -331,7 +309,7 @@ class Ledger:
             return False
         return is_whole or abs(time.time_ns() - before.st_mtime_ns) > SETTLING_S * 1e9
 
-    def compare(self, file: str, lines: Lines, seen: "Seen", *, is_every_line: bool) -> Iterator[Batch]:
+    def compare(self, file: str, lines: Lines, seen: Scan, *, is_every_line: bool) -> Iterator[Batch]:
         """Yield what changed in a data file; where it is wrong as a whole, it is as if it had no rows."""
         known = self.catalog.lines(file)
         if seen.findings:
@@ -411,9 +389,7 @@ class Ledger:
 
     def findings(self) -> list[Finding]:
         """Return what was wrong with the files when they were last read, in the order of files and lines."""
-        rows = self.catalog.connection.execute("SELECT findings FROM file WHERE findings <> '[]' ORDER BY path")
-        found = [Finding.model_validate(item) for (text,) in rows for item in orjson.loads(text)]
-        return self.vocabulary_findings + found
+        return self.vocabulary_findings + self.catalog.findings()
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -489,7 +465,7 @@ class Ledger:
                 contents | self.stale_vocabulary_file(), self.layout,
                 lambda fresh: self.take_in_own(batches, written, fresh),
             )  # fmt: skip
-        except (GraphmemError, sqlite3.Error):  # refused before anything was replaced; any other end may be a death
+        except (GraphmemError, CatalogError):  # refused before anything was replaced; any other end may be a death
             if note is not None:
                 safe_files.remove(note)
             raise
@@ -512,18 +488,13 @@ class Ledger:
             fresh: where the new contents are, by the path of the file; renamed, they stay the same files.
         """
         read = self.as_read(written)
-        with transaction(self.catalog.connection):
+        with self.catalog.transaction():
             for file, data in written.items():
                 if is_of_purges(file):  # read like one that came from elsewhere: other files follow from it
                     continue
                 found = os.lstat(fresh[self.layout.store / file])
-                self.catalog.connection.execute(
-                    "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
-                    (
-                        file, found.st_size, found.st_mtime_ns, found.st_ino,
-                        hashlib.sha256(data).digest(), time.time_ns(), True, "[]", "[]",
-                    ),
-                )  # fmt: skip
+                digest = hashlib.sha256(data).digest()
+                self.catalog.store_file(file, found, digest, time.time_ns(), Scan(is_ordered=True))
             with Intake(self.catalog) as intake:
                 for file in sorted(batches, key=Intake.order):
                     if not is_of_purges(file):
@@ -531,9 +502,8 @@ class Ledger:
             self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
 
     def as_read(self, files: Iterable[str]) -> Read:
-        """Return how these files were when they were read: size, time and inode; None for one that was not there."""
-        sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
-        return {file: self.catalog.connection.execute(sql, (file,)).fetchone() for file in files}
+        """Return how these files were when they were read; None for one that was not there."""
+        return {file: self.catalog.stamp(file) for file in files}
 
     def refuse_changed(self, read: Read) -> None:
         """
@@ -553,7 +523,7 @@ class Ledger:
             time.sleep(POLL_S)
         for file, before in read.items():
             found = safe_files.stat_of(self.layout.store / file)
-            if ((found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != before:
+            if (Stamp(found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != before:
                 raise replaced(file)
 
     def locked_by_git(self) -> Locked:
@@ -564,33 +534,30 @@ class Ledger:
 
     def purged_rows(self) -> dict[str, int]:
         """Return the files with rows that were purged and are back, with how many: they are not read."""
-        sql = "SELECT path, json_array_length(purged) FROM file WHERE purged <> '[]' ORDER BY path"
-        return dict(self.catalog.connection.execute(sql).fetchall())
+        return self.catalog.purged_rows()
 
     def refuse_unwell(self, file: str) -> None:
         """Raise ``BadInput`` for a file with bad lines: writing it would lose them."""
-        row = self.catalog.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
-        findings = orjson.loads(row[0]) if row else []
+        findings = self.catalog.scan(file).findings
         if findings:
-            first, place = Finding.model_validate(findings[0]), self.layout.store / file
-            is_conflict = any(found["code"] == "conflict_marker" for found in findings)
+            first, place = findings[0], self.layout.store / file
+            is_conflict = any(found.code == "conflict_marker" for found in findings)
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
                 hint="graphmem resolve" if is_conflict else f"mend line {first.line} of {place}, or take it out",
-                details={"findings": findings},
+                details={"findings": [found.model_dump() for found in findings]},
             )
 
     def contents(self, batch: Batch) -> bytes:
         """Return the new bytes of a file: untouched lines as they are, the others in their places."""
         path = self.layout.store / batch.file
         data = safe_files.read(path) if safe_files.is_file(path) else b""
-        sql = "SELECT is_ordered, sha256, purged FROM file WHERE path = ?"
-        is_ordered, digest, purged = self.catalog.connection.execute(sql, (batch.file,)).fetchone() or (0, None, "[]")
-        if data and digest != hashlib.sha256(data).digest():
+        scan, stamp = self.catalog.scan(batch.file), self.catalog.stamp(batch.file)
+        if data and (stamp is None or self.catalog.digest(batch.file)[0] != hashlib.sha256(data).digest()):
             raise replaced(batch.file)
-        changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *orjson.loads(purged)])
+        changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *scan.purged])
         changes |= {entry.id: entry.line for entry in batch.entries}
-        if is_ordered and len(changes) * 20 < data.count(b"\n"):
+        if scan.is_ordered and len(changes) * 20 < data.count(b"\n"):
             return self.spliced(data, changes)
         known = self.catalog.lines(batch.file) if data else {}
         lines = data.removeprefix(BOM).split(b"\n")

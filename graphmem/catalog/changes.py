@@ -13,7 +13,8 @@ from typing import Self
 import orjson
 
 from graphmem.catalog import clues, lessons
-from graphmem.catalog.catalog import Catalog, checksum, chunks, marks, table_of, told_apart
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import checksum, chunks, marks, table_of, told_apart
 from graphmem.catalog.entry import Entry, text_hash
 from graphmem.model import Fact, Feedback, Memory, Purge, Record, Run
 from graphmem.model.fact import lesson_ref
@@ -207,9 +208,9 @@ class Intake:
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         memories = [(number, record) for number, record in owned if isinstance(record, Memory)]
         if touched.rows > BULK:
-            clues.put_off(self.connection, [number for number, _ in memories])
+            clues.put_off(self.catalog, [number for number, _ in memories])
         else:
-            clues.add(self.connection, memories)
+            clues.add(self.catalog, memories)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import Conflict, GraphmemError, Memory, Unavailable
-from graphmem.catalog.catalog import checksum
 from graphmem.catalog.changes import Batch
+from graphmem.catalog.database import checksum
 from graphmem.config import private_folder
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.row import entry

@@ -117,7 +117,7 @@ def remove_purged(store: Store) -> None:
 
 def remake_vectors(store: Store) -> None:
     """Forget the vectors that are damaged."""
-    forget_damaged(store.catalog.connection, store.local / "vectors")
+    forget_damaged(store.catalog, store.local / "vectors")
 
 
 def rebuild_derived(store: Store) -> None:
