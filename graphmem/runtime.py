@@ -26,7 +26,7 @@ from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.model.field import parse_time
 from graphmem.names import split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.sync import Ledger
+from graphmem.sync import SyncedLedger
 
 if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
@@ -62,7 +62,7 @@ class Store:
 
     clone: Clone
     settings: Settings
-    ledger: Ledger
+    ledger: SyncedLedger
     catalog: Catalog
     graph: Graph
     lexical: LexicalIndex
@@ -351,7 +351,7 @@ def open_store(
     local = derived_folder(layout)
     catalog = Catalog(local / CATALOG)
     timeout = settings.store.lock_timeout
-    ledger = Ledger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
+    ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
     graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog)
     store = Store(clone, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)

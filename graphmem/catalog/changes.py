@@ -15,8 +15,9 @@ import orjson
 from graphmem.catalog import clues, lessons
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import checksum, chunks, marks, table_of, told_apart
-from graphmem.catalog.entry import Entry, text_hash
+from graphmem.catalog.keys import text_hash
 from graphmem.model import Fact, Feedback, Memory, Purge, Record, Run
+from graphmem.model.entry import Batch, Entry
 from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
@@ -35,15 +36,6 @@ OWNED = (
     "standing",
 )  # tables of what follows from a record
 NO_END = (None, None)  # of an edge: the record that is not there
-
-
-@dataclass(slots=True)
-class Batch:
-    """What changed in one file: rows that are gone, rows that are new or have another line."""
-
-    file: str
-    gone: Collection[int] = ()
-    entries: list[Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from graphmem.catalog.database import Reads, marks, parse_record, transaction
-from graphmem.catalog.entry import signature_of
+from graphmem.catalog.keys import signature_of
 from graphmem.model import Failure, Memory
 from graphmem.names import row_id
 from graphmem.rules.expression import Expression

@@ -4,8 +4,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import orjson
 
@@ -20,14 +19,10 @@ class Stamp(NamedTuple):
     mtime_ns: int
     inode: int
 
-
-@dataclass(slots=True)
-class Scan:
-    """What reading a file found beside its rows."""
-
-    findings: list[Finding] = field(default_factory=list)
-    purged: list[int] = field(default_factory=list)  # numbers of rows that a merge brought back, and that are not read
-    is_ordered: bool = False  # every line a row, in order: a new row is inserted by bisection
+    @classmethod
+    def of(cls, found: os.stat_result) -> Self:
+        """Return the stamp of a file that the system described."""
+        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 class FileReads(Reads):
@@ -71,18 +66,26 @@ class FileReads(Reads):
         row = self.connection.execute(sql, (file,)).fetchone()
         return Stamp(*row) if row else None
 
-    def digest(self, file: str) -> tuple[bytes, int]:
-        """Return the SHA-256 of a file that was read, and its time in nanoseconds."""
-        row = self.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
-        return row[0], row[1]
+    def digest(self, file: str) -> bytes | None:
+        """Return the SHA-256 of a file when it was read; None where it was not there."""
+        row = self.connection.execute("SELECT sha256 FROM file WHERE path = ?", (file,)).fetchone()
+        return row[0] if row else None
 
-    def store_file(self, file: str, found: os.stat_result, digest: bytes, read_ns: int, scan: Scan) -> None:
-        """Store how a file was when it was read, and what was found in it."""
+    def store_file(self, file: str, stamp: Stamp, digest: bytes, read_ns: int, *, findings: Collection[Finding] = (),
+                   purged: Collection[int] = (), is_ordered: bool) -> None:  # fmt: skip
+        """
+        Store how a file was when it was read, and what was found in it.
+
+        Args:
+            stamp: of the file. digest: its SHA-256. read_ns: when it was read.
+            findings: what is wrong with it. purged: numbers of its rows that were purged, and are not read.
+            is_ordered: every line is a row, in order.
+        """
         self.connection.execute(
             "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
             (
-                file, found.st_size, found.st_mtime_ns, found.st_ino, digest, read_ns, scan.is_ordered,
-                orjson.dumps([finding.model_dump() for finding in scan.findings]), orjson.dumps(scan.purged).decode(),
+                file, *stamp, digest, read_ns, is_ordered,
+                orjson.dumps([finding.model_dump() for finding in findings]), orjson.dumps(list(purged)).decode(),
             ),
         )  # fmt: skip
 
@@ -95,11 +98,20 @@ class FileReads(Reads):
         """Remove what is stored of a file; its rows stay until they are removed."""
         self.connection.execute("DELETE FROM file WHERE path = ?", (file,))
 
-    def scan(self, file: str) -> Scan:
-        """Return what was found in a file when it was read."""
-        sql = "SELECT findings, purged, is_ordered FROM file WHERE path = ?"
-        findings, purged, is_ordered = self.connection.execute(sql, (file,)).fetchone() or ("[]", "[]", False)
-        return Scan([Finding.model_validate(item) for item in orjson.loads(findings)], orjson.loads(purged), is_ordered)
+    def findings_of(self, file: str) -> list[Finding]:
+        """Return what was wrong with a file when it was read."""
+        row = self.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
+        return [Finding.model_validate(item) for item in orjson.loads(row[0])] if row else []
+
+    def purged_in(self, file: str) -> list[int]:
+        """Return the numbers of the rows of a file that were purged, and are not read."""
+        row = self.connection.execute("SELECT purged FROM file WHERE path = ?", (file,)).fetchone()
+        return orjson.loads(row[0]) if row else []
+
+    def is_ordered(self, file: str) -> bool:
+        """Tell whether every line of a file was a row, in order, when it was read."""
+        row = self.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (file,)).fetchone()
+        return bool(row and row[0])
 
     def findings(self) -> list[Finding]:
         """Return what was wrong with the files when they were read, in the order of files and lines."""

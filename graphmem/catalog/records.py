@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from graphmem.catalog.database import REPAIR, R, chunks, marks, parse_record, sound, told_apart
-from graphmem.catalog.entry import repeat_keys
 from graphmem.catalog.facts import FactReads
+from graphmem.catalog.keys import repeat_keys
 from graphmem.catalog.names import NameReads
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, Memory, Record

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from graphmem import safe_files
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, transaction
-from graphmem.catalog.entry import hash_of
+from graphmem.catalog.keys import hash_of
 from graphmem.catalog.pca import Mapping, Sketch, best
 from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
 

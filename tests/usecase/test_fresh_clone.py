@@ -9,8 +9,8 @@ import pytest
 from graphmem import Memory
 from graphmem.catalog import clues
 from graphmem.catalog.changes import BULK
+from graphmem.ledger.data_file import place_of
 from graphmem.ledger.row import line_id
-from graphmem.sync import place_of
 from tests.sample import data, edge, failure, open_memory, write
 
 MANY = BULK + 1

@@ -8,7 +8,6 @@ from pathlib import PurePath
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.entry import Entry
 from graphmem.constants import INJECTED, LESSON_SIMILARITY
 from graphmem.contract.findings import Finding as BadFinding
 from graphmem.contract.lessons import Injected, Learned, Moved, SeenLesson
@@ -17,6 +16,7 @@ from graphmem.errors import BadInput, Usage
 from graphmem.ledger.codec import finding as bad_line
 from graphmem.ledger.row import entry
 from graphmem.model import Lesson, Run
+from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long

@@ -15,7 +15,7 @@ from graphmem import safe_files
 from graphmem.catalog import usage
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
-from graphmem.catalog.entry import Entry, text_hash
+from graphmem.catalog.keys import text_hash
 from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
 from graphmem.clone import cached
@@ -25,6 +25,7 @@ from graphmem.git import history_filter
 from graphmem.ledger.row import entry
 from graphmem.machine import failed_runs, session_board
 from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
+from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
