@@ -214,6 +214,26 @@ def told_apart(name: str, key: str) -> str:
 R = TypeVar("R", bound=Record)
 
 
+def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> None:
+    """
+    Hide the rows of all but some kinds and entity types from this connection.
+
+    A view of the temporary schema takes the name of each table with rows, so that no read can forget to ask.
+    """
+    types = ",".join(connection.execute("SELECT quote(?)", (name,)).fetchone()[0] for name in sorted(visible))
+    is_seen = f"EXISTS (SELECT 1 FROM main.record AS seen WHERE seen.id = {{}} AND seen.scope IN ({types}))"
+    views = {
+        "record": f"scope IN ({types})",
+        "alias": f"scope IN ({types})",
+        "relation": f"{is_seen.format('src')} AND {is_seen.format('dst')}",
+        "fact": is_seen.format("coalesce(record, node)"),
+        "run": f"'run' IN ({types})",
+        "seen": is_seen.format("lesson"),
+    } | {table: is_seen.format("record") for table in ("signature", "expression", "line", "error", "standing")}
+    for table, condition in views.items():
+        connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")
+
+
 class Reads:
     """
     Base of the typed reads of a catalog.
@@ -221,14 +241,18 @@ class Reads:
     Args:
         path: the file; it is made where it is missing.
         replaces_damaged: a damaged file is made again; else ``DamagedFile`` is raised.
+        visible: the kinds and entity types that the caller may see; None for all. With some, the catalog is only read.
 
     Raises:
         Unavailable: the file cannot be opened.
     """
 
-    def __init__(self, path: Path, *, replaces_damaged: bool = True) -> None:
+    def __init__(self, path: Path, *, replaces_damaged: bool = True, visible: Collection[str] | None = None) -> None:
         self.path = path
+        self.visible = visible
         self.connection = open_file(path) if replaces_damaged else connect(path)
+        if visible is not None:
+            hide_others(self.connection, visible)
         self.vocabulary = Vocabulary(entities={}, project_relations={})
 
     def meta(self, name: str) -> Any:

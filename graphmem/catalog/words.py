@@ -128,6 +128,7 @@ class LexicalIndex:
         counts = self.counts(query_terms(text))
         if not counts:
             return {}
+        scopes = self.catalog.visible if scopes is None else scopes
         expression = " OR ".join(f'"{phrase}"' for phrase in self.affordable(counts, query_pairs(text)))
         # The index holds live records only: who asks for all of them needs no look at their rows.
         among = (
