@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import griffe
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+import graphmem
 from graphmem import errors
 from graphmem.benchmark.board import Scoreboard
 from graphmem.cli.app import VERBS, command_line
@@ -56,8 +58,47 @@ def pages() -> dict[str, str]:
         "json.md": json_page(),
         "errors.md": error_page(),
         "config.md": config(),
+        "python.md": python(),
     }
     return {name: f"{NOTE}\n\n{text.rstrip()}\n" for name, text in made.items()}
+
+
+# --- Python ---------------------------------------------------------------------------------------------------------
+
+
+def python() -> str:
+    """Return the signature of every public method of the API, as griffe reads it from the source."""
+    api = griffe.load("graphmem.api", search_paths=[str(Path(graphmem.__file__).parents[1])])
+    assert isinstance(api, griffe.Module)
+    nouns = [found for found in api.classes.values() if "Noun" in [str(base) for base in found.bases]]
+    parts = [
+        "# Python",
+        "Every method of `graphmem.Memory` and of its nouns.\n"
+        "A test compares this page with the code, so a changed signature shows in the diff of a pull request.\n"
+        "The models that they return are those of the [JSON reference](json.md).",
+        "## memory",
+        *(method("Memory", found) for found in public(api.classes["Memory"])),
+    ]
+    for noun in nouns:
+        name = f"memory.{noun.name.lower()}"
+        parts += [f"## {name}", *(method(name, found) for found in public(noun))]
+    return "\n\n".join(parts)
+
+
+def public(found: griffe.Class) -> list[griffe.Function]:
+    """Return the public methods of a class, and how it is made where that takes arguments."""
+    is_made_with = "__init__" if found.name == "Memory" else ""
+    return [made for name, made in found.functions.items() if name == is_made_with or not name.startswith("_")]
+
+
+def method(owner: str, found: griffe.Function) -> str:
+    """Return a method as the page shows it: its signature, and the first sentence of its docstring."""
+    parameters = griffe.Parameters(*(one for one in found.parameters if one.name != "self"))
+    found.parameters = parameters
+    name = owner if found.name == "__init__" else f"{owner[0].lower()}{owner[1:]}.{found.name}"
+    signature = found.signature(name=name)
+    said = (found.docstring.value.strip().partition("\n\n")[0].replace("\n", " ") if found.docstring else "").strip()
+    return f"```text\n{signature}\n```\n\n{said}".rstrip()
 
 
 # --- command line ---------------------------------------------------------------------------------------------------
@@ -283,11 +324,8 @@ def type_of(annotation: Any) -> str:
     names = {"str": "text", "float": "number", "int": "integer", "bool": "`true` \\| `false`", "datetime": "time"}
     if annotation is Answer:
         return "the command's own document"
-    if (
-        isinstance(annotation, type)
-        and issubclass(annotation, BaseModel)
-        and annotation.__module__.startswith("graphmem.contract.")
-    ):
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    if is_model and annotation.__module__.startswith("graphmem.contract."):
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
     found = getattr(annotation, "__name__", str(annotation))
     return names.get(found, "any JSON" if "JsonValue" in str(annotation) else found)
