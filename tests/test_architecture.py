@@ -23,7 +23,6 @@ LEVELS = (
     ("runtime",),
     ("retry", "usecase"),
     ("api",),
-    ("benchmark",),
     ("cli", "demo"),
     ("__main__",),
 )
@@ -67,9 +66,7 @@ def test_a_module_imports_only_what_stands_below_it(file: str) -> None:
             assert LEVEL[theirs] < LEVEL[mine] or (LEVEL[theirs] == LEVEL[mine] <= 1), f"{file}:{line} imports {name}"
 
 
-@pytest.mark.parametrize(
-    "file", [file for file in MODULES if not file.startswith(("catalog/", "graph/", "benchmark/"))]
-)
+@pytest.mark.parametrize("file", [file for file in MODULES if not file.startswith(("catalog/", "graph/"))])
 def test_only_the_catalog_speaks_sql(file: str) -> None:
     """What a caller may see can then be decided in one place, and another index can take this one's."""
     assert [line for line, name in imports(file) if name.split(".")[0] == "sqlite3"] == []
@@ -88,7 +85,7 @@ def test_only_the_port_imports_the_engine(file: str) -> None:
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "safe_files.py", "benchmark/", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
+    "__main__.py", "safe_files.py", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
     "graph/engine.py", "graph/query.py", "graph/sandbox.py", "graph/shape.py", "graph/worker.py",
     "usecase/records/citations.py", "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip
