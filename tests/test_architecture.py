@@ -1,6 +1,7 @@
 """Imports go one way, and one module knows the engine."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,16 +65,34 @@ def test_a_module_imports_only_what_stands_below_it(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", MODULES)
-def test_only_the_port_imports_the_engine(file: str) -> None:
-    if file != "graph/engine.py":
-        assert [line for line, name in imports(file) if name.split(".")[0] == "kuzu"] == []
+def test_only_one_module_imports_a_graph_engine(file: str) -> None:
+    if file != "graph/kuzu/engine.py":
+        assert [line for line, name in imports(file) if name.split(".")[0] in ("kuzu", "ladybug")] == []
 
+
+@pytest.mark.parametrize("file", MODULES)
+def test_what_belongs_to_one_graph_engine_is_known_only_where_the_engine_is_chosen(file: str) -> None:
+    """All others use the port, which every engine fulfils. The benchmark measures the raw engine beside us."""
+    if not file.startswith(("graph/kuzu/", "benchmark/")) and file != "graph/engines.py":
+        assert [line for line, name in imports(file) if name.startswith("graphmem.graph.kuzu")] == []
+
+
+@pytest.mark.parametrize("file", MODULES)
+def test_only_cypher_and_what_maintains_the_graph_uses_it(file: str) -> None:
+    """One question, one answer: whatever graphmem itself answers comes from the catalog."""
+    if file not in USES_THE_GRAPH and not file.startswith(("graph/", "benchmark/")):
+        assert re.findall(r"\b(?:store|runtime|client)\.graph\b", (ROOT / file).read_text("utf-8")) == []
+        assert [line for line, name in imports(file) if name.startswith("graphmem.graph")] == []
+
+
+# Cypher; then validate, rebuild and purge, which maintain the graph; and what hands it to them.
+USES_THE_GRAPH = ("usecase/ask.py", "usecase/check.py", "usecase/upkeep.py", "usecase/purge.py", "store.py")
 
 # What touches files without `beneath`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
     "__main__.py", "beneath.py", "benchmark/", "child.py", "cli/", "config.py", "driver.py", "embed/", "files.py",
-    "graph/engine.py", "graph/query.py", "graph/sandbox.py", "graph/shape.py", "graph/worker.py", "git.py",
-    "history_filter.py", "textconv.py", "usecase/cite.py", "catalog/catalog.py", "model/", "weights.py",
+    "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
+    "git.py", "history_filter.py", "textconv.py", "usecase/cite.py", "catalog/catalog.py", "model/", "weights.py",
 )  # fmt: skip
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"

@@ -30,7 +30,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, MIN_STRENGTH
-from graphmem.graph.engine import Connection, open_database
+from graphmem.graph.kuzu.engine import Connection, open_database
 from graphmem.memory import Memory
 from graphmem.model.result import Answer
 from graphmem.ndjson import encode

@@ -602,6 +602,20 @@ class Catalog:
         )
         return self.connection.execute(sql, (seq,)).fetchall()
 
+    # --- for mirrors --------------------------------------------------------------------------------------------
+
+    def live_row(self, number: int) -> tuple[str, bytes] | None:
+        """Return the shown name and the line of a live record."""
+        sql = "SELECT shown, line FROM record WHERE id = ? AND is_live"
+        row = self.connection.execute(sql, (number,)).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def begins_at(self, source: str, kind: str, target: str) -> bool:
+        """Tell whether the row of a live symmetric edge has ``source`` as its first end."""
+        number = row_id(edge_key(source, kind, target, symmetric=True))
+        sql = "SELECT 1 FROM relation WHERE is_live AND src = ? AND edge = ?"
+        return self.connection.execute(sql, (row_id(source), number)).fetchone() is not None
+
 
 def told_apart(name: str, key: str) -> str:
     """Return how a record is shown whose name another one of its scope has too."""
