@@ -29,12 +29,12 @@ def main() -> None:
         _signal.signal(_signal.SIGINT, interrupted)
     if sys.argv[1:2] == ["merge-driver"]:
         gc.disable()
-        from graphmem.driver import main as merge  # noqa: PLC0415 - git waits for it at every file
+        from graphmem.git.merge_driver import main as merge  # noqa: PLC0415 - git waits for it at every file
 
         sys.exit(merge(sys.argv[2:]))
     if sys.argv[1:2] == ["textconv"] and len(sys.argv) == 3 and not sys.argv[2].startswith("-"):
         gc.disable()
-        from graphmem.textconv import main as tell  # noqa: PLC0415 - git calls it twice for every file of a diff
+        from graphmem.git.textconv import main as tell  # noqa: PLC0415 - git calls it twice for every file of a diff
 
         sys.exit(tell(sys.argv[2]))
     gc.set_threshold(100_000, 20, 20)  # start-up makes very many objects, all of them to stay

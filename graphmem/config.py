@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphmem import beneath, constants, weights
+from graphmem import constants, model_files, safe_files
 from graphmem.errors import BadInput, Unavailable
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -146,7 +146,7 @@ def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str
     if user_config().is_file():
         with user_config().open("rb") as file:
             merge(values, read_toml(user_config(), file.read(CONFIG_BYTES + 1)))
-    if project is not None and beneath.is_file(project):
+    if project is not None and safe_files.is_file(project):
         found = read_project(project)
         ignored = [*without_weights(project, found), *without_raises(found, checked(values, ()))]
         merge(values, found)
@@ -157,7 +157,7 @@ def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str
 
 def read_project(project: Path) -> dict[str, Any]:
     """Return the content of a project's config file."""
-    with beneath.opened(project) as file:
+    with safe_files.opened(project) as file:
         return read_toml(project, file.read(CONFIG_BYTES + 1))
 
 
@@ -198,7 +198,7 @@ def shown(value: object) -> str:
 
 def needs_trust(project: Path) -> dict[str, str]:
     """Return the settings of a project's config file that count only when it is trusted, by section and key."""
-    return asked_for(read_project(project)) if beneath.is_file(project) else {}
+    return asked_for(read_project(project)) if safe_files.is_file(project) else {}
 
 
 def asked_for(found: Mapping[str, Any]) -> dict[str, str]:
@@ -233,15 +233,15 @@ def untrusted(project: Path, asked: Mapping[str, str]) -> str | None:
 
 def trust(project: Path, asked: Mapping[str, str]) -> None:
     """Let these settings of this clone count, as long as they and the files that they load are the same."""
-    seen: weights.Seen = {}
+    seen: model_files.Seen = {}
     files = {name: files_of(name, value, seen)[0] for name, value in asked.items()}
     keep(project, {"settings": dict(asked), "files": files, "seen": seen})
 
 
-def files_of(setting: str, name: str, seen: weights.Seen) -> tuple[dict[str, str], bool]:
+def files_of(setting: str, name: str, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
     """Return the hashes of the files that a model would be loaded from now, and whether they are not the hub's."""
-    found = weights.folder_of(setting, name)
-    return (weights.hashes(found[0], seen), found[1]) if found else ({}, False)
+    found = model_files.folder_of(setting, name)
+    return (model_files.hashes(found[0], seen), found[1]) if found else ({}, False)
 
 
 def keep(project: Path, entry: Mapping[str, object]) -> None:

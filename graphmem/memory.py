@@ -11,8 +11,20 @@ from types import TracebackType
 from typing import Self
 
 from graphmem import constants
-from graphmem.again import repeated
-from graphmem.model import result
+from graphmem.contract.campaigns import Similar
+from graphmem.contract.context import ContextBlock
+from graphmem.contract.cypher import CypherRows, QueryList
+from graphmem.contract.effectiveness import Loop
+from graphmem.contract.feedback import BulkReported, Reported
+from graphmem.contract.findings import Checked, Doctored
+from graphmem.contract.history import Difference, History
+from graphmem.contract.match import MatchedLog
+from graphmem.contract.query import Found
+from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
+from graphmem.contract.relations import Connection, Related, Solutions
+from graphmem.contract.stats import Stats
+from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
+from graphmem.contract.test_runs import Ran
 from graphmem.model.experience import ExperienceType
 from graphmem.nouns import (
     Campaigns,
@@ -26,28 +38,15 @@ from graphmem.nouns import (
     Sessions,
     Types,
 )
+from graphmem.retry import repeated
 from graphmem.rules.score import Complexity
-from graphmem.store import Progress, Say, find_store, fresh_id, no_progress, open_store, system_clock
-from graphmem.usecase import (
-    bulk,
-    campaign,
-    capture,
-    check,
-    cite,
-    clone,
-    context,
-    doctor,
-    find,
-    history,
-    link,
-    purge,
-    report,
-    resolve,
-    takeback,
-    upkeep,
-)
-from graphmem.usecase.link import Direction
-from graphmem.usecase.past import open_past
+from graphmem.runtime import Progress, Say, find_store, fresh_id, no_progress, open_store, system_clock
+from graphmem.usecase import campaigns
+from graphmem.usecase.records import bulk_add, change, citations, feedback, purge, undo
+from graphmem.usecase.retrieval import context, query, traversal
+from graphmem.usecase.retrieval.traversal import Direction
+from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, trust, validate
+from graphmem.usecase.store.snapshot import open_past
 
 Log = Iterable[bytes | str] | bytes | str
 
@@ -96,7 +95,7 @@ class Memory:
         self.store = open_store(
             folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress, command=command
         )
-        if is_fresh and clone.unregistered(self.store.layout):
+        if is_fresh and git_setup.unregistered(self.store.layout):
             self.store.say_once("git does not know yet how to merge this memory's files; run once here: graphmem init")
         if at is not None:
             self.store = open_past(self.store, at)
@@ -112,9 +111,9 @@ class Memory:
         self.types = Types(self.store)
 
     @staticmethod
-    def init(folder: Path | str) -> result.Initialised:
+    def init(folder: Path | str) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
-        return upkeep.init(Path(folder))
+        return init.init(Path(folder))
 
     def close(self) -> None:
         """Let go of the store's files."""
@@ -131,48 +130,50 @@ class Memory:
     # --- any record ---------------------------------------------------------------------------------------------
 
     def add_rows(self, lines: Log, *, name: str = "input", dedup: bool = False, skip_invalid: bool = False,
-                 verbose: bool = False) -> result.BulkAdded:  # fmt: skip
+                 verbose: bool = False) -> BulkAdded:  # fmt: skip
         """
         Add NDJSON rows of any kind, in any order, all or none.
 
         Raises:
             BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
         """
-        return bulk.bulk_add(self.store, lines_of(lines), name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
+        return bulk_add.bulk_add(
+            self.store, lines_of(lines), name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose
+        )
 
-    def get(self, ref: str) -> result.Got:
+    def get(self, ref: str) -> Got:
         """Return a record with its edges, by reference or unambiguous name; an archived one too."""
-        return find.get(self.store, ref)
+        return query.get(self.store, ref)
 
     def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
-             sort: str | None = None, limit: int | None = None) -> result.Listing:  # fmt: skip
+             sort: str | None = None, limit: int | None = None) -> Listing:  # fmt: skip
         """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
-        return find.listing(self.store, kind, tags=tags, archived=archived, sort=sort, limit=limit)
+        return query.listing(self.store, kind, tags=tags, archived=archived, sort=sort, limit=limit)
 
     def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
              untag: Collection[str] = (), unset: Collection[str] = (),
-             dry_run: bool = False) -> result.Changed:  # fmt: skip
+             dry_run: bool = False) -> Changed:  # fmt: skip
         """Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away."""
-        return capture.edit(self.store, ref, fields or {}, tag=[*tag], untag=[*untag], unset=[*unset], dry_run=dry_run)
+        return change.edit(self.store, ref, fields or {}, tag=[*tag], untag=[*untag], unset=[*unset], dry_run=dry_run)
 
-    def rename(self, ref: str, name: str) -> result.Changed:
+    def rename(self, ref: str, name: str) -> Changed:
         """Give a record another name; the old one is still found."""
-        return capture.rename(self.store, ref, name)
+        return change.rename(self.store, ref, name)
 
-    def forget(self, ref: str, reason: str | None = None) -> result.Changed:
+    def forget(self, ref: str, reason: str | None = None) -> Changed:
         """Archive a record: it leaves search and graph, and comes back with ``restore``."""
-        return capture.forget(self.store, ref, reason)
+        return change.forget(self.store, ref, reason)
 
-    def restore(self, ref: str) -> result.Changed:
+    def restore(self, ref: str) -> Changed:
         """Bring an archived record back."""
-        return capture.restore(self.store, ref)
+        return change.restore(self.store, ref)
 
-    def supersede(self, old: str, new: str, reason: str | None = None) -> result.Changed:
+    def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:
         """Archive a record that another one of its kind takes the place of."""
-        return takeback.supersede(self.store, old, new, reason)
+        return undo.supersede(self.store, old, new, reason)
 
     def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
-              history_script: Path | None = None) -> result.Purged:  # fmt: skip
+              history_script: Path | None = None) -> Purged:  # fmt: skip
         """
         Destroy records with every row that names them; without ``yes`` only say what would go.
 
@@ -185,62 +186,62 @@ class Memory:
         """
         return purge.purge(self.store, refs, archived=archived, yes=yes, history_script=history_script)
 
-    def undo(self, number: int = 1) -> result.Writes:
+    def undo(self, number: int = 1) -> Writes:
         """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
-        return takeback.undo(self.store, number)
+        return undo.undo(self.store, number)
 
-    def undoable(self) -> result.Writes:
+    def undoable(self) -> Writes:
         """Return the writes of this clone that can be taken back, the last first."""
-        return takeback.undoable(self.store)
+        return undo.undoable(self.store)
 
     def prune(self, *, max_failures: int = constants.PRUNE_FAILURES, max_patterns: int = constants.PRUNE_PATTERNS,
-              min_importance: float = constants.PRUNE_IMPORTANCE, yes: bool = False) -> result.Pruned:  # fmt: skip
+              min_importance: float = constants.PRUNE_IMPORTANCE, yes: bool = False) -> Pruned:  # fmt: skip
         """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
-        from graphmem.usecase import prune  # noqa: PLC0415 - no other command needs it
+        from graphmem.usecase.records import prune  # noqa: PLC0415 - no other command needs it
 
         return prune.prune(self.store, max_failures=max_failures, max_patterns=max_patterns,
                            min_importance=min_importance, yes=yes)  # fmt: skip
 
-    def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> result.Reported:
+    def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> Reported:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""
-        return report.feedback(self.store, ref, helped=helped, task=task)
+        return feedback.feedback(self.store, ref, helped=helped, task=task)
 
-    def feedback_rows(self, lines: Log, *, name: str = "input") -> result.BulkReported:
+    def feedback_rows(self, lines: Log, *, name: str = "input") -> BulkReported:
         """Store a batch of reports, NDJSON lines ``{ref, helped, task?, at?, id?}``, all or none."""
-        return report.feedback_batch(self.store, lines_of(lines), name)
+        return feedback.feedback_batch(self.store, lines_of(lines), name)
 
     # --- search and graph ---------------------------------------------------------------------------------------
 
     def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
-              min_similarity: float | None = None) -> result.Found:  # fmt: skip
+              min_similarity: float | None = None) -> Found:  # fmt: skip
         """Return the records that a text is about, best first."""
-        return find.query(self.store, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+        return query.query(self.store, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
 
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
                 tiers: Collection[str] = (), complexity: Complexity | None = None, domain: str | None = None,
                 archetype: str | None = None, task_type: ExperienceType | None = None, session: str | None = None,
-                budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> result.ContextBlock:  # fmt: skip
+                budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> ContextBlock:  # fmt: skip
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
         task = context.Task(objective, tags, files, tiers, complexity, domain, archetype, task_type, session)
         return context.context(self.store, task, budget=budget, explain=explain)
 
-    def stale(self) -> result.StaleRecords:
+    def stale(self) -> StaleRecords:
         """Return the records whose cited code moved, changed or is gone."""
-        return cite.stale(self.store)
+        return citations.stale(self.store)
 
-    def match(self, lines: Log) -> result.MatchedLog:
+    def match(self, lines: Log) -> MatchedLog:
         """
         Return the known failures that a log tells of, with the lines and what fixes them.
 
         Args:
             lines: of any number and length, as a file opened in binary gives them, read once; or the log as one text.
         """
-        from graphmem.usecase import match  # noqa: PLC0415 - 15 ms that no other command needs
+        from graphmem.usecase.retrieval import match  # noqa: PLC0415 - 15 ms that no other command needs
 
         return match.match(self.store, lines_of(lines))
 
     def ran(self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | None = None,
-            session: str | None = None, task: str | None = None, name: str | None = None) -> result.Ran:  # fmt: skip
+            session: str | None = None, task: str | None = None, name: str | None = None) -> Ran:  # fmt: skip
         """
         Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.
 
@@ -253,36 +254,36 @@ class Memory:
             task: that it was run for: the reports are about this task then.
             name: of the command; runs with the same one settle each other, whatever their words.
         """
-        from graphmem.usecase import ran  # noqa: PLC0415 - 15 ms that no other command needs
+        from graphmem.usecase.learning import test_runs  # noqa: PLC0415 - 15 ms that no other command needs
 
-        return ran.ran(self.store, command, status=status, log=lines_of(log), folder=(folder or Path.cwd()).absolute(),
-                       session=session, task=task, name=name)  # fmt: skip
+        return test_runs.ran(
+            self.store, command, status=status, log=lines_of(log), folder=(folder or Path.cwd()).absolute(),
+            session=session, task=task, name=name,
+        )  # fmt: skip
 
     def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,
                 kinds: Collection[str] | None = None, direction: Direction = "both",
-                min_strength: float | None = None, limit: int | None = None) -> result.Related:  # fmt: skip
+                min_strength: float | None = None, limit: int | None = None) -> Related:  # fmt: skip
         """Return what a record is related to, strongest path first, each path edge by edge."""
         strength = self.store.settings.retrieval.min_strength if min_strength is None else min_strength
-        return link.related(self.store, ref, max_hops=max_hops, types=types or None, kinds=kinds or None,
+        return traversal.related(self.store, ref, max_hops=max_hops, types=types or None, kinds=kinds or None,
                             direction=direction, min_strength=strength, limit=limit)  # fmt: skip
 
     def path(self, source: str, target: str, *, max_hops: int = constants.MAX_HOPS,
-             types: Collection[str] | None = None, direction: Direction = "both") -> result.Connection:  # fmt: skip
+             types: Collection[str] | None = None, direction: Direction = "both") -> Connection:  # fmt: skip
         """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
-        return link.path(self.store, source, target, max_hops=max_hops, types=types or None, direction=direction)
+        return traversal.path(self.store, source, target, max_hops=max_hops, types=types or None, direction=direction)
 
-    def solutions(self, ref: str, *, limit: int | None = None) -> result.Solutions:
+    def solutions(self, ref: str, *, limit: int | None = None) -> Solutions:
         """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
-        return link.solutions(self.store, ref, limit)
+        return traversal.solutions(self.store, ref, limit)
 
-    def similar(
-        self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX
-    ) -> result.Similar:
+    def similar(self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX) -> Similar:
         """Return finished campaigns that resemble a campaign or an objective."""
-        return campaign.similar(self.store, text, threshold=threshold, limit=limit)
+        return campaigns.similar(self.store, text, threshold=threshold, limit=limit)
 
     def cypher(self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
-               limit: int | None = None) -> result.CypherRows:  # fmt: skip
+               limit: int | None = None) -> CypherRows:  # fmt: skip
         """
         Run a Cypher query, read-only and bounded in time, memory and rows.
 
@@ -292,31 +293,31 @@ class Memory:
             BadInput: the engine does not understand it.
             Unavailable: it ran out of time or memory.
         """
-        from graphmem.usecase import ask  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
+        from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
 
-        return ask.cypher(self.store, query, parameters or {}, timeout_s=timeout_s, limit=limit)
+        return cypher.cypher(self.store, query, parameters or {}, timeout_s=timeout_s, limit=limit)
 
     def cypher_named(self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
-                     limit: int | None = None) -> result.CypherRows:  # fmt: skip
+                     limit: int | None = None) -> CypherRows:  # fmt: skip
         """Run a stored query by its name, such as ``failure/solutions``."""
-        from graphmem.usecase import ask  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
+        from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
 
-        return ask.cypher_named(self.store, name, parameters or {}, timeout_s=timeout_s, limit=limit)
+        return cypher.cypher_named(self.store, name, parameters or {}, timeout_s=timeout_s, limit=limit)
 
     @staticmethod
-    def queries() -> result.QueryList:
+    def queries() -> QueryList:
         """Return the stored queries that read, with their parameters and columns."""
-        from graphmem.usecase import ask  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
+        from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
 
-        return ask.query_list()
+        return cypher.query_list()
 
     # --- history ------------------------------------------------------------------------------------------------
 
-    def log(self, ref: str, *, limit: int | None = None) -> result.History:
+    def log(self, ref: str, *, limit: int | None = None) -> History:
         """Return the commits that changed a record, newest first, under whatever name it had; git is asked."""
         return history.log(self.store, ref, limit)
 
-    def diff(self, revisions: str | None = None) -> result.Difference:
+    def diff(self, revisions: str | None = None) -> Difference:
         """
         Return what changed in the memory.
 
@@ -328,45 +329,45 @@ class Memory:
 
     # --- the store ----------------------------------------------------------------------------------------------
 
-    def export(self, *, to: Path | None = None) -> result.Exported:
+    def export(self, *, to: Path | None = None) -> Exported:
         """Bring every file into canonical form, or write a canonical copy to another folder."""
-        return upkeep.export(self.store, to=to)
+        return export.export(self.store, to=to)
 
-    def export_check(self) -> result.Checked:
+    def export_check(self) -> Checked:
         """Say where a file is not canonical or does not check out; nothing is written."""
-        return upkeep.export_check(self.store)
+        return export.export_check(self.store)
 
-    def rebuild(self, *, embed: bool = True) -> result.Rebuilt:
+    def rebuild(self, *, embed: bool = True) -> Rebuilt:
         """Make everything derived anew from the files; ``embed=False`` makes no vectors."""
-        return upkeep.rebuild(self.store, embed=embed)
+        return rebuild.rebuild(self.store, embed=embed)
 
-    def resolve(self) -> result.Resolved:
+    def resolve(self) -> Resolved:
         """Merge what stands between git's conflict markers, row by row, in every data file that has them."""
-        return resolve.resolve(self.store)
+        return conflicts.resolve(self.store)
 
-    def validate(self) -> result.Checked:
+    def validate(self) -> Checked:
         """Check files, vocabulary, graph and search index against each other."""
-        return check.validate(self.store)
+        return validate.validate(self.store)
 
-    def doctor(self, *, fix: bool = False) -> result.Doctored:
+    def doctor(self, *, fix: bool = False) -> Doctored:
         """Check all that ``validate`` does, the clone, and what is derived; ``fix`` mends what a program can mend."""
         return doctor.doctor(self.store, fix=fix)
 
-    def trust(self, *, yes: bool = False) -> result.Trust:
+    def trust(self, *, yes: bool = False) -> Trust:
         """Return the project's settings that need trust; ``yes`` lets them count in this clone, from the next start."""
-        return upkeep.trust(self.store, yes=yes)
+        return trust.trust(self.store, yes=yes)
 
-    def stats(self, *, objective: str | None = None) -> result.Stats:
+    def stats(self, *, objective: str | None = None) -> Stats:
         """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
-        from graphmem.usecase import health  # noqa: PLC0415 - no other command needs it
+        from graphmem.usecase.store import stats  # noqa: PLC0415 - no other command needs it
 
-        return health.stats(self.store, objective)
+        return stats.stats(self.store, objective)
 
-    def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> result.Loop:
+    def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> Loop:
         """Say whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
-        from graphmem.usecase import loop  # noqa: PLC0415 - no other command needs it
+        from graphmem.usecase.learning import effectiveness  # noqa: PLC0415 - no other command needs it
 
-        return loop.verify(self.store, last=last)
+        return effectiveness.verify(self.store, last=last)
 
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""

@@ -12,13 +12,16 @@ import graphmem
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
     ("constants", "errors", "names", "ndjson", "shell"),
-    ("beneath", "child", "files", "garbage", "config", "git", "history_filter", "lock", "textconv", "weights"),
+    ("files", "safe_files", "model_files", "config"),
     ("model",),
+    ("contract",),
     ("rules",),
+    ("process", "git"),
     ("catalog",),
-    ("ledger", "graph", "embed", "search", "driver"),
-    ("store",),
-    ("again", "usecase"),
+    ("ledger", "graph", "embed", "machine"),
+    ("clone",),
+    ("runtime",),
+    ("retry", "usecase"),
     ("nouns",),
     ("memory",),
     ("benchmark",),
@@ -86,24 +89,27 @@ def test_only_cypher_and_what_maintains_the_graph_uses_it(file: str) -> None:
 
 
 # Cypher; then validate, rebuild and purge, which maintain the graph; and what hands it to them.
-USES_THE_GRAPH = ("usecase/ask.py", "usecase/check.py", "usecase/upkeep.py", "usecase/purge.py", "store.py")
+USES_THE_GRAPH = (
+    "usecase/retrieval/cypher.py", "usecase/store/validate.py", "usecase/store/rebuild.py", "usecase/records/purge.py",
+    "runtime.py",
+)  # fmt: skip
 
-# What touches files without `beneath`: reads no store, or gives a path to git, a child, a model, a terminal.
+# What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "beneath.py", "benchmark/", "child.py", "cli/", "config.py", "driver.py", "embed/", "files.py",
+    "__main__.py", "safe_files.py", "benchmark/", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
-    "git.py", "history_filter.py", "textconv.py", "usecase/cite.py", "catalog/catalog.py", "model/", "weights.py",
+    "usecase/records/citations.py", "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"
     " copyfile copytree symlink_to os.replace os.rename os.unlink".split()
 )
-ALLOWED = {("store.py", "folder.mkdir")}  # the user's cache
+ALLOWED = {("runtime.py", "folder.mkdir")}  # the user's cache
 
 
 @pytest.mark.parametrize("file", [file for file in MODULES if not file.startswith(FREE)])
 def test_files_of_a_store_are_touched_through_one_module(file: str) -> None:
-    """``beneath`` follows no link; a path is opened by nothing else."""
+    """``safe_files`` follows no link; a path is opened by nothing else."""
     calls = [node for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))) if isinstance(node, ast.Call)]
     for call in calls:
         called = ast.unparse(call.func)
@@ -111,7 +117,7 @@ def test_files_of_a_store_are_touched_through_one_module(file: str) -> None:
         is_of_the_package = "shipped(" in called or called == "file.read_bytes"
         is_unlink = name == "unlink" and call.keywords != []  # missing_ok; an edge is unlinked without
         if {name, called} & TOUCHES or is_unlink:
-            is_ours = called.startswith("beneath.") or is_of_the_package or (file, called) in ALLOWED
+            is_ours = called.startswith("safe_files.") or is_of_the_package or (file, called) in ALLOWED
             assert is_ours, f"{file}:{call.lineno} calls {called}"
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from graphmem import Memory, Refused, Usage, history_filter
+from graphmem import Memory, Refused, Usage
+from graphmem.git import history_filter
 from graphmem.model import MODELS
 from graphmem.names import row_key
 from graphmem.rules.purged import Purges, purge_hash

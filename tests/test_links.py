@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import GraphmemError, Memory, NotFound, Refused, Unavailable, beneath
+from graphmem import GraphmemError, Memory, NotFound, Refused, Unavailable, safe_files
 from tests.repository import Repository
 from tests.sample import contents, failure, open_memory
 
@@ -173,22 +173,22 @@ def test_only_past_states_are_removed_from_the_folder_of_past_states(project: Pa
 def test_a_file_is_opened_only_where_no_part_of_its_path_is_a_link(tmp_path: Path) -> None:
     store = tmp_path / ".graphmem"
     (store / "real").mkdir(parents=True)
-    beneath.write(store / "real/file", b"x")
+    safe_files.write(store / "real/file", b"x")
     (store / "loop").symlink_to(store / "real")
     os.mkfifo(store / "pipe")
-    assert beneath.read(store / "real/file") == b"x"
+    assert safe_files.read(store / "real/file") == b"x"
     for path in (store / "loop/file", store / "loop", store / "missing"):
         with pytest.raises(FileNotFoundError):
-            beneath.read(path)
+            safe_files.read(path)
     with pytest.raises(FileNotFoundError):
-        beneath.write(store / "loop/new", b"x")
+        safe_files.write(store / "loop/new", b"x")
     with pytest.raises(OSError, match="regular"):
-        beneath.read(store / "pipe")
+        safe_files.read(store / "pipe")
     with pytest.raises(OSError, match="leads out"):
-        beneath.read(store / "real/../../x")
+        safe_files.read(store / "real/../../x")
     with pytest.raises(GraphmemError):
-        beneath.refuse_link(store / "loop/catalog.sqlite")
-    assert beneath.links(store) == [store / "loop"]
+        safe_files.refuse_link(store / "loop/catalog.sqlite")
+    assert safe_files.links(store) == [store / "loop"]
 
 
 def test_a_store_that_is_a_link_itself_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,10 @@ import numpy as np
 import orjson
 import pytest
 
-from graphmem import Memory, Usage, git
-from graphmem.lock import locked
-from graphmem.usecase.doctor import make_anew
+from graphmem import Memory, Usage
+from graphmem.git import commands
+from graphmem.process.lock import locked
+from graphmem.usecase.store.doctor import make_anew
 from tests.sample import data, failure, line, open_memory
 
 ENVIRONMENT = {
@@ -171,5 +172,5 @@ def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
 
 
 def test_git_never_goes_to_the_network_and_has_a_time_limit() -> None:
-    assert git.ENVIRONMENT["GIT_NO_LAZY_FETCH"] == "1" and git.ENVIRONMENT["GIT_ALLOW_PROTOCOL"] == ""
-    assert 0 < inspect.signature(git.git).parameters["timeout_s"].default < 1_000
+    assert commands.ENVIRONMENT["GIT_NO_LAZY_FETCH"] == "1" and commands.ENVIRONMENT["GIT_ALLOW_PROTOCOL"] == ""
+    assert 0 < inspect.signature(commands.git).parameters["timeout_s"].default < 1_000

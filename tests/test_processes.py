@@ -14,8 +14,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.errors import Locked
-from graphmem.lock import locked
 from graphmem.model import Failure
+from graphmem.process.lock import locked
 from tests.sample import open_memory
 
 WRITERS, EACH, READERS = (int(part) for part in os.environ.get("GRAPHMEM_TEST_WRITERS", "5 10 3").split())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphmem import Memory
 from graphmem.cli.app import run
-from graphmem.textconv import told
+from graphmem.git.textconv import told
 from tests.repository import Repository
 from tests.sample import CREATED, data, edge, failure, line, open_memory
 

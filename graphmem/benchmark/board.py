@@ -9,7 +9,7 @@ from pathlib import Path
 from graphmem.benchmark.quality import Quality
 from graphmem.benchmark.simulation import Simulated
 from graphmem.benchmark.speed import Timing
-from graphmem.model.result import Answer
+from graphmem.contract.answer import Answer
 
 
 class Scoreboard(Answer):

@@ -19,13 +19,13 @@ import orjson
 from graphmem.benchmark.data import read
 from graphmem.benchmark.quality import Bm25, Scores, mean, order
 from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS
+from graphmem.contract.answer import Answer
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
-from graphmem.ledger.usage import count
+from graphmem.machine.usage import count
 from graphmem.memory import Memory
 from graphmem.model.field import format_time
-from graphmem.model.result import Answer
-from graphmem.store import Progress
+from graphmem.runtime import Progress
 
 PROBLEMS = ("failure", "task")
 SAME_WORK = ("part_of", "touches")  # two problems with the same target belong together

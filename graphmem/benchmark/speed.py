@@ -30,11 +30,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, MIN_STRENGTH
+from graphmem.contract.answer import Answer
 from graphmem.graph.kuzu.engine import Connection, open_database
 from graphmem.memory import Memory
-from graphmem.model.result import Answer
 from graphmem.ndjson import encode
-from graphmem.store import Progress
+from graphmem.runtime import Progress
 
 SEED = 20_261_122  # of everything that is made
 RELATIONS = 1.4  # a memory

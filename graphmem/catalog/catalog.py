@@ -27,10 +27,10 @@ from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.fixes import credited
+from graphmem.rules.lesson_state import Standing
 from graphmem.rules.merge import FACTS
 from graphmem.rules.paths import Edge, Step
 from graphmem.rules.purged import Purges
-from graphmem.rules.standing import Standing
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from graphmem.catalog.catalog import Catalog, chunks, marks
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
-from graphmem.rules.standing import Order, Standing, after_seen, after_silence, standing
+from graphmem.rules.lesson_state import Order, Standing, after_seen, after_silence, standing
 
 MOST_STEPS = 20  # runs that move every lesson step by step; with more, each is folded anew
 

@@ -6,15 +6,15 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
+from graphmem.cli.caller import complete_entity_type, session_of
 from graphmem.cli.inputs import lines_of, text_of
 from graphmem.cli.paths import from_here
-from graphmem.cli.session import complete_entity_type, session_of
 from graphmem.errors import Usage
 from graphmem.model import Lesson
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
 from graphmem.model.lesson import LessonType, Severity
-from graphmem.rules.standing import is_frequent
+from graphmem.rules.lesson_state import is_frequent
 
 app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False

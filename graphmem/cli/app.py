@@ -17,9 +17,9 @@ import typer
 from typer.core import TyperGroup
 
 from graphmem import __version__
+from graphmem.cli.caller import Session
 from graphmem.cli.help import help_of
 from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
-from graphmem.cli.session import Session
 from graphmem.cli.synonyms import COMMANDS
 from graphmem.errors import GraphmemError, Usage
 
@@ -27,33 +27,33 @@ from graphmem.errors import GraphmemError, Usage
 VERBS: dict[str, tuple[str, str, str]] = {
     "init": ("store", "init", "Prepare a project: make .graphmem here."),
     "add": ("add", "app", "Add a record, or rows of any kind."),
-    "get": ("find", "get", "Show a record with its edges."),
-    "list": ("find", "list_records", "List records."),
-    "edit": ("change", "edit", "Change fields of a record."),
-    "rename": ("change", "rename", "Give a record another name."),
-    "forget": ("change", "forget", "Archive a record."),
-    "restore": ("change", "restore", "Bring an archived record back."),
-    "supersede": ("takeback", "supersede", "Put a record in the place of another."),
-    "purge": ("takeback", "purge", "Destroy records, with every row that names them."),
-    "undo": ("takeback", "undo", "Take back the last writes of this clone."),
+    "get": ("query", "get", "Show a record with its edges."),
+    "list": ("query", "list_records", "List records."),
+    "edit": ("edit", "edit", "Change fields of a record."),
+    "rename": ("edit", "rename", "Give a record another name."),
+    "forget": ("edit", "forget", "Archive a record."),
+    "restore": ("edit", "restore", "Bring an archived record back."),
+    "supersede": ("undo", "supersede", "Put a record in the place of another."),
+    "purge": ("undo", "purge", "Destroy records, with every row that names them."),
+    "undo": ("undo", "undo", "Take back the last writes of this clone."),
     "link": ("relation", "link", "Add an edge between two records."),
     "unlink": ("relation", "unlink", "Take an edge out."),
     "related": ("relation", "related", "Show what a record is related to, strongest path first."),
     "solutions": ("relation", "solutions", "Show what solves a failure."),
     "path": ("relation", "path", "Show the strongest chain between two records."),
-    "query": ("find", "query", "Find records by relevance."),
-    "context": ("find", "context", "Show what the project remembers for an objective."),
+    "query": ("query", "query", "Find records by relevance."),
+    "context": ("query", "context", "Show what the project remembers for an objective."),
     "match": ("match", "match", "Show the known failures that a log tells of."),
-    "ran": ("ran", "app", "Run a command, show known fixes when it fails, note which helped."),
-    "stale": ("find", "stale", "List records whose cited code is not as it was."),
+    "ran": ("test_run", "app", "Run a command, show known fixes when it fails, note which helped."),
+    "stale": ("query", "stale", "List records whose cited code is not as it was."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
-    "feedback": ("change", "feedback", "Report that a memory helped, or did not."),
+    "feedback": ("edit", "feedback", "Report that a memory helped, or did not."),
     "learn": ("learning", "learn", "Take lessons from the events of a finished run."),
     "inject": ("learning", "inject", "Print the lessons that belong into a prompt."),
     "decay": ("learning", "decay", "Record a run that saw no lesson."),
     "experience": ("learning", "experience", "Show experiences with tasks like this one."),
     "promote": ("learning", "promote", "Write as insights what experiences agree on."),
-    "session": ("blackboard", "app", "See and set what is current, decided and to be kept to."),
+    "session": ("session", "app", "See and set what is current, decided and to be kept to."),
     "prune": ("learning", "prune", "Archive what is worth least."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
@@ -67,8 +67,8 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
     "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
     "trust": ("store", "trust", "Let the project name a model of its own."),
-    "stats": ("health", "stats", "Show counts, worth, connectivity, estimates."),
-    "verify-loop": ("health", "verify_loop", "Say whether learning happens, and where it breaks off."),
+    "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
+    "verify-loop": ("stats", "verify_loop", "Say whether learning happens, and where it breaks off."),
     "benchmark": ("benchmark", "benchmark", "Measure relevance and speed, beside others."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }

@@ -13,7 +13,7 @@ from graphmem.benchmark.board import Scoreboard, board
 from graphmem.benchmark.quality import Quality, TaskQuality
 from graphmem.benchmark.simulation import Simulated
 from graphmem.benchmark.speed import Timing
-from graphmem.cli.session import session_of
+from graphmem.cli.caller import session_of
 from graphmem.errors import Usage
 
 SIZES = (1_000, 10_000)  # memories; they are done in two minutes

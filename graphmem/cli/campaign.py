@@ -7,8 +7,8 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
+from graphmem.cli.caller import complete_campaign, session_of
 from graphmem.cli.inputs import opened
-from graphmem.cli.session import complete_campaign, session_of
 from graphmem.constants import SIMILAR_MAX
 from graphmem.errors import BadInput, Usage
 from graphmem.model.campaign import CampaignStatus

@@ -8,12 +8,12 @@ import orjson
 import typer
 
 from graphmem.cli import text
+from graphmem.cli.caller import Session, session_of
 from graphmem.cli.inputs import parameter
-from graphmem.cli.session import Session, session_of
 from graphmem.constants import CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
+from graphmem.contract.cypher import CypherRows
 from graphmem.errors import Usage
 from graphmem.memory import Memory
-from graphmem.model.result import CypherRows
 from graphmem.names import inert, visible
 from graphmem.rules.suggest import did_you_mean
 

@@ -11,11 +11,11 @@ from pydantic import BaseModel
 
 from graphmem import shell
 from graphmem.cli import text
-from graphmem.cli.session import Session, session_of
+from graphmem.cli.caller import Session, session_of
 from graphmem.config import project_folder
+from graphmem.contract.answer import Answer
 from graphmem.memory import Memory
-from graphmem.model.result import Answer
-from graphmem.usecase.demo import NEXT, SHOWN, Demonstrated, Step, committed, plant, prepare, shipped
+from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, Step, committed, plant, prepare, shipped
 
 
 @dataclass

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from graphmem import textconv as conversion
 from graphmem.cli import text
-from graphmem.cli.find import Ref
-from graphmem.cli.session import session_of
+from graphmem.cli.caller import session_of
+from graphmem.cli.query import Ref
+from graphmem.contract.history import Difference, FieldChange, Revision, RowChange
 from graphmem.errors import Usage
-from graphmem.model.result import Difference, FieldChange, Revision, RowChange
+from graphmem.git import textconv as conversion
 from graphmem.names import visible
 
 SAID = 120  # characters of a field's old and new value together

@@ -6,12 +6,14 @@ import typer
 
 from graphmem import constants
 from graphmem.cli import text
+from graphmem.cli.caller import session_of
 from graphmem.cli.inputs import lines_of
-from graphmem.cli.session import session_of
+from graphmem.contract.experiences import Promotion, Recalled
+from graphmem.contract.lessons import Learned, SeenLesson
+from graphmem.contract.records import PrunedRecord
 from graphmem.errors import Usage
 from graphmem.model.experience import ExperienceType
 from graphmem.model.insight import Category
-from graphmem.model.result import Learned, Promotion, PrunedRecord, Recalled, SeenLesson
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do it; without it, only say what would be done.")]
 

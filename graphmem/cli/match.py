@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
+from graphmem.cli.caller import session_of
 from graphmem.cli.inputs import opened
-from graphmem.cli.session import session_of
 from graphmem.constants import SHOWN_SLOW
+from graphmem.contract.match import Matched, MatchedLog
 from graphmem.model import Failure
-from graphmem.model.result import Matched, MatchedLog
 from graphmem.ndjson import Lines
 
 BY = {

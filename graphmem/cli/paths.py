@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from graphmem.cli.session import Session
+from graphmem.cli.caller import Session
 from graphmem.errors import BadInput
 from graphmem.model.cite import FORM
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.benchmark.plot import plotter, refuse_kind
+from graphmem.contract.stats import Stats
 from graphmem.errors import Unavailable
-from graphmem.model.result import Stats
 from graphmem.rules.health import STEPS
 
 GOOD, FAIR, BAD = "#0b6e4f", "#e0a458", "#c8553d"

@@ -1,199 +1,155 @@
-"""What one run of the command line knows: its options, its memory, and how it speaks."""
+"""``session …``: what is current, decided and to be kept to."""
 
-import json
-import os
-import re
-import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Annotated
 
 import typer
-from pydantic import BaseModel
 
-from graphmem.memory import Memory
-from graphmem.model.vocabulary import Vocabulary
-from graphmem.names import inert, visible
+from graphmem.cli import text
+from graphmem.cli.app import Noun
+from graphmem.cli.caller import complete_ref, session_of
+from graphmem.contract.sessions import SessionContext
+from graphmem.errors import Usage
+from graphmem.model import Constraint
+from graphmem.model.blackboard import TaskStage
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
+app = typer.Typer(
+    cls=Noun, invoke_without_command=True, no_args_is_help=False, rich_markup_mode=None, add_completion=False
+)
 
-
-@dataclass
-class Session:
-    """The options that every verb takes, and what they lead to."""
-
-    folder: str | None = None
-    is_json: bool = False
-    is_quiet: bool = False
-    lock_timeout_s: float | None = None
-    at: str | None = None
-    command: str = ""  # the verb and its noun, such as "add failure"
-    opened: Memory | None = None
-    bar: Any = None
-    tasks: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)  # said with --json: on standard error at the end, or in the error
-
-    @property
-    def is_debug(self) -> bool:
-        """Tell whether the developer wants the traceback of a bug."""
-        return bool(os.environ.get("GRAPHMEM_DEBUG_TRACEBACK"))
-
-    @property
-    def memory(self) -> Memory:
-        """The memory that this run works on."""
-        if self.opened is None:
-            self.opened = Memory(
-                self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress, at=self.at,
-                command=self.command,
-            )  # fmt: skip
-        return self.opened
-
-    def close(self) -> None:
-        """End progress, say what was kept back, and let go of the store."""
-        self.end_progress()
-        for note in self.notes:
-            print(note, file=sys.stderr)
-        if self.opened is not None:
-            self.opened.close()
-
-    # --- speaking -----------------------------------------------------------------------------------------------
-
-    def say(self, text: str) -> None:
-        """Say something to the person on standard error."""
-        if self.is_quiet:
-            return
-        line = visible(f"graphmem: {text}")
-        if self.is_json:
-            self.notes.append(line)  # an error is to stand there as one document
-        else:
-            print(line, file=sys.stderr)
-
-    def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
-        """Say what went wrong: for people in two lines, with ``--json`` as one document."""
-        self.end_progress()
-        if self.is_json:
-            notes = {"notes": self.notes} if self.notes else {}
-            error = {"code": code, "message": message, "hint": hint, "details": {**details, **notes}}
-            print(
-                inert(json.dumps({"error": error}, default=str, ensure_ascii=False, separators=(",", ":"))),
-                file=sys.stderr,
-            )
-            self.notes = []
-            return
-        print(visible(f"error: {message}"), file=sys.stderr)
-        if hint:
-            print(visible(f"hint: {hint}"), file=sys.stderr)
-
-    def progress(self, what: str, done: int, total: int) -> None:
-        """Show long work on standard error, when somebody is there to see it."""
-        if self.is_quiet or not sys.stderr.isatty():
-            return
-        if self.bar is None:
-            self.bar = new_bar()
-            self.bar.start()
-        if what not in self.tasks:
-            self.tasks[what] = self.bar.add_task(what, total=total or None)
-        self.bar.update(self.tasks[what], completed=done, total=total or None)
-        if 0 < total <= done:
-            self.end_progress()
-
-    def end_progress(self) -> None:
-        """Take the progress display away: what follows may print."""
-        if self.bar is not None:
-            self.bar.stop()
-        self.bar, self.tasks = None, {}
-
-    def answer(self, answer: BaseModel, text: str) -> None:
-        """Print an answer: its JSON, or the text for people."""
-        if self.is_json:
-            self.write(inert(answer.model_dump_json(by_alias=True)))
-        elif text:
-            self.write(text)
-
-    def write(self, text: str) -> None:
-        """Print to standard output, hidden characters escaped; nobody reading on is the end, and no error."""
-        self.end_progress()
-        try:
-            print(visible(text), flush=True)
-        except BrokenPipeError:
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
-            raise typer.Exit from None
+Name = Annotated[
+    str | None, typer.Option("--session", metavar="NAME", help="A session by name; without, the project's own.")
+]
 
 
-def new_bar() -> "Bar":
-    """Return a progress display on standard error."""
-    from rich.console import Console  # noqa: PLC0415 - rich costs 40 ms, and most commands are done before that
-    from rich.progress import Progress  # noqa: PLC0415
-
-    return Progress(console=Console(stderr=True), transient=True, refresh_per_second=4)
-
-
-def session_of(ctx: typer.Context) -> Session:
-    """Return the session of this run."""
-    session = ctx.find_root().obj
-    assert isinstance(session, Session)
-    session.command = ctx.command_path.partition(" ")[2]
-    return session
+@app.callback(epilog="Example: graphmem session")
+def session(ctx: typer.Context, name: Name = None) -> None:
+    """Show what is current: task, constraints that hold, the ten newest decisions, preferences."""
+    if ctx.invoked_subcommand is None:
+        shell = session_of(ctx)
+        answer = shell.memory.sessions.show(name)
+        shell.answer(answer, shown(answer))
 
 
-def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return references for the shell to complete; names alone where no reference begins like that."""
-    return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
+def shown(answer: SessionContext) -> str:
+    """Return what is current for people."""
+    lines = []
+    if task := answer.current_task:
+        named = f" ({task.id})" if task.id else ""
+        lines.append(f"task: {text.one_line(task.description)}{named}  [{task.status}, since {task.started_at:%H:%M}]")
+    for found in answer.active_constraints:
+        assert isinstance(found.record, Constraint)
+        until = found.record.expires_at
+        lines.append(f"{text.line(found.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
+    lines += [text.line(found.record) for found in answer.recent_decisions]
+    wishes = answer.user_preferences.model_dump(exclude_none=True)
+    lines += [f"{name.replace('_', ' ')}: {text.one_line(str(value))}" for name, value in wishes.items()]
+    if answer.session.started_at:
+        since, last = answer.session.started_at, answer.session.last_updated
+        lines.append(f"session since {since:%Y-%m-%d %H:%M}, last {last:%H:%M}, {answer.session.messages} messages")
+    return "\n".join(lines)
 
 
-def bare_names(memory: Memory, incomplete: str) -> list[str]:
-    """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
-    found = {name for scope in memory.store.catalog.vocabulary.scopes for name in of_scope(memory, scope, incomplete)}
-    return sorted(found)
+@app.command(epilog='Example: graphmem session start --task "add a login page"')
+def start(
+    ctx: typer.Context,
+    name: Name = None,
+    task: Annotated[str | None, typer.Option("--task", metavar="TEXT", help="What it is about.")] = None,
+    conversation: Annotated[str | None, typer.Option("--conversation", metavar="ID", help="Of the agent.")] = None,
+) -> None:
+    """Begin a session anew; the preferences of the user stay."""
+    shell = session_of(ctx)
+    answer = shell.memory.sessions.start(name, conversation=conversation, task=task)
+    shell.answer(answer, shown(answer))
 
 
-def of_scope(memory: Memory, scope: str, incomplete: str) -> list[str]:
-    """Return the names of one kind or type that begin with what was typed."""
-    return [ref.removeprefix(f"{scope}/") for ref in memory.names(f"{scope}/{incomplete}")]
+@app.command(epilog='Example: graphmem session task "add a login page" --status in_progress')
+def task(
+    ctx: typer.Context,
+    description: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is being worked on.")] = None,
+    name: Name = None,
+    id_: Annotated[str | None, typer.Option("--id", metavar="ID", help="Such as auth/001-setup.")] = None,
+    kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Such as bug or feature.")] = None,
+    status: Annotated[TaskStage | None, typer.Option("--status", help="How it stands.")] = None,
+) -> None:
+    """Say what is being worked on, or how it stands; a new text begins a new task."""
+    shell = session_of(ctx)
+    answer = shell.memory.sessions.work_on(description, name, id=id_, type=kind, status=status)
+    shell.answer(answer, shown(answer))
 
 
-def complete_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return names of campaigns for the shell to complete."""
-    return completions(
-        ctx, incomplete, lambda memory: [*of_scope(memory, "campaign", incomplete), *memory.names("campaign/")]
+@app.command(epilog='Example: graphmem session decide "tokens live in cookies" --because "no XSS can read them"')
+def decide(
+    ctx: typer.Context,
+    decision: Annotated[str, typer.Argument(metavar="TEXT", help="What was decided.")],
+    because: Annotated[str | None, typer.Option("--because", metavar="TEXT", help="Why.")] = None,
+    task: Annotated[str | None, typer.Option("--task", metavar="ID", help="In which task; the current one.")] = None,
+    key: Annotated[str | None, typer.Option("--name", metavar="SLUG", help="Its name.")] = None,
+    name: Name = None,
+) -> None:
+    """Record a decision; it is committed with the rest of the memory."""
+    shell = session_of(ctx)
+    answer = shell.memory.sessions.decide(decision, name, reasoning=because, task=task, key=key)
+    shell.answer(answer, text.changed(answer))
+
+
+@app.command(epilog='Example: graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z')
+def constrain(
+    ctx: typer.Context,
+    constraint: Annotated[str, typer.Argument(metavar="TEXT", help="What has to be kept to.")],
+    source: Annotated[str | None, typer.Option("--source", metavar="WHO", help="From whom.")] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="With its zone; for good without.")
+    ] = None,
+    key: Annotated[str | None, typer.Option("--name", metavar="SLUG", help="Its name.")] = None,
+    name: Name = None,
+) -> None:
+    """Record a constraint, for everybody or for a named session; it is committed with the rest of the memory."""
+    shell = session_of(ctx)
+    answer = shell.memory.sessions.constrain(constraint, name, source=source, expires_at=until, key=key)
+    shell.answer(answer, text.changed(answer))
+
+
+@app.command(epilog="Example: graphmem session prefer --style terse --approve 'before a push'")
+def prefer(
+    ctx: typer.Context,
+    style: Annotated[str | None, typer.Option("--style", metavar="TEXT", help="How to communicate.")] = None,
+    approve: Annotated[str | None, typer.Option("--approve", metavar="TEXT", help="What to ask before.")] = None,
+    profile: Annotated[str | None, typer.Option("--profile", metavar="NAME", help="The usual model profile.")] = None,
+    name: Name = None,
+) -> None:
+    """Note how the user wants to work; an empty text takes a wish back."""
+    given = {"communication_style": style, "approval_gates": approve, "default_model_profile": profile}
+    values = {field: value or None for field, value in given.items() if value is not None}
+    if not values:
+        raise Usage("no preference is given", hint="--style, --approve or --profile")
+    shell = session_of(ctx)
+    answer = shell.memory.sessions.prefer(name, **values)
+    shell.answer(answer, shown(answer))
+
+
+@app.command(epilog="Example: graphmem session note --messages 12 --used decision/tokens-live-in-cookies")
+def note(
+    ctx: typer.Context,
+    messages: Annotated[int | None, typer.Option("--messages", metavar="N", min=0, help="So far.")] = None,
+    conversation: Annotated[str | None, typer.Option("--conversation", metavar="ID", help="Of the agent.")] = None,
+    skill: Annotated[list[str] | None, typer.Option("--skill", metavar="NAME", help="That was invoked.")] = None,
+    used: Annotated[
+        list[str] | None,
+        typer.Option("--used", metavar="REF", autocompletion=complete_ref, help="A record that it used."),
+    ] = None,
+    name: Name = None,
+) -> None:
+    """Note how far the session has come, and what it used."""
+    shell = session_of(ctx)
+    answer = shell.memory.sessions.note(
+        name, messages=messages, conversation=conversation, skills=skill or (), used=used or ()
     )
+    shell.answer(answer, shown(answer))
 
 
-def complete_relation(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return relation types for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: synced(memory).relations)
-
-
-def complete_kind(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return kinds and entity types for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: synced(memory).scopes)
-
-
-def complete_entity_type(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return entity types for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: synced(memory).entities)
-
-
-def complete_type(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return types of both sorts for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: [*synced(memory).entities, *synced(memory).relations])
-
-
-def synced(memory: Memory) -> Vocabulary:
-    """Return the vocabulary as the files are now."""
-    with memory.store.reading() as catalog:
-        return catalog.vocabulary
-
-
-# What no shell takes for more than a word: bash puts a completion into the line as it is, zsh evaluates it.
-PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
-
-
-def completions(ctx: typer.Context, incomplete: str, names: Callable[[Memory], Iterable[str]]) -> list[str]:
-    """Return those names that begin with what was typed, of the store that the line means."""
-    try:
-        with Memory(getattr(ctx.find_root().obj, "folder", None)) as memory:
-            return [name for name in names(memory) if name.startswith(incomplete) and PLAIN.fullmatch(name)]
-    except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
-        return []
+@app.command(epilog="Example: graphmem session end")
+def end(ctx: typer.Context, name: Name = None) -> None:
+    """End the session: what it was and used becomes a record."""
+    shell = session_of(ctx)
+    answer = shell.memory.sessions.end(name)
+    shell.answer(answer, text.changed(answer))

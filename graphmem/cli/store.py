@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.session import session_of
+from graphmem.cli.caller import session_of
 from graphmem.config import project_folder
+from graphmem.contract.findings import Checked
 from graphmem.errors import Usage
 from graphmem.memory import Memory
-from graphmem.model.result import Checked
 
 
 def init(

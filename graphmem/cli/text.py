@@ -7,6 +7,9 @@ import textwrap
 from collections.abc import Sequence
 
 from graphmem import shell
+from graphmem.contract.citations import Cited
+from graphmem.contract.records import Changed
+from graphmem.contract.relations import Edge, Reached
 from graphmem.model import (
     Campaign,
     Constraint,
@@ -24,7 +27,6 @@ from graphmem.model import (
     Session,
     Task,
 )
-from graphmem.model.result import Changed, Cited, Edge, Reached
 from graphmem.names import visible
 from graphmem.rules.fixes import fixes
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.app import Noun
-from graphmem.cli.session import complete_kind, complete_type, session_of
+from graphmem.cli.caller import complete_kind, complete_type, session_of
 from graphmem.errors import Usage
 from graphmem.model.vocabulary import EntityType, RelationType
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.constants import (
     DEFAULT_MODEL,
     DEFAULT_MODEL_REVISION,
@@ -21,7 +21,7 @@ from graphmem.constants import (
 )
 from graphmem.embed.recipe import WEIGHTS, read_recipe, supports
 from graphmem.errors import Unavailable
-from graphmem.weights import hub_cache, snapshots
+from graphmem.model_files import hub_cache, snapshots
 
 if TYPE_CHECKING:
     from graphmem.embed.encoder import Matrix, Vector
@@ -134,7 +134,7 @@ def sha256(path: Path, *, cache_folder: Path | None) -> str:
 def _remembered(memory: Path | None) -> dict[str, object]:
     if memory:
         with suppress(OSError, ValueError):
-            known = json.loads(beneath.read(memory))
+            known = json.loads(safe_files.read(memory))
             return known if isinstance(known, dict) else {}
     return {}
 
@@ -142,9 +142,9 @@ def _remembered(memory: Path | None) -> dict[str, object]:
 def _remember(memory: Path, known: dict[str, object]) -> None:
     draft = memory.with_name(f"{memory.name}.{os.getpid()}")
     with suppress(OSError):
-        with beneath.folder(memory.parent, make=True):
-            beneath.write(draft, json.dumps(known, indent=1).encode())
-        beneath.replace(draft, memory)
+        with safe_files.folder(memory.parent, make=True):
+            safe_files.write(draft, json.dumps(known, indent=1).encode())
+        safe_files.replace(draft, memory)
 
 
 def _check_default(folder: Path, cache_folder: Path | None) -> None:

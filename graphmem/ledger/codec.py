@@ -4,8 +4,8 @@ import json
 
 from pydantic import ValidationError
 
+from graphmem.contract.findings import Finding
 from graphmem.model.record import Frozen, Row
-from graphmem.model.result import Finding
 from graphmem.ndjson import ROW_BYTES, BadLine, column_of
 
 MENDS = {"duplicate_key": "take one of the two lines out", "conflict_marker": "graphmem resolve"}  # by code

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.layout import Layout
 
@@ -44,8 +44,8 @@ def replace_files(
     journal = layout.journal if layout is not None and len(contents) > 1 else None
     try:
         for path, data in contents.items():
-            with beneath.folder(path.parent, make=True):
-                beneath.write(fresh[path], data, is_flushed=True)
+            with safe_files.folder(path.parent, make=True):
+                safe_files.write(fresh[path], data, is_flushed=True)
         draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp") if journal is not None else None
         if layout is not None and journal is not None and draft is not None:
             flush_folders(fresh.values())
@@ -53,24 +53,24 @@ def replace_files(
                 [str(new.relative_to(layout.store)), str(path.relative_to(layout.store))] for path, new in fresh.items()
             ]
             fresh[journal] = draft
-            with beneath.folder(journal.parent, make=True):
-                beneath.write(draft, orjson.dumps(renames), is_flushed=True)
+            with safe_files.folder(journal.parent, make=True):
+                safe_files.write(draft, orjson.dumps(renames), is_flushed=True)
         ready({path: new for path, new in fresh.items() if path != journal})  # all that takes long is done
         if journal is not None:
-            beneath.replace(fresh.pop(journal), journal)
+            safe_files.replace(fresh.pop(journal), journal)
             flush_folders([journal])
     except (OSError, sqlite3.Error, GraphmemError) as error:
         for new in fresh.values():
             with contextlib.suppress(OSError):
-                beneath.remove(new)
+                safe_files.remove(new)
         if isinstance(error, OSError):
             raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
         raise
     for path, new in fresh.items():
-        beneath.replace(new, path)
+        safe_files.replace(new, path)
     flush_folders(contents)
     if journal is not None:
-        beneath.remove(journal)
+        safe_files.remove(journal)
 
 
 def recover(layout: Layout) -> bool:
@@ -80,18 +80,18 @@ def recover(layout: Layout) -> bool:
     Returns:
         Whether there was a journal.
     """
-    if beneath.is_folder(layout.journal):  # not ours: it would keep every write from being finished
-        beneath.remove_folder(layout.journal)
+    if safe_files.is_folder(layout.journal):  # not ours: it would keep every write from being finished
+        safe_files.remove_folder(layout.journal)
     try:
-        data = beneath.read(layout.journal, most=JOURNAL_BYTES)
+        data = safe_files.read(layout.journal, most=JOURNAL_BYTES)
     except FileNotFoundError:
         return False
     renames = list(read_renames(layout, data))
     for new, path in renames:
         with contextlib.suppress(FileNotFoundError):  # done before the process died
-            beneath.replace(new, path)
+            safe_files.replace(new, path)
     flush_folders(path for _, path in renames)
-    beneath.remove(layout.journal)
+    safe_files.remove(layout.journal)
     return True
 
 
@@ -128,10 +128,10 @@ def is_path(value: object) -> bool:
 
 def sweep(layout: Layout) -> list[Path]:
     """Remove files of new contents that a dead process left, and return which; whoever calls has recovered first."""
-    beneath.remove_folder(layout.undo_aside)
+    safe_files.remove_folder(layout.undo_aside)
     left = leftovers(layout)
     for path in left:
-        beneath.remove(path)
+        safe_files.remove(path)
     return left
 
 
@@ -143,4 +143,4 @@ def leftovers(layout: Layout) -> list[Path]:
 def flush_folders(paths: Iterable[Path]) -> None:
     """Write the folders that hold these files down to the disk: their names count from then on."""
     for folder in {path.parent for path in paths}:
-        beneath.flush(folder)
+        safe_files.flush(folder)

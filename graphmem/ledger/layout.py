@@ -8,11 +8,11 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.errors import Unavailable
 from graphmem.shell import command
 
-FOLDER = beneath.STORE
+FOLDER = safe_files.STORE
 PART = re.compile(r"[A-Za-z0-9_.-]+")  # a part of the path of a file that is read
 
 
@@ -89,12 +89,12 @@ class Layout:
 
     def folders(self) -> set[Path]:
         """Return the folders whose files are committed or say what is under way."""
-        return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in beneath.walk(top))}
+        return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in safe_files.walk(top))}
 
     def leftovers(self) -> Iterator[Path]:
         """Yield the files of these folders whose names begin with a point."""
-        tops = (beneath.tree(top) for top in (self.data, self.types, self.state))
-        found = chain([(self.store, beneath.entries(self.store))], *tops)
+        tops = (safe_files.tree(top) for top in (self.data, self.types, self.state))
+        found = chain([(self.store, safe_files.entries(self.store))], *tops)
         for folder, known in found:
             for entry in known:
                 if entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
@@ -112,7 +112,7 @@ class Layout:
     def files_below(self, top: Path, end: str) -> Iterator[str]:
         """Yield the regular files below a folder whose names end so, as paths below the store."""
         start = len(str(self.store)) + 1
-        for folder, known in beneath.tree(top):
+        for folder, known in safe_files.tree(top):
             for entry in known:
                 if entry.name.endswith(end) and entry.is_file(follow_symlinks=False):
                     yield f"{str(folder)[start:]}/{entry.name}"

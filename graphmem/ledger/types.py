@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from graphmem import beneath
+from graphmem import safe_files
+from graphmem.contract.findings import Finding
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import PART, Layout
-from graphmem.model.result import Finding
 from graphmem.model.vocabulary import (
     ANY,
     BUILT_IN_RELATIONS,
@@ -34,7 +34,7 @@ MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": Rel
 
 def type_files(layout: Layout) -> list[Path]:
     """Return the files of the vocabulary, in name order."""
-    found = (path for group in MODELS for path in beneath.files(layout.types / group))
+    found = (path for group in MODELS for path in safe_files.files(layout.types / group))
     return [path for path in found if path.suffix == ".md" and PART.fullmatch(path.name)]
 
 
@@ -64,7 +64,7 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
 
 def read_bounded(path: Path) -> bytes:
     """Return the content of a type's file, or raise ``ValueError`` where it is too large to be one."""
-    with beneath.opened(path) as file:
+    with safe_files.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > TYPE_BYTES:
             raise ValueError(f"the file is {size:,} bytes; at most {TYPE_BYTES:,} are read")
@@ -174,7 +174,7 @@ def declaration(noun: str, name: str) -> str | None:
 
 def has_file(layout: Layout, group: str, name: str) -> bool:
     """Tell whether there is a file for a type, readable or not; ``group`` is entities or relations."""
-    return beneath.is_file(layout.types / group / f"{name}.md")
+    return safe_files.is_file(layout.types / group / f"{name}.md")
 
 
 def type_file(layout: Layout, made: EntityType | RelationType) -> dict[Path, bytes]:

@@ -19,9 +19,9 @@ from zlib import crc32
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.intake import Batch
+from graphmem.catalog.changes import Batch
 from graphmem.errors import Refused
 from graphmem.ledger.layout import Layout, holds
 from graphmem.ledger.row import line_id
@@ -100,11 +100,11 @@ def keep(layout: Layout, found: Mapping[str, object]) -> Path:
     fresh = layout.undo / f".{path.name}.{os.getpid()}.tmp"
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
-        with beneath.folder(layout.undo, make=True):
-            beneath.write(fresh, orjson.dumps({"at": at, **found}))
-        beneath.replace(fresh, path)
+        with safe_files.folder(layout.undo, make=True):
+            safe_files.write(fresh, orjson.dumps({"at": at, **found}))
+        safe_files.replace(fresh, path)
         for old in known[MOST_WRITES - 1 :]:
-            beneath.remove(old)
+            safe_files.remove(old)
     except OSError as error:
         raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
     return path
@@ -113,13 +113,13 @@ def keep(layout: Layout, found: Mapping[str, object]) -> Path:
 def confirm(path: Path) -> None:
     """Note that a write has happened; without it, only the rows tell."""
     with contextlib.suppress(OSError):
-        beneath.replace(path, path.with_name(f"{path.name[:10]}{SURE}"))
+        safe_files.replace(path, path.with_name(f"{path.name[:10]}{SURE}"))
 
 
 def doubt(path: Path) -> Path:
     """Note that a write is about to be taken back: from here on only the rows tell whether it stands."""
     unsure = path.with_name(f"{path.name[:10]}{UNSURE}")
-    beneath.replace(path, unsure)
+    safe_files.replace(path, unsure)
     return unsure
 
 
@@ -135,7 +135,7 @@ def number_of(path: Path) -> int:
 
 def noted(layout: Layout) -> list[Path]:
     """Return the files of the writes that were noted, the last write first."""
-    found = (path for path in beneath.files(layout.undo) if NAME.fullmatch(path.name))
+    found = (path for path in safe_files.files(layout.undo) if NAME.fullmatch(path.name))
     return sorted(found, key=number_of, reverse=True)
 
 
@@ -186,7 +186,7 @@ def read_write(path: Path) -> Write:
         Refused: the file is no such note.
     """
     try:
-        data = beneath.read(path, most=NOTE_BYTES + 1)
+        data = safe_files.read(path, most=NOTE_BYTES + 1)
         if len(data) > NOTE_BYTES:
             raise ValueError("it is too large")
         found = Note.model_validate_json(data)

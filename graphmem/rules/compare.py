@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from pydantic import JsonValue
 
-from graphmem.model.result import Became, FieldChange, RowChange
+from graphmem.contract.history import Became, FieldChange, RowChange
 from graphmem.names import TYPE_NAME, row_key, row_title
 from graphmem.ndjson import BadLine, Row, decode
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.contract.citations import Fix
 from graphmem.model import Failure, Record
 from graphmem.model.field import format_time
-from graphmem.model.result import Fix
 from graphmem.rules.score import help_ratio
 
 

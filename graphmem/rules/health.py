@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import get_args
 
 from graphmem.constants import IMPORTANCE_BOUNDS
+from graphmem.contract.effectiveness import LoopStage
+from graphmem.contract.stats import Accuracy, Estimated, ImportanceBand
 from graphmem.model import Experience
 from graphmem.model.experience import Complexity, ExperienceType
-from graphmem.model.result import Accuracy, Estimated, ImportanceBand, LoopStage
 
 STEPS: tuple[Complexity, ...] = get_args(Complexity)  # from the least
 

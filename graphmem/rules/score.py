@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from graphmem.constants import ACCESS_BOOST, CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE
-from graphmem.model.result import Band, Tier
+from graphmem.contract.query import Band, Tier
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
 BANDS: tuple[Band, ...] = get_args(Band)  # what results are sorted by first

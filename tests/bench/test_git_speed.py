@@ -15,9 +15,9 @@ import pytest
 
 from graphmem import Memory
 from graphmem.benchmark.speed import cpu
+from graphmem.git.textconv import told
 from graphmem.graph.kuzu import rebuild as graph_rebuild
 from graphmem.graph.kuzu import schema
-from graphmem.textconv import told
 from tests.bench.test_speed import TYPES, lines, mixed_rows, new_store, note, report
 
 pytestmark = pytest.mark.bench

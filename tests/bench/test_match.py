@@ -20,7 +20,7 @@ import re2
 
 from graphmem import Memory
 from graphmem.benchmark.data import read
-from graphmem.search.expressions import Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
 from tests.bench.test_quality import DATA
 
 pytestmark = [

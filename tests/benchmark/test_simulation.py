@@ -20,7 +20,7 @@ from graphmem.benchmark.simulation import (
 )
 from graphmem.benchmark.speed import MadeModel
 from graphmem.cli.app import run
-from graphmem.ledger.usage import accesses
+from graphmem.machine.usage import accesses
 from tests.sample import data
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

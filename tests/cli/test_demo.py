@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.cli.app import run
-from graphmem.usecase.demo import SHOWN, committed
+from graphmem.usecase.store.demo import SHOWN, committed
 
 
 def test_the_demo_shows_the_main_job_and_the_files_come_back(tmp_path: Path, capsys: pytest.CaptureFixture[str],

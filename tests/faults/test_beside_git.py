@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Conflict, Locked
-from graphmem.catalog.intake import Batch
+from graphmem.catalog.changes import Batch
 from graphmem.model import Failure, Record
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, pattern

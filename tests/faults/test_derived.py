@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import GraphmemError, beneath
+from graphmem import GraphmemError, safe_files
 from graphmem.embed.model import Embedder
-from graphmem.ledger import usage
+from graphmem.machine import usage
 from tests.faults import whole
 from tests.sample import open_memory
 
@@ -155,7 +155,7 @@ def test_a_damaged_file_changes_no_answer(
         assert wrong == {}
     if "undo" in pattern or (damage == "a folder" and pattern.startswith("state/")):
         for path in paths:  # nothing can make it again: it is said, and removed by hand
-            beneath.remove_folder(path) if path.is_dir() else beneath.remove(path)
+            safe_files.remove_folder(path) if path.is_dir() else safe_files.remove(path)
     with whole.opened(folder, embedder) as memory:
         memory.doctor(fix=True)
         memory.query("error 5")
@@ -182,10 +182,10 @@ def test_only_below_local_a_folder_gives_way_to_a_file(tmp_path: Path) -> None:
     for path in (derived, own):
         path.mkdir(parents=True)
         (path / "inner").write_text("text")
-    beneath.write(derived, b"{}")
+    safe_files.write(derived, b"{}")
     assert derived.read_bytes() == b"{}"
     with pytest.raises(IsADirectoryError):
-        beneath.write(own, b"")
+        safe_files.write(own, b"")
     with pytest.raises(IsADirectoryError):
-        beneath.remove(own)
+        safe_files.remove(own)
     assert (own / "inner").read_text() == "text"

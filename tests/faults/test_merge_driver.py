@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from graphmem.cli.app import run
-from graphmem.driver import CONFLICTS, FRESH
-from graphmem.usecase.clone import drivers
+from graphmem.git.merge_driver import CONFLICTS, FRESH
+from graphmem.usecase.store.git_setup import drivers
 from tests.repository import Repository
 from tests.sample import data, failure, line, open_memory, write
 

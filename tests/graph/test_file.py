@@ -139,7 +139,7 @@ def test_the_list_of_changes_does_not_grow_without_end(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the graph lacks is listed row by row only up to a bound; then it is rebuilt once and is right again."""
-    monkeypatch.setattr("graphmem.catalog.intake.MOST_LISTED", 5)
+    monkeypatch.setattr("graphmem.catalog.changes.MOST_LISTED", 5)
     for number in range(12):
         memory.failures.add(f"boom {number}", name=f"f{number}", dedup=False)
     listed = memory.store.catalog.connection.execute("SELECT count(*) FROM change").fetchone()[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphmem import Memory
 from graphmem.constants import EXPRESSION_TIMEOUT_S, LOG_TIMEOUT_S
 from graphmem.model.failure import refuse_malformed
-from graphmem.search.expressions import Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
 from tests.rules.test_expression import EXPRESSIONS, FLAGS
 from tests.sample import data, failure
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import graphmem
-from graphmem import Memory, Unavailable, git
+from graphmem import Memory, Unavailable
 from graphmem.errors import GraphmemError
+from graphmem.git import commands
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory
 
@@ -140,24 +141,24 @@ def test_a_git_directory_that_a_branch_brings_is_not_asked(
     assert canary.exists(), "the trap is none"
     canary.unlink()
     if is_old:
-        monkeypatch.setattr(git, "SETTINGS", git.SETTINGS[1:])
+        monkeypatch.setattr(commands, "SETTINGS", commands.SETTINGS[1:])
     else:
-        monkeypatch.setattr(git, "refuse_bare", lambda folder: None)
+        monkeypatch.setattr(commands, "refuse_bare", lambda folder: None)
     asked(sub, canary)
     with pytest.raises(Unavailable):
-        git.git(sub, "status")
+        commands.git(sub, "status")
     assert not canary.exists()
 
 
 def test_a_git_that_runs_too_long_or_prints_too_much_is_ended(tmp_path: Path) -> None:
     repository = project(tmp_path / "own")
     with pytest.raises(Unavailable, match="took longer than"):
-        git.git(repository.folder, "-c", "alias.wait=!sleep 9", "wait", timeout_s=0.2)
+        commands.git(repository.folder, "-c", "alias.wait=!sleep 9", "wait", timeout_s=0.2)
     with pytest.raises(Unavailable, match="printed more than 0 MiB"):
-        git.git(repository.folder, "cat-file", "-p", "HEAD", most=20)
+        commands.git(repository.folder, "cat-file", "-p", "HEAD", most=20)
     loud = "alias.loud=!head -c 300000 /dev/zero >&2; exit 3"
     with pytest.raises(Unavailable, match="does not work here"):
-        git.git(repository.folder, "-c", loud, "loud")
+        commands.git(repository.folder, "-c", loud, "loud")
 
 
 def test_a_hook_that_calls_graphmem_asks_the_repository_of_the_store(
@@ -167,17 +168,18 @@ def test_a_hook_that_calls_graphmem_asks_the_repository_of_the_store(
     for name in ("GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"):
         monkeypatch.setenv(name, str(other.folder / ".git"))
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", f"touch {tmp_path / 'canary'}")
-    assert git.said(repository.folder, "rev-parse", "--show-toplevel") == str(repository.folder)
+    assert commands.said(repository.folder, "rev-parse", "--show-toplevel") == str(repository.folder)
 
 
 def test_git_is_run_in_one_place() -> None:
     """Besides ``history_filter``, which is a program of its own for the user to run, without graphmem."""
     for path in PACKAGE.rglob("*.py"):
         file = path.relative_to(PACKAGE).as_posix()
-        if file == "history_filter.py" or file.startswith("benchmark/"):
+        if file == "git/history_filter.py" or file.startswith("benchmark/"):
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.List) and node.elts and isinstance(node.elts[0], ast.Constant):
-                assert node.elts[0].value != "git" or file == "git.py", f"{file}:{node.lineno}"
+                assert node.elts[0].value != "git" or file == "git/commands.py", f"{file}:{node.lineno}"
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("subprocess.", "os.system")):
-                assert file in ("git.py", "child.py", "graph/worker.py", "usecase/clone.py"), f"{file}:{node.lineno}"
+                allowed = ("git/commands.py", "process/tee.py", "graph/worker.py", "usecase/store/git_setup.py")
+                assert file in allowed, f"{file}:{node.lineno}"

@@ -10,8 +10,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.cli.app import run
+from graphmem.git.textconv import told
 from graphmem.names import inert, visible
-from graphmem.textconv import told
 from tests.repository import Repository
 from tests.sample import data, edge, failure, line, open_memory, pattern, write
 

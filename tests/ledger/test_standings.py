@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphmem import GraphmemError
 from graphmem.catalog.catalog import parse_record
 from graphmem.model import Lesson
-from graphmem.rules.standing import standing
+from graphmem.rules.lesson_state import standing
 from tests.sample import Clock, graph_of, open_memory
 
 NAMES = ("a", "b", "c")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphmem.driver import rule_table
+from graphmem.git.merge_driver import rule_table
 from graphmem.model import MODELS
 from graphmem.model.schema import row_names
 from graphmem.ndjson import encode

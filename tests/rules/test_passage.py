@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import graphmem
 from graphmem.model.cite import Cite, digest
-from graphmem.rules.passage import definition, mask, mentions
+from graphmem.rules.symbols import definition, mask, mentions
 
 OWN = sorted(Path(graphmem.__file__).parent.rglob("*.py"))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.rules.chain import strongest_chain
+from graphmem.rules.bidirectional_path import strongest_chain
 from graphmem.rules.paths import TOLERANCE, Path, Step, edge_order, strongest_paths
 
 Edges = list[tuple[int, int, str, float]]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
-from graphmem.rules.standing import (
+from graphmem.rules.lesson_state import (
     Order,
     Standing,
     after_seen,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import LOG_LINES, TELLING_CHARS
-from graphmem.rules.telling import telling
+from graphmem.rules.log_excerpt import telling
 
 NOISE = [f"INFO task {number} of the pool is done, the next one begins" for number in range(300)]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from graphmem import Memory
-from graphmem.search import lexical
-from graphmem.search.lexical import analyse
+from graphmem.catalog import words
+from graphmem.catalog.words import analyse
 
 
 def test_the_parts_of_identifiers_are_found() -> None:
@@ -22,9 +22,9 @@ def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypat
     memory.failures.add("the zebra failed", name="zebra")
     index = memory.store.lexical
     assert len(memory.query("zebra worker failed", limit=50).results) == 31
-    monkeypatch.setattr(lexical, "LEXICAL_POSTINGS", 5)
+    monkeypatch.setattr(words, "LEXICAL_POSTINGS", 5)
     assert len(memory.query("zebra worker failed", limit=50).results) == 31  # a small store: nothing is left out
-    monkeypatch.setattr(lexical, "LARGE_INDEX", 31)
+    monkeypatch.setattr(words, "LARGE_INDEX", 31)
     assert [hit.ref for hit in memory.query("zebra worker failed").results] == ["failure/zebra"]
     assert len(memory.query("worker failed", limit=50).results) == 30  # the rarest is looked up whatever it costs
     assert index.affordable({"zebra": 1, "worker": 30, "failed": 31}, ["worker failed"]) == ["zebra"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory, Unavailable
+from graphmem.catalog import vectors
 from graphmem.catalog.catalog import is_damage
 from graphmem.embed.model import Embedder
-from graphmem.search import vectors
 from tests.sample import open_memory
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon")

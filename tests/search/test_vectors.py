@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphmem import Memory
-from graphmem.search import sketch, vectors
-from graphmem.search.vectors import VectorStore
+from graphmem.catalog import pca, vectors
+from graphmem.catalog.vectors import VectorStore
 from tests.sample import open_memory
 
 Matrix = NDArray[np.float32]
@@ -109,8 +109,8 @@ def test_short_vectors_find_the_same_and_follow_what_is_added(
     connection: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "SKETCH_ROWS", 100)
-    monkeypatch.setattr(sketch, "SKETCH_CANDIDATES", 60)
-    monkeypatch.setattr(sketch, "STEP", 70)
+    monkeypatch.setattr(pca, "SKETCH_CANDIDATES", 60)
+    monkeypatch.setattr(pca, "STEP", 70)
     rows = clustered(1, 900)
     live = [n % 10 != 0 for n in range(900)]
     store = filled(connection, tmp_path, rows[:80], live)
@@ -118,7 +118,7 @@ def test_short_vectors_find_the_same_and_follow_what_is_added(
     assert not store.is_sketched  # too few
     store = filled(connection, tmp_path, rows, live)
     assert not store.is_sketched
-    store.sketch = sketch.Sketch(store.sketch.path, 24)
+    store.sketch = pca.Sketch(store.sketch.path, 24)
     store.sketch.width, store.sketch.head_bytes, store.sketch.row_bytes = 12, 4 * 24 * 12, 4 * 12
     store.sketch_all()
     assert store.is_sketched
@@ -167,7 +167,7 @@ def test_short_vectors_that_a_death_cut_or_another_file_left_are_made_again(
     store.sketch_all()
     assert same_sketch(store, whole)
     with monkeypatch.context() as full:  # a disk without room: the whole rows answer
-        full.setattr(sketch.Sketch, "begin", lambda self, rows: (_ for _ in ()).throw(OSError("no space left")))
+        full.setattr(pca.Sketch, "begin", lambda self, rows: (_ for _ in ()).throw(OSError("no space left")))
         store.sketch.path.unlink()
         store.sketch_all()
         assert not store.is_sketched

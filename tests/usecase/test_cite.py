@@ -9,7 +9,7 @@ import pytest
 
 from graphmem import BadInput, Memory
 from graphmem.cli.app import run
-from graphmem.model.result import Cited
+from graphmem.contract.citations import Cited
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, write
 

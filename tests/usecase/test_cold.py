@@ -13,7 +13,7 @@ import pytest
 
 from graphmem import Conflict, GraphmemError, Memory, Unavailable
 from graphmem.catalog.catalog import checksum
-from graphmem.catalog.intake import Batch
+from graphmem.catalog.changes import Batch
 from graphmem.config import private_folder
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.row import entry

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Memory, Usage
-from graphmem.model.result import ContextBlock
+from graphmem.contract.context import ContextBlock
 from tests.sample import open_memory
 
 OBJECTIVE = "make the nightly build pass: setuptools cannot be imported"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory, Refused
-from graphmem.model.result import Finding
+from graphmem.contract.findings import Finding
 from tests.sample import START, contents, data, edge, failure, line, open_memory, write
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmem.catalog.vectors import STEP
 from graphmem.constants import EMBED_S
-from graphmem.search.vectors import STEP
 from tests.sample import data, failure, open_memory
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ import pytest
 
 from graphmem import Memory
 from graphmem.catalog import clues
-from graphmem.catalog.intake import BULK
+from graphmem.catalog.changes import BULK
 from graphmem.ledger.row import line_id
-from graphmem.ledger.store import place_of
+from graphmem.sync import place_of
 from tests.sample import data, edge, failure, open_memory, write
 
 MANY = BULK + 1
@@ -109,7 +109,7 @@ def test_a_read_that_another_process_overtakes_with_many_rows_has_their_clues(cl
 
 
 def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphmem.store.SILENT_CLUES", BULK)
+    monkeypatch.setattr("graphmem.runtime.SILENT_CLUES", BULK)
     with open_memory(clone) as memory:
         memory.get("f7")
         text = f"working out what {MANY:,} memories are recognised by"
@@ -123,7 +123,7 @@ def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypa
     write(data(clone, "relations/causes"), *edges)
     found = []
     for held in (MANY * 2, 100):
-        monkeypatch.setattr("graphmem.ledger.store.ROWS_HELD", held)
+        monkeypatch.setattr("graphmem.sync.ROWS_HELD", held)
         with open_memory(clone) as memory:
             memory.rebuild(embed=False)
             connection = memory.store.catalog.connection

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import BadInput, Memory
+from graphmem.contract.stats import Stats
 from graphmem.model.field import format_time
-from graphmem.model.result import Stats
 from graphmem.rules.score import importance
 from tests.sample import START, Clock, data, edge, failure, line, open_memory, pattern, write
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphmem import Memory, NotFound, Unavailable, Usage
 from graphmem.cli.app import run
-from graphmem.model.result import Difference, History
+from graphmem.contract.history import Difference, History
 from tests.repository import Repository
 from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphmem import BadInput, Memory, Refused, Usage
 from graphmem.model import Lesson, Run
-from graphmem.rules.standing import is_eligible
+from graphmem.rules.lesson_state import is_eligible
 from tests.sample import Clock, contents, open_memory
 
 DAY = datetime(2026, 10, 1, tzinfo=UTC)

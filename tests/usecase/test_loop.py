@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from graphmem import Memory, Usage
+from graphmem.contract.effectiveness import Loop
 from graphmem.model.field import format_time
-from graphmem.model.result import Loop
 from tests.sample import START, edge, failure, line, open_memory, pattern
 
 

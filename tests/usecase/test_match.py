@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from graphmem import Memory
 from graphmem.cli.app import run
 from graphmem.constants import LOG_BLOCK_BYTES, LOG_LINE_BYTES, LOG_SPAN_BYTES, MOST_LINES
-from graphmem.model.result import MatchedLog
-from graphmem.search.expressions import Matcher, blocks, lines_of
+from graphmem.contract.match import MatchedLog
+from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
 
 TRACEBACK = """\
 Traceback (most recent call last):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, NotFound, Refused, Unavailable, Usage
-from graphmem.catalog.intake import Batch, Intake
+from graphmem.catalog.changes import Batch, Intake
 from graphmem.cli.app import run
 from graphmem.embed.model import Embedder
 from tests.repository import Repository

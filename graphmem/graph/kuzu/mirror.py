@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 import orjson
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import (
     CYPHER_MOST_S,
@@ -33,8 +33,8 @@ from graphmem.graph.kuzu.schema import schema_version
 from graphmem.graph.port import Answer, CheckedQuery, Position
 from graphmem.graph.query import stored
 from graphmem.graph.worker import crash_error, free_bytes, run_worker
-from graphmem.lock import locked
 from graphmem.names import label, relation_label
+from graphmem.process.lock import locked
 from graphmem.rules.suggest import did_you_mean
 
 THREADS = 2  # of the engine, in our own opens
@@ -93,7 +93,7 @@ class KuzuMirror:
     @property
     def exists(self) -> bool:
         """Whether there is a graph; the first query builds it."""
-        return beneath.is_file(self.path)
+        return safe_files.is_file(self.path)
 
     @property
     def position(self) -> Position | None:
@@ -188,8 +188,8 @@ class KuzuMirror:
 
     def is_untouched(self, stamp: FileStamp) -> bool:
         """Tell whether only we have changed the file since."""
-        stat = beneath.stat_of(self.path)
-        if stat is None or beneath.is_file(self.path.with_name(f"{self.path.name}.wal")):
+        stat = safe_files.stat_of(self.path)
+        if stat is None or safe_files.is_file(self.path.with_name(f"{self.path.name}.wal")):
             return False
         return (stat.st_size, stat.st_mtime_ns, stat.st_ino) == (stamp.size, stamp.mtime_ns, stamp.inode)
 
@@ -197,25 +197,25 @@ class KuzuMirror:
         """Tell whether the file is ours: as we left it, or left by a writer that died, which the engine recovers."""
         if not stamp.is_writing:
             return self.is_untouched(stamp)
-        stat = beneath.stat_of(self.path)
+        stat = safe_files.stat_of(self.path)
         return stat is not None and stat.st_ino == stamp.inode
 
     def read_stamp(self) -> FileStamp | None:
         """Return the stamp of our last close; None where no usable one is there."""
         try:
-            return FileStamp(**orjson.loads(beneath.read(self.stamp_path)))
+            return FileStamp(**orjson.loads(safe_files.read(self.stamp_path)))
         except (OSError, orjson.JSONDecodeError, TypeError):
             return None
 
     def write_stamp(self, stamp: FileStamp) -> None:
         """Write the stamp of the file."""
         fresh = self.stamp_path.with_name(f"{self.stamp_path.name}.new")
-        beneath.write(fresh, orjson.dumps(asdict(stamp)))
-        beneath.replace(fresh, self.stamp_path)
+        safe_files.write(fresh, orjson.dumps(asdict(stamp)))
+        safe_files.replace(fresh, self.stamp_path)
 
     def stamp_of_file(self, epoch: int, seq: int) -> FileStamp:
         """Return the stamp of the file as it is now."""
-        stat = beneath.stat_of(self.path)
+        stat = safe_files.stat_of(self.path)
         assert stat is not None
         return FileStamp(
             schema_version(), self.catalog.identity, self.vocabulary_digest(), epoch, seq, stat.st_size,
@@ -228,7 +228,7 @@ class KuzuMirror:
 
     def remove(self) -> None:
         """Delete stamp and file under the lock; a file of the other engine too, which this one took the place of."""
-        beneath.remove(self.stamp_path)
+        safe_files.remove(self.stamp_path)
         for engine in get_args(Engine):
             remove_database(self.path.with_name(f"graph.{engine}"))
 
@@ -275,7 +275,7 @@ def database_files(path: Path) -> list[Path]:
 def remove_database(path: Path) -> None:
     """Delete a database with what the engine keeps beside it."""
     for file in database_files(path):
-        beneath.remove(file)
+        safe_files.remove(file)
 
 
 @contextlib.contextmanager
@@ -284,7 +284,7 @@ def opened(
 ) -> Iterator[Connection]:  # fmt: skip
     """Open a database for the length of a block; ``needed_bytes`` is how large its file may become."""
     for file in database_files(path):
-        beneath.refuse_link(file)
+        safe_files.refuse_link(file)
     database, connection = open_database(
         path, read_only=read_only, buffer_bytes=GRAPH_BUFFER_BYTES, max_bytes=GRAPH_MAX_BYTES, threads=THREADS,
         needed_bytes=needed_bytes, engine=engine,

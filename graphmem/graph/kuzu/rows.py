@@ -12,7 +12,7 @@ from graphmem.model.field import as_set, format_time, parse_time
 from graphmem.model.insight import confidence_of
 from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.names import composed
-from graphmem.rules.standing import Standing
+from graphmem.rules.lesson_state import Standing
 
 CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
 

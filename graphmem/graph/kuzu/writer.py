@@ -11,17 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from graphmem import beneath
+from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog, connect, is_damage
 from graphmem.errors import DamagedCatalog, GraphmemError, Locked
-from graphmem.garbage import uncollected
 from graphmem.graph.kuzu.engine import unavailable, without_asyncio
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened, remove_database
 from graphmem.graph.kuzu.schema import define, schema_version
 from graphmem.graph.kuzu.sync import apply_changes
 from graphmem.graph.worker import error_fields, read_request, redirect_stdout, send
-from graphmem.lock import locked
 from graphmem.model.vocabulary import Vocabulary
+from graphmem.process.collector import uncollected
+from graphmem.process.lock import locked
 
 MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
 
@@ -105,7 +105,7 @@ def rebuild(mirror: KuzuMirror) -> tuple[int, int]:
         remove_database(fresh)
         raise
     mirror.remove()
-    beneath.replace(fresh, mirror.path)
+    safe_files.replace(fresh, mirror.path)
     mirror.write_stamp(mirror.stamp_of_file(epoch, seq))
     return counts
 

@@ -1,0 +1,125 @@
+"""
+Short vectors beside a large file of long ones: they say which few rows are worth the whole product.
+
+A product with all rows is cheaper than an index that has to be built (engine-notes, "Vector index"); of very many rows
+reading them is what costs. So each is kept a second time by its first principal components, a third as long.
+A search takes the best by these and measures them by the whole rows. The components are computed once, from a sample;
+a row that is added later is projected on them, so nothing is ever built anew.
+Measured: docs/benchmarks.md, "Search at scale".
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem import safe_files
+from graphmem.constants import SKETCH_CANDIDATES, SKETCH_DIMENSIONS, SKETCH_SAMPLE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    Matrix = NDArray[np.float32]
+
+STEP = 50_000  # rows projected at once: 80 MB
+
+
+class Mapping:
+    """Rows of a file, mapped into memory; kept as long as the file is the same, for each new mapping faults anew."""
+
+    def __init__(self) -> None:
+        self.key: tuple[int, int] | None = None
+        self.kept: Matrix | None = None
+
+    def rows(self, path: Path, width: int, head: int = 0) -> "Matrix":
+        """Return the whole rows of ``width`` float32 that stand in a file after ``head`` bytes."""
+        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
+
+        found = safe_files.stat_of(path)
+        number = max(0, found.st_size - head) // (4 * width) if found else 0
+        if not found or not number:
+            return np.empty((0, width), dtype=np.float32)
+        key = found.st_ino, found.st_size
+        if self.kept is None or self.key != key:
+            with safe_files.opened(path) as file:
+                self.kept = np.memmap(file, dtype="<f4", mode="r", offset=head, shape=(number, width))
+            self.key = key
+        return self.kept
+
+
+class Sketch:
+    """The short vectors of one file: the components, then one row of float32 for each row of that file."""
+
+    def __init__(self, path: Path, dimensions: int) -> None:
+        self.path = path
+        self.dimensions = dimensions
+        self.width = min(SKETCH_DIMENSIONS, dimensions)
+        self.head_bytes = 4 * dimensions * self.width
+        self.row_bytes = 4 * self.width
+        self.mapping = Mapping()
+
+    def __len__(self) -> int:
+        """The whole rows that are there."""
+        found = safe_files.stat_of(self.path)
+        return max(0, found.st_size - self.head_bytes) // self.row_bytes if found else 0
+
+    def extend(self, rows: "Matrix") -> None:
+        """Project the rows that have no short vector yet; the caller sees to it that nobody else does meanwhile."""
+        import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
+
+        done = len(self)
+        if done > len(rows):  # of a file that was made anew
+            safe_files.remove(self.path)
+            done = 0
+        if not done:
+            self.begin(rows)
+        components = self.components()
+        with safe_files.opened(self.path, "r+b") as file:
+            file.truncate(self.head_bytes + done * self.row_bytes)
+            file.seek(0, os.SEEK_END)
+            for start in range(done, len(rows), STEP):
+                file.write((np.asarray(rows[start : start + STEP]) @ components).astype("<f4").tobytes())
+
+    def begin(self, rows: "Matrix") -> None:
+        """Compute the components of a sample of the rows, and begin the file with them."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        places = np.linspace(0, len(rows) - 1, min(len(rows), SKETCH_SAMPLE)).astype(np.int64)
+        sample = np.asarray(rows[places], dtype=np.float64)
+        _, vectors = np.linalg.eigh(sample.T @ sample)
+        made = self.path.with_name(f"{self.path.name}.new")
+        safe_files.write(made, np.ascontiguousarray(vectors[:, ::-1][:, : self.width]).astype("<f4").tobytes())
+        safe_files.replace(made, self.path)
+
+    def components(self) -> "Matrix":
+        """Return the components, shape ``(dimensions, width)``."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        with safe_files.opened(self.path) as file:
+            head = file.read(self.head_bytes)
+        return np.frombuffer(head, dtype="<f4").reshape(-1, self.width)
+
+    def nearest(self, query: "Vector", most: int, total: int) -> "NDArray[np.int64]":
+        """
+        Return the places of the rows that are likely to be the nearest, in no order.
+
+        Args:
+            query: float32, shape ``(dimensions,)``.
+            most: how many are wanted; several times as many are returned.
+            total: rows of the whole file; those that have no short vector yet are returned too.
+        """
+        import numpy as np  # noqa: PLC0415 - as above
+
+        rows = self.mapping.rows(self.path, self.width, self.head_bytes)
+        likely = rows @ (query @ self.components())
+        return np.concatenate([best(likely, max(SKETCH_CANDIDATES, 4 * most)), np.arange(len(rows), total)])
+
+
+def best(values: "Vector", most: int) -> "NDArray[np.int64]":
+    """Return the places of the largest values, in no order."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    if most >= len(values):
+        return np.arange(len(values))
+    return np.argpartition(values, -most)[-most:]

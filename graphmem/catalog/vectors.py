@@ -1,0 +1,414 @@
+"""
+The vectors of a store: one flat file a model, found by the hash of the text, never made twice.
+
+``vectors/<fingerprint>.f32`` holds float32 rows and grows; the catalog says which row belongs to which text. When three
+of four rows belong to no text of the store, the others are copied to a new file: ``<fingerprint>.<generation>.f32``.
+Search is exact: one product with all rows. Of very many rows short vectors choose which are measured (``sketch``).
+"""
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from zlib import crc32
+
+from graphmem import safe_files
+from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
+from graphmem.catalog.entry import hash_of
+from graphmem.catalog.pca import Mapping, Sketch, best
+from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
+
+if TYPE_CHECKING:
+    from graphmem.catalog.pca import Matrix, Vector
+
+FEW = 5_000  # records of a scope up to which each is measured rather than picked out of the nearest of all
+COMPACTED_ROWS = 1_000  # of a file, below which its size does not matter
+SPARE_FACTOR = (
+    4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
+)
+UNSET = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
+MOST_COSINE = 1.01  # of two unit vectors, with what rounding adds
+STEP = 256  # texts embedded between two commits: what an interrupt can lose
+
+
+class Encoder(Protocol):
+    """What makes the vectors of texts."""
+
+    fingerprint: str
+    dimensions: int
+
+    def encode_documents(self, texts: Sequence[str]) -> "Matrix":
+        """Return one unit row a text."""
+
+
+class VectorStore:
+    """The vectors of one model; ``catch_up`` makes those that are missing. To another store it is an encoder."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path, encoder: Encoder) -> None:
+        self.connection = connection
+        self.encoder = encoder
+        self.folder = folder
+        self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
+        self.row_bytes = 4 * encoder.dimensions
+        self.sketch = Sketch(folder / f"{encoder.fingerprint}.sketch", encoder.dimensions)
+        self.mapping = Mapping()
+        self.lacking = 0  # texts that the last `catch_up` left without a vector
+        self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
+
+    @property
+    def generation(self) -> int:
+        """How often the file was compacted; a reader of an older state of the catalog finds the file of that state."""
+        return generation_of(self.connection, self.fingerprint)
+
+    @property
+    def path(self) -> Path:
+        """The file of the vectors, as the catalog is now."""
+        return file_of(self.folder, self.fingerprint, self.generation)
+
+    def catch_up(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        first: Collection[int] = (),
+        seconds: float | None = None,
+    ) -> int:
+        """
+        Give every live record of the store its vector; return how many texts had to be embedded.
+
+        Args:
+            progress: called with how many texts are done and how many there are.
+            first: records whose texts come before all others.
+            seconds: to stop after, where there is more to embed than one batch; None for all. ``lacking`` then tells
+                how many texts have no vector yet.
+        """
+        self.check_file()
+        self.lacking = 0
+        if not self.is_behind:
+            self.sketch_all()
+            return 0
+        self.place_known(UNSET)
+        missing = self.missing(first)
+        done, step = 0, STEP if seconds is None else EMBEDDING_BATCH
+        end = None if seconds is None or len(missing) <= step else time.monotonic() + seconds
+        while done < len(missing) and (end is None or time.monotonic() < end):
+            if progress:
+                progress(done, len(missing))
+            self.embed(missing[done : done + step])
+            done = min(done + step, len(missing))
+        if done:
+            self.place_known(UNSET)
+            if progress:
+                progress(len(missing), len(missing))
+        self.lacking = len(missing) - done
+        if self.is_wasteful:
+            with contextlib.suppress(OSError):  # where the disk is full it has to wait
+                self.compact()
+        self.sketch_all()
+        return done
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there may be live records without a vector."""
+        self.check_file()
+        return self.connection.execute(f"SELECT 1 FROM record WHERE {UNSET} LIMIT 1").fetchone() is not None
+
+    def missing(self, first: Collection[int]) -> list[tuple[bytes, int]]:
+        """Return the texts without a vector by their hashes, each with a record that has it."""
+        sql = f"SELECT text_hash, min(id) FROM record WHERE {UNSET} GROUP BY text_hash"
+        missing = self.connection.execute(sql).fetchall()
+        wanted: set[bytes] = set()
+        for part in chunks(first):
+            sql = f"SELECT text_hash FROM record WHERE {UNSET} AND id IN ({marks(part)})"
+            wanted.update(digest for (digest,) in self.connection.execute(sql, part))
+        return sorted(missing, key=lambda found: found[0] not in wanted)
+
+    @property
+    def is_wasteful(self) -> bool:
+        """Whether most rows of a file that is not small belong to texts that no record has."""
+        rows = self.size() // self.row_bytes
+        if rows < COMPACTED_ROWS:
+            return False
+        sql = "SELECT count(DISTINCT text_hash) FROM record WHERE text_hash IS NOT NULL"
+        return rows > SPARE_FACTOR * int(self.connection.execute(sql).fetchone()[0])
+
+    def compact(self) -> None:
+        """Keep the vectors of texts that records have, in a new file; the one before it stays for those who read it."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        with transaction(self.connection):
+            old, generation = self.path, self.generation + 1
+            sql = (
+                "SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN"
+                " (SELECT text_hash FROM record WHERE text_hash IS NOT NULL) ORDER BY place"
+            )
+            kept = self.connection.execute(sql, (self.fingerprint,)).fetchall()
+            rows = self.rows()
+            fresh = file_of(self.folder, self.fingerprint, generation)
+            safe_files.write(fresh, np.ascontiguousarray(rows[[place for _, place in kept]]).tobytes(), is_flushed=True)
+            places = [(place, self.fingerprint, digest) for place, (digest, _) in enumerate(kept)]
+            self.connection.execute("UPDATE vector SET place = NULL WHERE model = ?", (self.fingerprint,))
+            self.connection.executemany("UPDATE vector SET place = ? WHERE model = ? AND text_hash = ?", places)
+            self.connection.execute("DELETE FROM vector WHERE model = ? AND place IS NULL", (self.fingerprint,))
+            self.connection.execute("UPDATE record SET vector = NULL WHERE vector IS NOT NULL")
+            self.place_known("text_hash IS NOT NULL")
+            self.connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_file {self.fingerprint}", generation)
+            )
+        safe_files.remove(self.sketch.path)
+        forget_files(self.folder, self.fingerprint, but=(old.name, fresh.name))
+        self.checked_size = self.size()
+
+    def check_file(self) -> None:
+        """Forget the places in a file that is not what it was."""
+        if self.checked_size < 0 or self.size() < self.checked_size:
+            self.switch()
+        self.checked_size = self.size()
+
+    def place_known(self, unset: str) -> None:
+        """Give records the vectors of texts that were embedded before."""
+        known = "SELECT place FROM vector WHERE model = ? AND vector.text_hash = record.text_hash"
+        self.connection.execute(
+            f"UPDATE record SET vector = ({known}) WHERE {unset} AND EXISTS ({known})", (self.encoder.fingerprint,) * 2
+        )
+
+    def size(self) -> int:
+        """Return the bytes of the file; 0 where there is none."""
+        found = safe_files.stat_of(self.path)
+        return found.st_size if found else 0
+
+    def rows(self) -> "Matrix":
+        """Return the whole rows of the file, mapped, not read."""
+        return self.mapping.rows(self.path, self.encoder.dimensions)
+
+    def switch(self) -> None:
+        """Forget the places in the file of another model, or in a file that is gone or shorter than was noted."""
+        fingerprint = self.encoder.fingerprint
+        kept = self.connection.execute("SELECT value FROM meta WHERE name = 'vector_model'").fetchone()
+        (top,) = self.connection.execute("SELECT max(place) FROM vector WHERE model = ?", (fingerprint,)).fetchone()
+        is_short = top is not None and (top + 1) * self.row_bytes > self.size()
+        if is_short:
+            self.connection.execute("DELETE FROM vector WHERE model = ?", (fingerprint,))
+        if is_short or kept is None or kept[0] != fingerprint:
+            self.connection.execute("UPDATE record SET vector = NULL WHERE vector IS NOT NULL")
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model', ?)", (fingerprint,))
+
+    def embed(self, missing: Sequence[tuple[bytes, int]]) -> None:
+        """Embed the texts of some records, and note where their vectors are."""
+        ids = [number for _, number in missing]
+        texts: dict[int, str] = {}
+        for part in chunks(ids):
+            sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
+            texts |= {row[0]: parse_record(*row).search_text for row in self.connection.execute(sql, part)}
+        vectors = self.encoder.encode_documents([texts[number] for number in ids])
+        self.append([digest for digest, _ in missing], vectors)
+
+    def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
+        """Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off."""
+        with transaction(self.connection):
+            known = self.connection.execute("SELECT 1 FROM vector WHERE model = ? LIMIT 1", (self.fingerprint,))
+            is_ours = known.fetchone() is not None  # else the catalog was made again, and nothing tells what is there
+            with safe_files.folder(self.folder, make=True), safe_files.opened(self.path, "ab") as file:
+                place = file.tell() // self.row_bytes if is_ours else 0
+                file.truncate(place * self.row_bytes)
+                if not is_ours:
+                    forget_files(self.folder, self.fingerprint, but=(self.path.name,))
+                data = vectors.astype("<f4", copy=False).tobytes()
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            size = self.row_bytes
+            rows = [
+                (self.fingerprint, digest, place + n, crc32(data[n * size : (n + 1) * size]))
+                for n, digest in enumerate(digests)
+            ]
+            self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?,?)", rows)
+            self.connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_bytes {self.fingerprint}", size)
+            )
+
+    def vector_of(self, text: str) -> "Vector":
+        """Return the vector of a text that a record has or is about to have; it is kept, so it is made once."""
+        vector: Vector = self.encode_documents([text])[0]
+        return vector
+
+    def encode_documents(self, texts: Sequence[str]) -> "Matrix":
+        """Return one unit row a text; those that are not kept yet are made, and kept."""
+        import numpy as np  # noqa: PLC0415 - as below
+
+        self.check_file()
+        digests = [hash_of(text) for text in texts]
+        missing = dict(zip(digests, texts, strict=True))
+        for digest in self.places(digests):
+            del missing[digest]
+        if missing:
+            self.append(list(missing), self.encoder.encode_documents(list(missing.values())))
+        places = self.places(digests)
+        return np.array(self.rows()[[places[digest] for digest in digests]])
+
+    def places(self, digests: Collection[bytes]) -> dict[bytes, int]:
+        """Return where the vectors of texts are, for those that have one."""
+        found: dict[bytes, int] = {}
+        for part in chunks(digests):
+            sql = f"SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN ({marks(part)})"
+            found |= dict(self.connection.execute(sql, (self.fingerprint, *part)).fetchall())
+        return found
+
+    def search(self, query: "Vector", scopes: Collection[str] | None, limit: int) -> list[tuple[int, float]]:
+        """
+        Return the live records nearest to ``query`` with their cosines, nearest first.
+
+        Args:
+            query: float32, shape ``(dimensions,)``, unit length.
+            scopes: kinds and entity types to look among; None for all.
+            limit: at most this many.
+        """
+        rows = self.rows()
+        pairs = self.placed(scopes) if scopes is not None else []
+        if not pairs or len(pairs) > FEW:
+            pairs = self.nearest(rows, query, scopes, limit)
+        measured = cosines(rows[[place for _, place in pairs]], query).tolist()
+        found = zip([number for number, _ in pairs], measured, strict=True)
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def nearest(
+        self, rows: "Matrix", query: "Vector", scopes: Collection[str] | None, limit: int
+    ) -> list[tuple[int, int]]:
+        """Return records and their places, among them the nearest ``limit``."""
+        likeness = None if self.is_sketched else cosines(rows, query)
+        most = limit
+        while True:
+            places = best(likeness, most) if likeness is not None else self.sketch.nearest(query, most, len(rows))
+            pairs = self.placed(scopes, places.tolist())
+            if len(pairs) >= limit or len(places) >= len(rows):
+                return pairs
+            most *= 8  # most of these rows are of other scopes, archived or gone
+
+    def placed(self, scopes: Collection[str] | None, among: Collection[int] | None = None) -> list[tuple[int, int]]:
+        """
+        Return live records and the places of their vectors.
+
+        Args:
+            scopes: kinds and entity types; None for all.
+            among: places; None for any, and then only so many that it is seen whether they are few.
+        """
+        where = "is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
+        where += f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
+        if among is None:
+            sql = f"SELECT id, vector FROM record WHERE {where} LIMIT ?"
+            return self.connection.execute(sql, (*(scopes or ()), FEW + 1)).fetchall()
+        found: list[tuple[int, int]] = []
+        for part in chunks(among):  # left to itself the planner reads the whole scope
+            sql = f"SELECT id, vector FROM record INDEXED BY record_place WHERE {where} AND vector IN ({marks(part)})"
+            found += self.connection.execute(sql, (*(scopes or ()), *part))
+        return found
+
+    @property
+    def is_sketched(self) -> bool:
+        """Whether there are so many rows that short vectors choose among them, and nearly all of them have one."""
+        rows = self.size() // self.row_bytes
+        return rows >= SKETCH_ROWS and rows - STEP <= len(self.sketch) <= rows
+
+    def sketch_all(self) -> None:
+        """Give every row of a large file its short vector; where the disk is full the whole rows have to do."""
+        rows = self.rows()
+        if len(rows) >= SKETCH_ROWS and len(self.sketch) != len(rows):
+            with transaction(self.connection), contextlib.suppress(OSError):  # one process at a time
+                self.sketch.extend(self.rows())
+
+    def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
+        """Yield the vectors of some records, where they have one that is not damaged."""
+        rows = self.rows() if ids else None
+        for part in chunks(ids):
+            sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
+            for number, place in self.connection.execute(sql, part):
+                assert rows is not None
+                if cosines(rows[place : place + 1], rows[place])[0]:
+                    yield number, rows[place]
+
+
+def cosines(rows: "Matrix", query: "Vector") -> "Vector":
+    """Return the cosines of rows with a unit vector; 0 for a row that is damaged so much that it is no unit vector."""
+    import numpy as np  # noqa: PLC0415 - only a search by meaning pays for it
+
+    with np.errstate(all="ignore"):
+        found = rows @ query
+        return np.where(np.abs(found) <= MOST_COSINE, found, np.float32(0))
+
+
+def generation_of(connection: sqlite3.Connection, model: str) -> int:
+    """Return which file of a model the catalog speaks of."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_file {model}",)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def file_of(folder: Path, model: str, generation: int) -> Path:
+    """Return the path of a file of vectors."""
+    return folder / (f"{model}.{generation}.f32" if generation else f"{model}.f32")
+
+
+def current_files(connection: sqlite3.Connection, folder: Path) -> list[Path]:
+    """Return the files of vectors that the catalog speaks of, those that are there."""
+    names = connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
+    models = [name.partition(" ")[2] for (name,) in names]
+    found = [file_of(folder, model, generation_of(connection, model)) for model in models]
+    return [path for path in found if safe_files.is_file(path)]
+
+
+def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
+    """Remove the files of a model's vectors, all generations of them but some."""
+    for path in safe_files.files(folder):
+        if path.name.startswith(f"{model}.") and path.suffix == ".f32" and path.name not in but:
+            safe_files.remove(path)
+
+
+def damaged(connection: sqlite3.Connection, folder: Path) -> list[tuple[str, bytes]]:
+    """Return the vectors whose bytes are not as they were written, by model and hash of the text."""
+    found: list[tuple[str, bytes]] = []
+    models = connection.execute("SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
+    for model, size in ((name.partition(" ")[2], int(value)) for name, value in models):
+        path = file_of(folder, model, generation_of(connection, model))
+        rows = connection.execute("SELECT text_hash, place, crc FROM vector WHERE model = ? ORDER BY place", (model,))
+        if not safe_files.is_file(path):
+            continue  # what is gone is made again
+        with safe_files.opened(path) as file:
+            for digest, place, crc in rows:
+                file.seek(place * size)
+                if crc32(file.read(size)) != crc:
+                    found.append((model, digest))
+    return found
+
+
+def forget_damaged(connection: sqlite3.Connection, folder: Path) -> int:
+    """Forget vectors that are damaged: the next search makes them again; return how many there are."""
+    found = damaged(connection, folder)
+    with transaction(connection):
+        connection.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", found)
+        connection.executemany(
+            "UPDATE record SET vector = NULL WHERE text_hash = ?", [(digest,) for _, digest in found]
+        )
+    return len(found)
+
+
+def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[bytes]) -> None:
+    """Destroy the vectors of texts: those of every model, overwritten with zeros, and what was made of them."""
+    places: dict[str, list[int]] = {}
+    for part in chunks(digests):
+        sql = f"SELECT model, place FROM vector WHERE text_hash IN ({marks(part)})"
+        for model, place in connection.execute(sql, part):
+            places.setdefault(model, []).append(place)
+    for model, found in places.items():
+        (size,) = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_bytes {model}",)).fetchone()
+        path = file_of(folder, model, generation_of(connection, model))
+        with contextlib.suppress(FileNotFoundError), safe_files.opened(path, "r+b") as file:
+            for place in found:
+                file.seek(place * size)
+                file.write(bytes(size))
+            file.flush()
+            os.fsync(file.fileno())
+        forget_files(folder, model, but=(path.name,))
+        safe_files.remove(folder / f"{model}.sketch")
+    with transaction(connection):
+        connection.executemany("DELETE FROM vector WHERE text_hash = ?", [(digest,) for digest in digests])

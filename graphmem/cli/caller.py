@@ -1,0 +1,199 @@
+"""What one run of the command line knows: its options, its memory, and how it speaks."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import typer
+from pydantic import BaseModel
+
+from graphmem.memory import Memory
+from graphmem.model.vocabulary import Vocabulary
+from graphmem.names import inert, visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+
+@dataclass
+class Session:
+    """The options that every verb takes, and what they lead to."""
+
+    folder: str | None = None
+    is_json: bool = False
+    is_quiet: bool = False
+    lock_timeout_s: float | None = None
+    at: str | None = None
+    command: str = ""  # the verb and its noun, such as "add failure"
+    opened: Memory | None = None
+    bar: Any = None
+    tasks: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # said with --json: on standard error at the end, or in the error
+
+    @property
+    def is_debug(self) -> bool:
+        """Tell whether the developer wants the traceback of a bug."""
+        return bool(os.environ.get("GRAPHMEM_DEBUG_TRACEBACK"))
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that this run works on."""
+        if self.opened is None:
+            self.opened = Memory(
+                self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress, at=self.at,
+                command=self.command,
+            )  # fmt: skip
+        return self.opened
+
+    def close(self) -> None:
+        """End progress, say what was kept back, and let go of the store."""
+        self.end_progress()
+        for note in self.notes:
+            print(note, file=sys.stderr)
+        if self.opened is not None:
+            self.opened.close()
+
+    # --- speaking -----------------------------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """Say something to the person on standard error."""
+        if self.is_quiet:
+            return
+        line = visible(f"graphmem: {text}")
+        if self.is_json:
+            self.notes.append(line)  # an error is to stand there as one document
+        else:
+            print(line, file=sys.stderr)
+
+    def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
+        """Say what went wrong: for people in two lines, with ``--json`` as one document."""
+        self.end_progress()
+        if self.is_json:
+            notes = {"notes": self.notes} if self.notes else {}
+            error = {"code": code, "message": message, "hint": hint, "details": {**details, **notes}}
+            print(
+                inert(json.dumps({"error": error}, default=str, ensure_ascii=False, separators=(",", ":"))),
+                file=sys.stderr,
+            )
+            self.notes = []
+            return
+        print(visible(f"error: {message}"), file=sys.stderr)
+        if hint:
+            print(visible(f"hint: {hint}"), file=sys.stderr)
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Show long work on standard error, when somebody is there to see it."""
+        if self.is_quiet or not sys.stderr.isatty():
+            return
+        if self.bar is None:
+            self.bar = new_bar()
+            self.bar.start()
+        if what not in self.tasks:
+            self.tasks[what] = self.bar.add_task(what, total=total or None)
+        self.bar.update(self.tasks[what], completed=done, total=total or None)
+        if 0 < total <= done:
+            self.end_progress()
+
+    def end_progress(self) -> None:
+        """Take the progress display away: what follows may print."""
+        if self.bar is not None:
+            self.bar.stop()
+        self.bar, self.tasks = None, {}
+
+    def answer(self, answer: BaseModel, text: str) -> None:
+        """Print an answer: its JSON, or the text for people."""
+        if self.is_json:
+            self.write(inert(answer.model_dump_json(by_alias=True)))
+        elif text:
+            self.write(text)
+
+    def write(self, text: str) -> None:
+        """Print to standard output, hidden characters escaped; nobody reading on is the end, and no error."""
+        self.end_progress()
+        try:
+            print(visible(text), flush=True)
+        except BrokenPipeError:
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
+            raise typer.Exit from None
+
+
+def new_bar() -> "Bar":
+    """Return a progress display on standard error."""
+    from rich.console import Console  # noqa: PLC0415 - rich costs 40 ms, and most commands are done before that
+    from rich.progress import Progress  # noqa: PLC0415
+
+    return Progress(console=Console(stderr=True), transient=True, refresh_per_second=4)
+
+
+def session_of(ctx: typer.Context) -> Session:
+    """Return the session of this run."""
+    session = ctx.find_root().obj
+    assert isinstance(session, Session)
+    session.command = ctx.command_path.partition(" ")[2]
+    return session
+
+
+def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return references for the shell to complete; names alone where no reference begins like that."""
+    return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
+
+
+def bare_names(memory: Memory, incomplete: str) -> list[str]:
+    """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
+    found = {name for scope in memory.store.catalog.vocabulary.scopes for name in of_scope(memory, scope, incomplete)}
+    return sorted(found)
+
+
+def of_scope(memory: Memory, scope: str, incomplete: str) -> list[str]:
+    """Return the names of one kind or type that begin with what was typed."""
+    return [ref.removeprefix(f"{scope}/") for ref in memory.names(f"{scope}/{incomplete}")]
+
+
+def complete_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return names of campaigns for the shell to complete."""
+    return completions(
+        ctx, incomplete, lambda memory: [*of_scope(memory, "campaign", incomplete), *memory.names("campaign/")]
+    )
+
+
+def complete_relation(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return relation types for the shell to complete."""
+    return completions(ctx, incomplete, lambda memory: synced(memory).relations)
+
+
+def complete_kind(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return kinds and entity types for the shell to complete."""
+    return completions(ctx, incomplete, lambda memory: synced(memory).scopes)
+
+
+def complete_entity_type(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return entity types for the shell to complete."""
+    return completions(ctx, incomplete, lambda memory: synced(memory).entities)
+
+
+def complete_type(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return types of both sorts for the shell to complete."""
+    return completions(ctx, incomplete, lambda memory: [*synced(memory).entities, *synced(memory).relations])
+
+
+def synced(memory: Memory) -> Vocabulary:
+    """Return the vocabulary as the files are now."""
+    with memory.store.reading() as catalog:
+        return catalog.vocabulary
+
+
+# What no shell takes for more than a word: bash puts a completion into the line as it is, zsh evaluates it.
+PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
+
+
+def completions(ctx: typer.Context, incomplete: str, names: Callable[[Memory], Iterable[str]]) -> list[str]:
+    """Return those names that begin with what was typed, of the store that the line means."""
+    try:
+        with Memory(getattr(ctx.find_root().obj, "folder", None)) as memory:
+            return [name for name in names(memory) if name.startswith(incomplete) and PLAIN.fullmatch(name)]
+    except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
+        return []

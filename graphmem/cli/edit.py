@@ -1,0 +1,157 @@
+"""``edit``, ``rename``, ``forget``, ``restore``, ``feedback``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.inputs import lines_of, parameter
+from graphmem.cli.paths import from_here
+from graphmem.cli.query import Ref
+from graphmem.errors import Usage
+
+Trigger = Annotated[
+    str | None, typer.Option("--trigger", metavar="TEXT", help="What was observed, or when it applies.")
+]
+Fix = Annotated[str | None, typer.Option("--fix", metavar="TEXT", help="What resolves a failure.")]
+Insight = Annotated[str | None, typer.Option("--insight", metavar="TEXT", help="What a pattern says to do.")]
+Match = Annotated[
+    str | None, typer.Option("--match", metavar="RE", help="Regular expression that finds a failure in a log.")
+]
+Cost = Annotated[float | None, typer.Option("--cost", metavar="K", help="What a failure cost, in thousands of tokens.")]
+Saved = Annotated[
+    float | None, typer.Option("--saved", metavar="K", help="What a pattern saves, in thousands of tokens.")
+]
+Framework = Annotated[
+    str | None, typer.Option("--framework", metavar="NAME", help="What a pattern or campaign is for.")
+]
+Value = Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What belongs to an entity itself.")]
+Objective = Annotated[str | None, typer.Option("--objective", metavar="TEXT", help="What a campaign or task is for.")]
+
+
+def edit(
+    ctx: typer.Context,
+    ref: Ref,
+    trigger: Trigger = None,
+    fix: Fix = None,
+    insight: Insight = None,
+    match: Match = None,
+    cost: Cost = None,
+    saved: Saved = None,
+    framework: Framework = None,
+    value: Value = None,
+    objective: Objective = None,
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="What a lesson or experience says.")
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="FIELD=TEXT|FIELD:=JSON", help="Any other field."),
+    ] = None,
+    flaky: Annotated[bool | None, typer.Option("--flaky/--not-flaky", help="Whether a failure comes and goes.")] = None,
+    source: Annotated[list[str] | None, typer.Option("--source", metavar="WHERE", help="Replaces the sources.")] = None,
+    file: Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="Replaces the files.")] = None,
+    cite: Annotated[
+        list[str] | None,
+        typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Replaces the cites, as the code is now."),
+    ] = None,
+    missing_ok: Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")] = False,
+    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Adds a tag.")] = None,
+    untag: Annotated[list[str] | None, typer.Option("--untag", metavar="TAG", help="Takes a tag away.")] = None,
+    unset: Annotated[
+        list[str] | None, typer.Option("--unset", metavar="FIELD", help="Takes a field's value away.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> None:
+    """
+    Change fields of a record: given ones replace, all others stay.
+
+    Example: graphmem edit failure/import-error --fix "pin setuptools below 81" --tag build
+    """
+    session = session_of(ctx)
+    named: dict[str, Any] = {
+        "trigger": trigger, "fix": fix, "insight": insight, "match": match, "cost": cost, "saved": saved,
+        "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source,
+        "description": description, **from_here(session, file, cite, is_missing_ok=missing_ok),
+    }  # fmt: skip
+    fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
+    if not (fields or tag or untag or unset):
+        raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
+    answer = session.memory.edit(ref, fields, tag=tag or (), untag=untag or (), unset=unset or (), dry_run=dry_run)
+    session.answer(answer, text.changed(answer, is_dry=dry_run))
+
+
+def rename(
+    ctx: typer.Context,
+    ref: Ref,
+    name: Annotated[str, typer.Argument(metavar="NEW-NAME", help="a-z 0-9 - _ . for most kinds.")],
+) -> None:
+    """
+    Give a record another name; the old one is still found.
+
+    Example: graphmem rename failure/modulenotfounderror-no-module-named-yaml yaml-missing
+    """
+    session = session_of(ctx)
+    answer = session.memory.rename(ref, name)
+    session.answer(answer, text.changed(answer))
+
+
+def forget(
+    ctx: typer.Context,
+    ref: Ref,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")] = None,
+) -> None:
+    """
+    Archive a record: it leaves search and graph, and comes back with restore.
+
+    Example: graphmem forget failure/import-error --reason "the library is gone"
+    """
+    session = session_of(ctx)
+    answer = session.memory.forget(ref, reason)
+    session.answer(answer, text.changed(answer))
+
+
+def restore(ctx: typer.Context, ref: Ref) -> None:
+    """
+    Bring an archived record back.
+
+    Example: graphmem restore failure/import-error
+    """
+    session = session_of(ctx)
+    answer = session.memory.restore(ref)
+    session.answer(answer, text.changed(answer))
+
+
+def feedback(
+    ctx: typer.Context,
+    ref: Annotated[str | None, typer.Argument(metavar="REF", autocompletion=complete_ref, help="The memory.")] = None,
+    helped: Annotated[bool, typer.Option("--helped", help="It helped.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="It did not help.")] = False,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="T", help="For which task; reporting again replaces the report.")
+    ] = None,
+    ndjson: Annotated[
+        str | None, typer.Option("--ndjson", metavar="FILE|-", help="A batch: lines {ref, helped, task?, at?, id?}.")
+    ] = None,
+) -> None:
+    """
+    Report that a memory helped, or did not.
+
+    Example: graphmem feedback failure/import-error --helped --task auth/001-setup
+    """
+    session = session_of(ctx)
+    if ndjson is not None:
+        if ref is not None or helped or failed:
+            raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
+        with lines_of(ndjson) as lines:
+            batch = session.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
+        session.answer(batch, f"{batch.created:,} created, {batch.updated:,} updated, {batch.unchanged:,} unchanged")
+        return
+    if ref is None or helped == failed:
+        raise Usage(
+            "say which memory, and whether it helped", hint="graphmem feedback REF --helped, or --failed; not both"
+        )
+    answer = session.memory.feedback(ref, helped=helped, task=task)
+    session.answer(answer, f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}"
+                           f" (help ratio {answer.help_ratio:.2f})")  # fmt: skip

@@ -1,0 +1,121 @@
+"""``stats`` and ``verify-loop``: how the memory is, and whether it learns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.caller import session_of
+from graphmem.constants import FEW_EXPERIENCES, LOOP_PIECES
+from graphmem.contract.effectiveness import Loop
+from graphmem.contract.stats import Connectivity, Stats
+
+SHOWN_SIZES = 5  # of components that are listed
+
+
+def stats(
+    ctx: typer.Context,
+    objective: Annotated[
+        str | None, typer.Option("--objective", metavar="TEXT", help="Also say how near the memories are to this.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a name that ends in .svg or .png.")
+    ] = None,
+) -> None:
+    """
+    Count records and edges, and say what they are worth, how they hang together, and how good estimates are.
+
+    Importance, stale and untested are of failures and patterns: stale is what was neither changed, nor helped, nor was
+    handed out on this machine for 90 days, untested what nobody reported on. Estimates differ by steps of complexity;
+    above 0 tasks were harder than estimated.
+
+    Example: graphmem stats --objective "add a login page" --plot health.svg
+    """
+    session = session_of(ctx)
+    if plot is not None:
+        from graphmem.cli import picture  # noqa: PLC0415 - matplotlib, which only a plot needs
+
+        picture.refuse(plot)
+    answer = session.memory.stats(objective=objective)
+    if plot is not None:
+        picture.draw(answer, plot)
+    session.answer(answer, "\n".join([*counts(answer), "", *(f"{name:<13} {said}" for name, said in health(answer))]))
+    if plot is not None:
+        session.say(f"drawn: {plot}")
+
+
+def counts(answer: Stats) -> Iterator[str]:
+    """Yield the numbers of records and edges as tables."""
+    entities = {f"entity {name}": number for name, number in answer.entities.items()}
+    records = {**answer.records, **entities, "archived": answer.archived}
+    for what, numbers in (("records", records), ("relations", answer.relations)):
+        rows = [[name, f"{number:,}"] for name, number in numbers.items() if number]
+        yield text.table([what, "number"], rows or [["none yet", "0"]])
+        if what == "records":
+            yield ""
+
+
+def health(answer: Stats) -> Iterator[tuple[str, str]]:
+    """Yield each figure of health with its name."""
+    for found in answer.capacity:
+        due = f"; pruning is due, {found.prunable:,} would go: graphmem prune" if found.prunable else ""
+        yield f"{found.kind}s", f"{found.used:,} of {found.limit:,}{due}"
+    worth, connected, coverage = answer.worth, answer.connectivity, answer.coverage
+    ratios = f"stale {worth.stale_ratio:.1%}, untested {worth.untested_ratio:.1%}"
+    yield "worth", f"mean importance {worth.mean_importance:.2f}, {ratios}"
+    if answer.tiers is not None:
+        yield "tiers", ", ".join(f"{name} {number:,}" for name, number in answer.tiers.items())
+    hangs = f"edges per node {connected.edges_per_node:.2f}, isolated {connected.isolated_share:.1%}"
+    yield "connectivity", f"{hangs}, components {connected.components:,}{sizes(connected)}"
+    solved = f"solved by a pattern {coverage.solved:,}, by a fix only {coverage.fix_only:,}"
+    yield "solutions", f"{solved}, unsolved {coverage.unsolved:,}"
+    for ref in connected.unsolved:
+        yield "unsolved", ref
+    for one in answer.estimates:
+        yield (
+            "estimates",
+            (
+                f"{one.task_type}: {one.mean_difference:+.2f} steps, equal {one.equal_ratio:.0%}"
+                f" of {text.count(one.experiences, 'experience')}"
+            ),
+        )
+    if answer.cold_start:
+        yield "cold start", f"fewer than {FEW_EXPERIENCES} experiences: each new one has confidence low"
+    yield "search", answer.search
+
+
+def sizes(connected: Connectivity) -> str:
+    """Return how many components have which size, the largest first."""
+    found = [f"{number:,} of {size:,}" for size, number in connected.component_sizes.items()]
+    more = [f"{len(found) - SHOWN_SIZES:,} more sizes"] if len(found) > SHOWN_SIZES else []
+    return f": {', '.join(found[:SHOWN_SIZES] + more)}" if found else ""
+
+
+def verify_loop(
+    ctx: typer.Context,
+    last: Annotated[
+        int, typer.Option("--last", metavar="N", min=1, help="Look back over so many campaigns and runs.")
+    ] = LOOP_PIECES,
+) -> None:
+    """
+    Say whether learning happens: failures are captured, handed to later tasks, used, and help.
+
+    A failure comes to a stage by itself or by a pattern that solves it. What breaks the loop is named; the exit status
+    is 0 either way.
+
+    Example: graphmem verify-loop --last 5
+    """
+    session = session_of(ctx)
+    answer = session.memory.verify_loop(last=last)
+    rows = [[one.stage, f"{one.number:,}", text.one_line(", ".join(one.refs))] for one in answer.stages]
+    lines = [text.table(["stage", "failures", "which"], rows), "", window(answer), answer.verdict]
+    session.answer(answer, "\n".join(lines))
+
+
+def window(answer: Loop) -> str:
+    """Return what was looked back over."""
+    counted = [text.count(len(answer.campaigns), "campaign"), text.count(len(answer.runs), "run"),
+               text.count(answer.tasks, "task"), text.count(answer.reports, "report")]  # fmt: skip
+    return f"{f'since {answer.since}' if answer.since else 'from the beginning'}: {', '.join(counted)}"

@@ -1,0 +1,112 @@
+"""``ran``."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import typer
+
+from graphmem import shell
+from graphmem.cli import text
+from graphmem.cli.caller import Session, session_of
+from graphmem.cli.match import limits, shown
+from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
+from graphmem.contract.match import MatchedLog
+from graphmem.contract.test_runs import Ran
+from graphmem.errors import GraphmemError
+from graphmem.names import inert, visible
+from graphmem.process.tee import Ended, run
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that it cannot start
+
+
+@app.command("ran", context_settings={"allow_interspersed_args": False})
+def ran(
+    ctx: typer.Context,
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND…", help="The command with its arguments.")],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Of the command: runs of this name settle each other."),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="NAME", help="A session by name; without, the project's own.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="REF", help="The task that what helped is reported for.")
+    ] = None,
+) -> None:
+    """
+    Run a command, such as a test suite; when it fails show the known fixes, when it then passes note that they helped.
+
+    Its output and its exit status are the command's; what graphmem says comes after it, on standard error, with --json
+    as one line. A command that is not there ends with 127, one that cannot be run with 126.
+
+    Example: graphmem ran -- pytest -q
+    """
+    opened = session_of(ctx)
+    try:
+        ended = run(command)
+    except OSError as error:
+        is_missing = isinstance(error, FileNotFoundError)
+        opened.fail(
+            "not_found" if is_missing else "unavailable", f"{command[0]!r} cannot be run: {reason(error)}", None, {}
+        )
+        raise typer.Exit(NOT_FOUND if is_missing else CANNOT_RUN) from None
+    with ended:
+        if not ended.is_interrupted:  # else nobody knows how it would have ended
+            said = said_of(opened, command, ended, name=name, session=session, task=task)
+            if said and not opened.is_quiet:
+                print("\n" * ended.is_amid + said, file=sys.stderr)
+    raise typer.Exit(ended.status)
+
+
+def reason(error: OSError) -> str:
+    """Return why the operating system did not start a command."""
+    return (error.strerror or str(error)).lower()
+
+
+def said_of(opened: Session, command: Sequence[str], ended: Ended, *, name: str | None, session: str | None,
+            task: str | None) -> str:  # fmt: skip
+    """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
+    try:
+        answer = opened.memory.ran(
+            command, status=ended.status, log=ended.lines(), session=session, task=task, name=name
+        )
+    except (Exception, KeyboardInterrupt) as error:  # the boundary of a front end
+        if opened.is_debug:
+            raise
+        message = error.message if isinstance(error, GraphmemError) else f"{type(error).__name__}: {error}"
+        return visible(f"graphmem: the memory was left alone: {text.one_line(message, text.ADVICE)}")
+    if opened.is_json:
+        return inert(answer.model_dump_json(by_alias=True))
+    lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(opened, answer)
+    return "".join(f"graphmem: {line}" if not place else f"\n{line}" for place, line in enumerate(map(visible, lines)))
+
+
+def of_a_failure(answer: Ran, log: MatchedLog, ended: Ended) -> Iterator[str]:
+    """Yield what is known of a failing run."""
+    results = log.results[:SHOWN_FAILURES]
+    more = f", the first {len(results)}" if len(log.results) > len(results) else ""
+    cut = f" in its first {KEPT_FIRST_BYTES >> 20} and last {KEPT_LAST_BYTES >> 20} MiB" if ended.is_cut else ""
+    yield (text.count(len(log.results), "known failure") + more if results else "no known failure") + cut
+    yield from (shown(found, is_placed=False) for found in results)
+    yield from limits(log)
+    for ref in [found.ref for found in results if found.ref in answer.again][:1]:
+        report = shell.command("graphmem", "feedback", ref, "--failed")
+        yield f"the same as before; to say that a fix does not help: {report}"
+
+
+def of_a_pass(opened: Session, answer: Ran) -> Iterator[str]:
+    """Yield what was recorded after a pass, and the commands that record what only you know."""
+    if answer.helped:
+        yield f"recorded as having helped: {', '.join(answer.helped)}"
+    if not answer.unknown and not answer.unfixed:
+        return
+    yield f"{'' if answer.helped else 'what failed before passes now; '}to remember what fixed it:"
+    program = ["graphmem", *(["--dir", opened.folder] if opened.folder else [])]
+    for error in answer.unknown:
+        yield f"    {shell.command(*program, 'add', 'failure', '--trigger', visible(error), '--fix', '…')}"
+    for ref in answer.unfixed:
+        yield f"    {shell.command(*program, 'edit', ref, '--fix', '…')}"

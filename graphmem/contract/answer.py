@@ -1,0 +1,23 @@
+"""The base of all answers: one model an operation, the same JSON from every front end (docs/reference/json.md)."""
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, SerializeAsAny, SkipValidation
+
+from graphmem.model import AnyRecord, Pattern
+from graphmem.model.record import Record
+
+# A record was checked when it was read; its shown name, such as ``beta~0a1b2c``, cannot be given to a record.
+if TYPE_CHECKING:
+    Shown: TypeAlias = AnyRecord
+    ShownPattern: TypeAlias = Pattern
+else:
+    Shown = ShownPattern = Annotated[SerializeAsAny[Record], SkipValidation]
+
+
+class Answer(BaseModel):
+    """Base of all answers: a value."""
+
+    model_config = ConfigDict(
+        defer_build=True, frozen=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+    )

@@ -1,0 +1,34 @@
+"""How cited code compares with the files now."""
+
+from typing import Literal
+
+from graphmem.contract.answer import Answer
+
+Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
+
+
+class Cited(Answer):
+    """
+    Code that a record cites, and whether it is in the working tree as it was.
+
+    ``moved_to`` is where it went: unchanged where it is ``moved``, with another text where it is ``changed``.
+    """
+
+    cite: str
+    path: str | None
+    symbol: str | None
+    state: Freshness
+    moved_to: str | None = None
+
+
+class Fix(Answer):
+    """
+    A fix of a failure: its current one, or one that a merge set aside, with the time when it was given, where known.
+
+    Fixes are listed by what helped, then the newest first; a report on the failure counts for the first to try then.
+    """
+
+    text: str
+    at: str | None
+    help_ratio: float
+    is_current: bool

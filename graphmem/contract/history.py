@@ -1,0 +1,61 @@
+"""What ``log`` and ``diff`` return."""
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from graphmem.contract.answer import Answer
+
+
+class FieldChange(Answer):
+    """A field of a row before and after; ``null`` where it was not there."""
+
+    field: str
+    old: JsonValue
+    new: JsonValue
+
+
+Became = Literal["created", "changed", "renamed", "archived", "superseded", "restored", "removed"]
+
+
+class RowChange(Answer):
+    """
+    What became of one row; ``row`` is the row after it, or the one that was removed.
+
+    ``ref`` is a record by its name then, an edge as ``from -type-> to``, a report as the memory and its task.
+    """
+
+    ref: str
+    kind: str
+    action: Became
+    fields: list[FieldChange]
+    row: dict[str, JsonValue]
+
+
+class Difference(Answer):
+    """What changed in the memory from one state to another; ``after`` is ``null`` for the files as they are now."""
+
+    before: str | None
+    after: str | None
+    summary: str
+    changes: list[RowChange]
+    skipped: int
+
+
+class Revision(Answer):
+    """A commit that changed a record, and how; without a commit it is not committed yet."""
+
+    commit: str | None
+    at: str | None
+    author: str | None
+    subject: str | None
+    change: RowChange
+
+
+class History(Answer):
+    """The commits that changed a record, newest first; ``shallow`` where the clone lacks the oldest ones."""
+
+    ref: str
+    results: list[Revision]
+    truncated: bool
+    shallow: bool

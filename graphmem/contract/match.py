@@ -1,0 +1,48 @@
+"""What matching a log returns."""
+
+from typing import Literal
+
+from graphmem.contract.answer import Answer, Shown
+from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.records import Listed
+
+
+class Matched(Answer):
+    """
+    A known failure that a log tells of, and by what it was found.
+
+    ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. By ``line`` the log
+    holds the trigger itself, by ``match`` its expression hits, ``signature`` is the same error, ``near`` the same error
+    in another place, ``similarity`` one of a similar meaning, or of the same words where there is no model; then
+    ``differs`` are the words that tell the two apart.
+    ``cites`` are those of the failure and of the patterns that solve it.
+    """
+
+    ref: str
+    by: Literal["line", "match", "signature", "near", "similarity"]
+    line: int
+    text: str
+    lines: list[int]
+    similarity: float | None = None
+    differs: list[str] = []
+    solved_by: list[Listed] = []
+    record: Shown
+    fixes: list[Fix] = []
+    cites: list[Cited] = []
+
+
+class MatchedLog(Answer):
+    """
+    What a log tells of, by its lines, surest first.
+
+    ``cut`` counts the lines of which only the beginning was looked at, ``unread`` those after so many errors that their
+    own were not looked up. The expressions of the failures in ``slow`` were left aside, for want of time.
+    ``unknown`` holds errors that no failure has the signature of, each as a trigger that would find it again.
+    """
+
+    results: list[Matched]
+    lines: int
+    cut: int
+    unread: int = 0
+    slow: list[str]
+    unknown: list[str] = []

@@ -1,0 +1,47 @@
+"""What a search returns."""
+
+from typing import Literal
+
+from graphmem.contract.answer import Answer, Shown
+from graphmem.contract.citations import Cited, Fix
+
+Tier = Literal["critical", "productive", "exploration", "background"]
+Band = Literal["exact", "critical", "productive", "exploration", "background"]
+
+
+class Factors(Answer):
+    """What a score is made of; ``reranked`` is what the reranker gave, if there is one and it looked at the record."""
+
+    semantic: float
+    lexical: float
+    exact: float
+    graph: float
+    reranked: float | None
+    cost: float
+    help_ratio: float
+    age_decay: float
+    freshness: float = 1.0
+
+
+class Hit(Answer):
+    """A record that a query found; results are in the order of ``band``, then ``score``."""
+
+    ref: str
+    score: float
+    relevance: float
+    similarity: float
+    tier: Tier
+    band: Band
+    factors: Factors
+    record: Shown
+    fixes: list[Fix] = []
+    cites: list[Cited] = []
+
+
+class Found(Answer):
+    """What a query found, best first; ``reranker`` is the model that reordered it, if one did."""
+
+    query: str
+    results: list[Hit]
+    search: Literal["semantic+lexical", "lexical"]
+    reranker: str | None

@@ -1,0 +1,106 @@
+"""What ``stats`` returns."""
+
+from typing import Literal
+
+from graphmem.contract.answer import Answer
+from graphmem.contract.query import Tier
+from graphmem.model.experience import Complexity, ExperienceType
+
+
+class Connectivity(Answer):
+    """
+    How well the memory hangs together; what happened, runs and events, is left out.
+
+    ``component_sizes`` says how many components have each size, ``unsolved`` names the failures most worth solving.
+    """
+
+    edges_per_node: float
+    isolated_share: float
+    components: int
+    largest_component: int
+    component_sizes: dict[int, int]
+    unsolved_failures: int
+    unsolved: list[str]
+
+
+class Capacity(Answer):
+    """How many records of a kind there are, how many may stay, and how many ``prune`` would archive now."""
+
+    kind: Literal["failure", "pattern", "experience"]
+    used: int
+    limit: int
+    prunable: int
+
+
+class ImportanceBand(Answer):
+    """How many memories have an importance from ``low`` up to where the next band begins."""
+
+    low: float
+    number: int
+
+
+class Worth(Answer):
+    """What the failures and patterns are worth; a ratio is a share of them."""
+
+    memories: int
+    mean_importance: float
+    stale_ratio: float
+    untested_ratio: float
+    importances: list[ImportanceBand]
+
+
+class Coverage(Answer):
+    """How many failures a pattern solves, how many have only a fix of their own, and how many neither."""
+
+    solved: int
+    fix_only: int
+    unsolved: int
+
+
+class Week(Answer):
+    """The reports of a week, named by its Monday."""
+
+    week: str
+    helped: int
+    failed: int
+
+
+class Estimated(Answer):
+    """How many experiences were estimated like this and turned out like that."""
+
+    estimated: Complexity
+    actual: Complexity
+    number: int
+
+
+class Accuracy(Answer):
+    """How the complexity of a type of task is estimated; ``mean_difference`` is actual minus estimated, in steps."""
+
+    task_type: ExperienceType
+    experiences: int
+    mean_difference: float
+    equal_ratio: float
+    pairs: list[Estimated]
+
+
+class Stats(Answer):
+    """
+    The health of a store: how much there is, what it is worth, how it hangs together, how good estimates are.
+
+    ``tiers`` sorts the failures and patterns by an objective, where one was given; ``cold_start`` is true as long as
+    there are so few experiences that each new one has confidence low.
+    """
+
+    records: dict[str, int]
+    entities: dict[str, int]
+    relations: dict[str, int]
+    archived: int
+    search: Literal["lexical", "exact", "sketch"]  # how the nearest are found: no model, all rows, short vectors first
+    connectivity: Connectivity
+    capacity: list[Capacity]
+    worth: Worth
+    tiers: dict[Tier, int] | None
+    coverage: Coverage
+    feedback: list[Week]
+    estimates: list[Accuracy]
+    cold_start: bool

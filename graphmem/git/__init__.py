@@ -1,0 +1,1 @@
+"""Git: its commands, the merge driver, the text for ``git diff``."""

@@ -1,0 +1,1 @@
+"""What belongs to this machine and is never committed."""

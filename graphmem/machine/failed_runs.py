@@ -1,0 +1,78 @@
+"""
+Which commands failed on this machine and have not passed since, and what was shown: in ``state/``, never committed.
+
+Source: docs/guides/running-tests.md.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from graphmem import safe_files
+from graphmem.constants import KEPT_RUNS, RUN_DAYS, RUNS_BYTES
+from graphmem.model.field import Time
+from graphmem.process.lock import locked
+
+
+class Episode(BaseModel):
+    """
+    The failing runs of one command in one session since it last passed.
+
+    ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
+    matter. ``unknown`` holds errors that nobody knows, as triggers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    at: Time  # of the last of them
+    shown: dict[str, list[str]] = {}
+    unknown: list[str] = []
+
+
+Episodes = dict[str, Episode]  # by a key of session and command
+FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
+
+
+def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
+    """Return what failed lately; nothing, which is said, where the file is no such file."""
+    try:
+        stat = safe_files.stat_of(path)
+        if stat is None and os.path.lexists(path):
+            raise ValueError("it is no regular file, or lies behind a link")
+        if stat is None:
+            return {}
+        if stat.st_size > RUNS_BYTES:
+            raise ValueError("it is too large")
+        found = FILE.validate_json(safe_files.read(path))
+    except (OSError, ValueError) as error:
+        told = "it is damaged" if isinstance(error, ValidationError) else str(error)
+        say(f"{path} is taken as empty: {told}")
+        return {}
+    return {key: episode for key, episode in found.items() if now - episode.at <= timedelta(days=RUN_DAYS)}
+
+
+@contextlib.contextmanager
+def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
+             say: Callable[[str], None]) -> Iterator[Episodes]:  # fmt: skip
+    """
+    Yield what failed lately, alone with it; what the block changes is written at its end, all or nothing.
+
+    Raises:
+        Locked: another process is at it all the time.
+        OSError: it cannot be written.
+    """
+    with locked(lock, timeout_s=timeout_s):
+        episodes = read(path, now, say)
+        before = dict(episodes)
+        yield episodes
+        if episodes != before and not safe_files.is_linked(path):
+            latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
+            fresh = path.with_name(f"{path.name}.tmp")  # of the one who holds the lock
+            with safe_files.folder(path.parent, make=True):
+                safe_files.write(fresh, FILE.dump_json(dict(latest)), is_flushed=True)
+            safe_files.replace(fresh, path)

@@ -1,0 +1,1 @@
+"""Locks, other programs, pauses of the garbage collector."""

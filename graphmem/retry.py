@@ -1,0 +1,92 @@
+"""
+A use case runs again where what it had read is no longer so: git replaced a file meanwhile, or the catalog is damaged.
+
+Nothing was changed in either case, so running it again is the same as calling it a moment later.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
+from inspect import isfunction
+from typing import Any, TypeVar
+
+from graphmem.errors import DamagedCatalog, FileReplaced
+from graphmem.runtime import Store
+
+T = TypeVar("T")
+MOST_RUNS = 3  # of one call: a checkout replaces a file once, and a second in a row is already rare
+
+
+class Tape:
+    """The values of an iterator, which can be read again from the start."""
+
+    def __init__(self, values: Iterator[Any]) -> None:
+        self.values = values
+        self.read: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.read
+        for value in self.values:
+            self.read.append(value)
+            yield value
+
+
+def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) -> T:
+    """
+    Run a use case, again where a file was replaced or the catalog was damaged, which is then made again from the files.
+
+    Args:
+        may_repeat: it can run again; False for one whose input is gone by then.
+    """
+    is_renewed, writes = False, store.ledger.writes
+    for runs_left in reversed(range(MOST_RUNS)):
+        try:
+            return use_case()
+        except FileReplaced:
+            if not runs_left or not may_repeat or store.ledger.writes > writes:
+                raise
+        except Exception as error:
+            if is_renewed or not store.is_catalog_damaged(error):
+                raise
+            is_renewed = True
+            store.renew_catalog()
+            if store.ledger.writes > writes:
+                raise DamagedCatalog(
+                    "what was asked for is written; the catalog was damaged, and is made again"
+                ) from error
+            if not runs_left or not may_repeat:
+                raise DamagedCatalog(
+                    "the catalog was damaged; it is made again from the files", hint="run the command again"
+                ) from error
+    raise AssertionError("the last run returns or raises")
+
+
+def repeated(*, holds: tuple[str, ...] = ()) -> Callable[[type[T]], type[T]]:
+    """
+    Return a decorator that lets every public method of a class with a ``store`` run again.
+
+    Args:
+        holds: names of methods that hold all of their input anyway, so that an iterator is kept for a second run.
+    """
+
+    def decorate(made: type[T]) -> type[T]:
+        for name, method in list(vars(made).items()):
+            if isfunction(method) and not name.startswith("_") and name != "close":
+                setattr(made, name, runs_again(method, is_held=name in holds))
+        return made
+
+    return decorate
+
+
+def runs_again(method: Callable[..., Any], *, is_held: bool) -> Callable[..., Any]:
+    """Return a method that runs again."""
+
+    @wraps(method)
+    def run(self: Any, *args: Any, **named: Any) -> Any:
+        given = [*args, *named.values()]
+        may_repeat = is_held or not any(isinstance(value, Iterator) for value in given)
+        if is_held:
+            args = tuple(Tape(value) if isinstance(value, Iterator) else value for value in args)
+            named = {name: Tape(value) if isinstance(value, Iterator) else value for name, value in named.items()}
+        return call(self.store, partial(method, self, *args, **named), may_repeat=may_repeat)
+
+    return run

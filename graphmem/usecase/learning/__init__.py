@@ -1,0 +1,1 @@
+"""Lessons, experiences, sessions, test runs, and whether learning happens."""

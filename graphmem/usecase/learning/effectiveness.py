@@ -1,0 +1,118 @@
+"""The loop: failures are captured, handed to later tasks, used, and help (docs/guides/verify-loop.md)."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from graphmem.constants import MOST_RESULTS
+from graphmem.contract.effectiveness import Loop, LoopStage, StageReached
+from graphmem.errors import Usage
+from graphmem.machine.usage import accesses
+from graphmem.model import Failure, Task
+from graphmem.model.field import format_time, parse_time
+from graphmem.rules.health import Piece, Told, broken_stage, verdict, window
+from graphmem.runtime import Store
+
+Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
+Report = tuple[int, bool]  # on which record, and whether it helped
+
+
+def verify(store: Store, *, last: int) -> Loop:
+    """
+    Say how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
+
+    Args:
+        last: how many of these, both together; where there are not more, everything counts.
+    """
+    if last < 1:
+        raise Usage(f"--last {last} is below 1", hint="how many campaigns and runs to look back over")
+    last = min(last, MOST_RESULTS)
+    with store.reading() as catalog:
+        since, pieces = window(latest_pieces(store, last + 1), last)  # and the one before these
+        tasks = tasks_since(store, since)
+        failures = all_failures(store)
+        carriers = solved_by(store, failures)
+        reports = reports_since(store, carriers, since)
+        captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
+        stages = {"captured": captured, **handed_on(store, tasks, carriers, reports, since)}
+        told = Told(
+            **{name: len(found) for name, found in stages.items()},
+            reports=len(reports),
+            known=sum(not one.is_archived for one in failures.values()),
+            pieces=len(pieces),
+            finished=sum(task.status == "complete" for task in tasks),
+        )
+        refs = catalog.refs(failures)
+        return Loop(
+            since=since and format_time(since),
+            campaigns=[piece.ref for piece in pieces if not piece.is_run],
+            runs=[piece.ref for piece in pieces if piece.is_run],
+            tasks=len(tasks),
+            reports=len(reports),
+            stages=[StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
+                    for name, found in stages.items()],
+            is_learning=bool(told.helped),
+            broken=broken_stage(told),
+            verdict=verdict(told),
+        )  # fmt: skip
+
+
+def handed_on(store: Store, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report],
+              since: datetime | None) -> dict[LoopStage, set[int]]:  # fmt: skip
+    """Return the failures that were injected, used, and helped: what helped was used, what was used was injected."""
+    given = store.catalog.known({ref for task in tasks for ref in task.prior_knowledge}).values()
+    named = store.catalog.known({ref for task in tasks for ref in task.utilized}).values()
+    helped = carried({number for number, is_good in reports if is_good}, carriers)
+    used = carried({*named, *(number for number, _ in reports)}, carriers)
+    injected = used | carried({*given, *accessed_since(store, carriers, since)}, carriers)
+    return {"injected": injected, "used": used, "helped": helped}
+
+
+def latest_pieces(store: Store, most: int) -> list[Piece]:
+    """Return every campaign, and the latest runs, with their times."""
+    numbers = [number for number, *_ in list(store.catalog.live_rows("campaign"))]
+    campaigns = [Piece(record.created_at, record.ref) for record in store.catalog.records(numbers).values()]
+    runs = store.catalog.connection.execute("SELECT at, run FROM run ORDER BY at DESC, run DESC LIMIT ?", (most,))
+    return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in runs]
+
+
+def tasks_since(store: Store, since: datetime | None) -> list[Task]:
+    """Return the live tasks that were made since a time."""
+    records = [store.catalog.stored(number) for number, *_ in list(store.catalog.live_rows("task"))]
+    return [one for one in records if isinstance(one, Task) and (since is None or one.created_at >= since)]
+
+
+def all_failures(store: Store) -> dict[int, Failure]:
+    """Return every failure, archived ones too, by number."""
+    sql = "SELECT id FROM record WHERE scope = 'failure'"
+    numbers = [number for (number,) in store.catalog.connection.execute(sql).fetchall()]
+    found = {number: store.catalog.stored(number) for number in numbers}
+    return {number: record for number, record in found.items() if isinstance(record, Failure)}
+
+
+def solved_by(store: Store, failures: Collection[int]) -> Carriers:
+    """Return by what each failure may be handed on."""
+    carriers: Carriers = {number: {number} for number in failures}
+    for step in store.catalog.steps(failures, ["solves"], "in"):
+        carriers[step.near].add(step.far)
+    return carriers
+
+
+def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
+    """Return the failures that one of some records stands for."""
+    return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
+
+
+def reports_since(store: Store, carriers: Carriers, since: datetime | None) -> list[Report]:
+    """Return the reports on failures, and on what solves them, since a time."""
+    sql = "SELECT record, helped FROM fact WHERE ref IS NOT NULL AND record IS NOT NULL AND at >= ?"
+    rows = store.catalog.connection.execute(sql, (format_time(since) if since else "",))
+    known = set[int]().union(*carriers.values())
+    return [(number, bool(helped)) for number, helped in rows if number in known]
+
+
+def accessed_since(store: Store, carriers: Carriers, since: datetime | None) -> set[int]:
+    """Return the failures, and what solves them, that this machine handed out since a time."""
+    numbers = set[int]().union(*carriers.values())
+    keys = {record.key_ref: number for number, record in store.catalog.records(numbers).items()}
+    counted = accesses(store.layout.usage, keys)
+    return {keys[ref] for ref, (_, at) in counted.items() if since is None or at >= format_time(since)}

@@ -1,0 +1,243 @@
+"""Lessons across runs: what a run saw, what fades, what belongs into a prompt (docs/concepts/learning.md)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.entry import Entry
+from graphmem.constants import INJECTED, LESSON_SIMILARITY
+from graphmem.contract.findings import Finding as BadFinding
+from graphmem.contract.lessons import Injected, Learned, Moved, SeenLesson
+from graphmem.contract.records import Listed
+from graphmem.errors import BadInput, Usage
+from graphmem.ledger.codec import finding as bad_line
+from graphmem.ledger.row import entry
+from graphmem.model import Lesson, Run
+from graphmem.model.field import format_time, parse_time
+from graphmem.names import mark, row_id, visible
+from graphmem.ndjson import BadLine, decode, encode, refuse_long
+from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
+from graphmem.rules.lesson_state import Standing, injected, is_eligible
+from graphmem.runtime import Store
+from graphmem.usecase.records.events import put_fact
+from graphmem.usecase.records.validation import build, identified
+
+HEADING = "## Known Issues (from past runs)"
+TIMES = ("at", "ts", "timestamp", "time")  # where an event says when it was
+TYPES = ("type", "kind", "event")  # where an event says what it is
+RUNS = ("run", "run_id")  # where an event says in which run
+
+
+@dataclass(frozen=True)
+class Events:
+    """The verdicts among the events of one run, and when the last event was."""
+
+    rows: list[Mapping[str, Any]]
+    run: str
+    at: datetime
+
+
+def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, semantic: bool) -> Learned:
+    """
+    Take from the events of a finished run what it saw: lessons that are known, and new ones.
+
+    Args:
+        lines: NDJSON, an event each; the findings of every ``review.verdict`` count, in any order.
+        name: of the input.
+        run: what identifies the run; None for what the events say, or else for a name made of what they hold.
+        semantic: a finding that means the same as a lesson counts too.
+
+    Raises:
+        BadInput: a line is no event, or none is a verdict; nothing was changed.
+        Usage: the events are of several runs.
+    """
+    events = read_events(store, lines, name, run)
+    if semantic:
+        store.embed_ahead([told.text for told in findings(events.rows)])
+    with store.writing() as catalog:
+        lessons = catalog.of_kind(Lesson, is_live=False)
+        seen: dict[str, SeenLesson] = {}
+        fresh: list[Lesson] = []
+        passed_over = 0
+        found = findings(events.rows)
+        cosines = likenesses(store, found, lessons) if semantic else {}
+        for place, told in enumerate(found):
+            matches = list(triggered(told, lessons, cosines.get(place, {})))
+            alive = [match for match in matches if not lessons[row_id(match.ref)].is_archived]
+            for match in alive:
+                seen.setdefault(match.ref, match)
+            if not matches and told.makes_lesson:
+                fresh.append(candidate(store, told, events.at))
+            passed_over += not alive and (bool(matches) or not told.makes_lesson)
+        made = named_apart(catalog, first_of_each(fresh))
+        for lesson in made:
+            seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
+        puts = [entry(lesson, store.ledger.symmetric) for lesson in made if not catalog.has(row_id(lesson.key_ref))]
+        action, moved = record_run(store, events.run, events.at, sorted(seen), puts)
+        refs = catalog.refs([row_id(key) for key in seen])
+        shown = [match.model_copy(update={"ref": refs[row_id(key)]}) for key, match in sorted(seen.items())]
+        return Learned(run=events.run, action=action, seen=shown, created=[lesson.ref for lesson in made],
+                       passed_over=passed_over, moved=moved)  # fmt: skip
+
+
+def decay(store: Store, run: str) -> Learned:
+    """Record a run that saw nothing, or that ``learn`` was not called for; a run that is there stays as it is."""
+    with store.writing() as catalog:
+        known = catalog.fact(row_id(run))
+        at = known.at if isinstance(known, Run) else store.now()
+        action, moved = record_run(store, run, at, [], [])
+        return Learned(run=run, action=action, seen=[], created=[], passed_over=0, moved=moved)
+
+
+def record_run(store: Store, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
+    """Write a run with the lessons that it saw, and new lessons with it; return what that did, and what moved."""
+    catalog = store.catalog
+    numbers = [number for (number,) in catalog.connection.execute("SELECT id FROM record WHERE scope = 'lesson'")]
+    before = catalog.standings(numbers)
+    fact = build("run", {"run": run, "at": at, "seen": seen}, store.now())
+    put = put_fact(catalog, fact, store.ledger.symmetric)
+    if put.action != "unchanged":
+        store.ledger.commit([*puts, put.entry])
+    elif puts:
+        store.ledger.commit(puts)
+    after = catalog.standings(numbers)
+    refs = catalog.refs(numbers)
+    moved = [
+        Moved(ref=refs[number], before=before[number].frequency, after=now.frequency, faded=now.is_faded)
+        for number, now in after.items()
+        if has_moved(before.get(number), now)
+    ]
+    return put.action, sorted(moved, key=lambda found: found.ref)
+
+
+def has_moved(before: Standing | None, after: Standing) -> bool:
+    """Tell whether a run changed what a lesson counts for."""
+    return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
+
+
+def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None) -> Events:
+    """Return the events of an input with the run that they are of, and the time of the last."""
+    rows: list[Mapping[str, Any]] = []
+    bad: list[BadFinding] = []
+    times: list[datetime] = []
+    runs: set[str] = set()
+    others = Counter[str]()
+    for place, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            refuse_long(line)
+            row = decode(line.strip())
+            if is_verdict(row):  # the log of a run may be long, and only these tell
+                rows.append(row)
+            else:
+                others[type_of(row)] += 1
+            times += [parse_time(row[field]) for field in TIMES if isinstance(row.get(field), str)][:1]
+            runs.update(str(row[field]) for field in RUNS if isinstance(row.get(field), str))
+        except BadLine as error:
+            bad.append(bad_line(error, name, place))
+        except ValueError as error:
+            bad.append(bad_line(BadLine("the time of the event is none", str(error)), name, place))
+    if bad:
+        many = "line" if len(bad) == 1 else "lines"
+        raise BadInput(f"{len(bad):,} bad {many}, nothing was changed: {bad[0]}", hint="an event is one JSON object",
+                       details={"findings": [found.model_dump() for found in bad]})  # fmt: skip
+    if not rows:
+        raise no_verdict(name, others)
+    if run is None and len(runs) > 1:
+        raise Usage(f"the events are of {len(runs)} runs: {', '.join(sorted(runs)[:3])}", hint="give one run at a time")
+    named = run or (runs.pop() if runs else unnamed_run(name, rows, times))
+    known = store.catalog.fact(row_id(named))
+    return Events(rows, named, max(times) if times else known.at if isinstance(known, Run) else store.now())
+
+
+def type_of(event: Mapping[str, Any]) -> str:
+    """Return what an event says it is."""
+    return next((str(event[name]) for name in TYPES if isinstance(event.get(name), str)), "no type")
+
+
+def no_verdict(name: str, others: Counter[str]) -> BadInput:
+    """Return how input is refused that tells of no review."""
+    read = ", ".join(f"{number:,} of {kind!r}" for kind, number in others.most_common(3)) or "nothing"
+    return BadInput(
+        f"{name} has no review.verdict event; read: {read}",
+        hint='an event is {"type": "review.verdict", "findings": […]}; a run without one: graphmem decay --run ID',
+        details={"read": dict(others.most_common(20))},
+    )
+
+
+def unnamed_run(name: str, verdicts: list[Mapping[str, Any]], times: list[datetime]) -> str:
+    """
+    Return what a run is called that says no name: after its file and what it holds, for logs share file names.
+
+    A run that found nothing is told from others by its time.
+    """
+    content = "\n".join(sorted(encode(row).decode() for row in verdicts))
+    if times and not findings(verdicts):
+        content += f"\n{format_time(max(times))}"
+    return f"{'run' if name.startswith('<') else PurePath(name).stem}-{mark(content)}"
+
+
+def triggered(found: Finding, lessons: Mapping[int, Lesson], cosines: Mapping[int, float]) -> Iterable[SeenLesson]:
+    """Yield the lessons that a finding is, each with the rule that says so."""
+    for number, lesson in lessons.items():
+        share, cosine = overlap(found.text, lesson), cosines.get(number, 0.0)
+        if is_seen(share):
+            yield SeenLesson(ref=lesson.key_ref, rule="keywords", finding=found.text, overlap=share)
+        elif cosine >= LESSON_SIMILARITY:
+            yield SeenLesson(ref=lesson.key_ref, rule="similarity", finding=found.text, similarity=cosine)
+
+
+def likenesses(store: Store, found: list[Finding], lessons: Mapping[int, Lesson]) -> dict[int, dict[int, float]]:
+    """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
+    if store.embedder is None:
+        store.say_once("no embedding model is at hand: findings are compared by their keywords only")
+    if store.vectors is None or not found or not lessons:
+        return {}
+    told = store.vectors.encode_documents([one.text for one in found])
+    known = store.vectors.encode_documents([lesson.search_text for lesson in lessons.values()])
+    products = (told @ known.T).tolist()
+    return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
+
+
+def candidate(store: Store, found: Finding, at: datetime) -> Lesson:
+    """Return the lesson that a finding makes: made when its run was, so that every clone makes the same."""
+    fields = {"type": "anti_pattern", "description": found.text, "severity": found.severity, "domain": found.domain,
+              "source": found.source or None, "tags": list(found.tags), "created_at": at}  # fmt: skip
+    made = build("lesson", {**fields, "name": "unnamed"}, at)
+    assert isinstance(made, Lesson)
+    return made
+
+
+def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
+    """Return new lessons with their keys and names: two texts may begin alike."""
+    taken: dict[str, str] = {}
+    found = []
+    for lesson in made:
+        found.append(identified(catalog, lesson, taken))
+        taken[found[-1].ref] = found[-1].key_ref
+    return found
+
+
+def inject(store: Store, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:
+    """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
+    with store.reading() as catalog:
+        numbers = [number for number, *_ in catalog.live_rows("lesson")]
+        lessons = [record for record in catalog.records(numbers).values() if isinstance(record, Lesson)]
+        last = dict(catalog.connection.execute("SELECT run, at FROM run").fetchall())
+        eligible = [lesson for lesson in lessons if is_eligible(lesson, domain, archetype)]
+        places = max(0, min(limit, INJECTED))
+        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run, ""), places)
+    lines = [HEADING, *map(injected_line, chosen)] if chosen else []
+    return Injected(text="\n".join(lines), lessons=[Listed(ref=lesson.ref, record=lesson) for lesson in chosen])
+
+
+def injected_line(lesson: Lesson) -> str:
+    """Return a lesson as a line of a prompt; nothing in it can end the line."""
+    said = " ".join(visible(lesson.description).split())
+    seen = [f"seen {lesson.frequency}x", *([" ".join(visible(lesson.source).split())] if lesson.source else [])]
+    return f"- {said} [{', '.join(seen)}]"

@@ -1,0 +1,226 @@
+"""The session: what is current here, what was decided, what has to be kept to (docs/concepts/learning.md)."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from graphmem.constants import RECENT_DECISIONS
+from graphmem.contract.records import Changed, Listed
+from graphmem.contract.sessions import SessionContext
+from graphmem.errors import BadInput, Refused, Unavailable
+from graphmem.ledger.codec import complaint
+from graphmem.ledger.row import entry
+from graphmem.machine import session_board
+from graphmem.model import Constraint, Decision, Session
+from graphmem.model.blackboard import Blackboard
+from graphmem.model.field import parse_time
+from graphmem.names import mark, slug
+from graphmem.rules.task_states import refuse_move
+from graphmem.runtime import Store
+from graphmem.usecase.records import change
+from graphmem.usecase.records.validation import build, changed, keyed, refuse_no_slug
+
+MOST_OF_A_NAME = 90  # characters of a session in the name of its record
+Change = Callable[[Blackboard, datetime], Mapping[str, Any]]
+
+
+def show(store: Store, session: str | None) -> SessionContext:
+    """Return what is current; where nothing is, the empty answer."""
+    with store.reading():
+        return context_of(store, session, board_of(store, session))
+
+
+def board_of(store: Store, session: str | None) -> Blackboard:
+    """Return the blackboard of a session; where it is damaged that is said, and it is as if empty."""
+    if session is not None:
+        refuse_no_slug("session", session)
+    board, wrong = session_board.read(session_board.path_of(store.layout.state, session))
+    if wrong:
+        store.say_once(wrong)
+    return board
+
+
+def context_of(store: Store, session: str | None, board: Blackboard) -> SessionContext:
+    """Return a blackboard with the decisions and constraints that it goes with."""
+    used = set(board.session.used)
+    return SessionContext(
+        current_task=board.task,
+        recent_decisions=[Listed(ref=one.ref, record=one) for one in decisions(store, session, used)],
+        active_constraints=[Listed(ref=one.ref, record=one) for one in constraints(store, session, used)],
+        user_preferences=board.preferences,
+        session=board.session,
+    )
+
+
+def decisions(store: Store, session: str | None, used: Collection[str] = ()) -> list[Decision]:
+    """Return the ten newest decisions: of a named session those of its own, and those that it uses by name."""
+    numbers = [number for number, *_ in list(store.catalog.live_rows("decision"))]
+    found = [one for one in store.catalog.records(numbers).values() if isinstance(one, Decision)]
+    own = [one for one in found if session is None or one.session == session or one.key_ref in used]
+    return sorted(own, key=lambda one: (one.created_at, one.ref), reverse=True)[:RECENT_DECISIONS]
+
+
+def constraints(store: Store, session: str | None, used: Collection[str] = ()) -> list[Constraint]:
+    """Return the constraints that hold now: those of everybody, those of a named session, and those that it uses."""
+    numbers = [number for number, *_ in list(store.catalog.live_rows("constraint"))]
+    found = [one for one in store.catalog.records(numbers).values() if isinstance(one, Constraint)]
+    now = store.now()
+    return sorted(
+        (one for one in found if one.holds(now) and (one.session in (None, session) or one.key_ref in used)),
+        key=lambda one: one.ref,
+    )
+
+
+def update(store: Store, session: str | None, change: Change) -> SessionContext:
+    """Change the blackboard of a session, and archive the constraints that expired."""
+    with store.writing():
+        now = store.now()
+        before = board_of(store, session)
+        values = before.model_dump(mode="json") | dict(change(before, now))
+        begun = values["session"].get("started_at") or now
+        values["session"] = {**values["session"], "started_at": begun, "last_updated": now}
+        try:
+            after = Blackboard.model_validate(values)
+        except ValidationError as error:
+            message, expected = complaint(error)
+            raise BadInput(f"session: {message}", hint=expected) from None
+        as_record(after, session, now)  # what could not be kept at its end is refused now
+        drop_expired(store, now)
+        try:
+            session_board.write(session_board.path_of(store.layout.state, session), after)
+        except OSError as error:
+            raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
+        return context_of(store, session, after)
+
+
+def drop_expired(store: Store, now: datetime) -> None:
+    """Archive the constraints that expired."""
+    expired = [one for one in store.catalog.of_kind(Constraint).values() if not one.holds(now)]
+    values = {"archived_at": now, "archive_reason": "expired"}
+    if expired:
+        store.ledger.commit([entry(changed(one, values, now), store.ledger.symmetric) for one in expired])
+
+
+def start(store: Store, session: str | None, *, conversation: str | None, task: str | None) -> SessionContext:
+    """Begin a session anew; one under way that did anything is ended first. The preferences of the user stay."""
+    under_way = board_of(store, session)
+    if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
+        store.say_once(f"ended {end(store, session).ref}")
+
+    def begun(before: Blackboard, now: datetime) -> dict[str, Any]:
+        made = {"description": task, "started_at": now} if task else None
+        return {"task": made, "session": {"started_at": now, "conversation": conversation}}
+
+    return update(store, session, begun)
+
+
+def work_on(store: Store, session: str | None, fields: Mapping[str, Any]) -> SessionContext:
+    """Say what is being worked on, or how it stands; a new description begins a new task."""
+
+    def tasked(before: Blackboard, now: datetime) -> dict[str, Any]:
+        given = {name: value for name, value in fields.items() if value is not None}
+        if before.task is None and "description" not in given:
+            raise Refused("no task is current", hint='say what it is: graphmem session task "add a login page"')
+        is_new = before.task is None or given.get("description") not in (None, before.task.description)
+        if not is_new and before.task is not None:
+            refuse_move(before.task.status, given.get("status", before.task.status))
+        old = {"started_at": now} if is_new or before.task is None else before.task.but()
+        return {"task": {**old, **given}}
+
+    return update(store, session, tasked)
+
+
+def prefer(store: Store, session: str | None, values: Mapping[str, str | None]) -> SessionContext:
+    """Note how the user wants to work; None takes a wish back."""
+    return update(store, session, lambda before, now: {"preferences": before.preferences.model_dump() | dict(values)})
+
+
+def note(store: Store, session: str | None, *, messages: int | None, conversation: str | None,
+         skills: Collection[str], used: Collection[str]) -> SessionContext:  # fmt: skip
+    """Note how far the session has come, and what it used."""
+
+    def noted(before: Blackboard, now: datetime) -> dict[str, Any]:
+        keys = [store.catalog.stored(store.resolve(ref)).key_ref for ref in used]
+        current = before.session
+        return {"session": current.but(
+            messages=messages, conversation=conversation, skills=sorted({*current.skills, *skills}),
+            used=sorted({*current.used, *keys}),
+        )}  # fmt: skip
+
+    return update(store, session, noted)
+
+
+def decide(store: Store, session: str | None, decision: str, *, reasoning: str | None, task: str | None,
+           key: str | None) -> Changed:  # fmt: skip
+    """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
+    with store.reading() as catalog:
+        current = board_of(store, session).task
+        named = task or (current.id if current else None)
+        known = catalog.known({named, f"task/{named}"}) if named else {}
+        ref = catalog.stored(min(known.values())).key_ref if known else named
+    fields = {"decision": decision, "reasoning": reasoning, "task": ref, "session": session, "name": key}
+    return change.add(store, "decision", fields)
+
+
+def constrain(store: Store, session: str | None, constraint: str, *, source: str | None, expires_at: str | None,
+              key: str | None) -> Changed:  # fmt: skip
+    """Record a constraint, for everybody or for a named session."""
+    if expires_at is not None:
+        refuse_past(expires_at, store.now())
+    fields = {"constraint": constraint, "source": source, "expires_at": expires_at, "session": session, "name": key}
+    return change.add(store, "constraint", fields)
+
+
+def refuse_past(time: str, now: datetime) -> None:
+    """Raise ``BadInput`` for a time that is none, or that is over."""
+    try:
+        expires = parse_time(time)
+    except ValueError as error:
+        raise BadInput(f"constraint: {time!r} is no time", hint=str(error)) from None
+    if expires <= now:
+        raise BadInput(f"constraint: {time!r} is over", hint="a time that is still to come")
+
+
+def as_record(board: Blackboard, session: str | None, now: datetime) -> Session:
+    """Return what a session that ends leaves behind."""
+    current = board.session
+    made = build("session", {
+        "name": name_of(board, session, now), "started_at": current.started_at, "ended_at": now,
+        "task": board.task.description if board.task else None, "conversation": current.conversation,
+        "messages": current.messages or None, "skills": current.skills or None, "used": current.used or None,
+    }, now)  # fmt: skip
+    assert isinstance(made, Session)
+    return made
+
+
+def name_of(board: Blackboard, session: str | None, now: datetime) -> str:
+    """Return the name of a session that ends: with a mark, for other clones end sessions of the same name."""
+    about = board.task.description if board.task else ""
+    content = f"{board.model_dump_json()}\n{now}"
+    return (
+        f"{board.session.started_at:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{mark(content)}"
+    )
+
+
+def end(store: Store, session: str | None) -> Changed:
+    """End the session: what it was and used becomes a record, and nothing is current any more."""
+    with store.writing() as catalog:
+        now, board = store.now(), board_of(store, session)
+        if board.session.started_at is None:
+            raise Refused(
+                f"no session {session!r} is under way" if session else "no session is under way",
+                hint="graphmem session start",
+            )
+        made = keyed(catalog, as_record(board, session, now))
+        store.ledger.commit([entry(made, store.ledger.symmetric)])
+        path = session_board.path_of(store.layout.state, session)
+        try:
+            if board.preferences.model_dump(exclude_none=True):
+                session_board.write(path, Blackboard(preferences=board.preferences))
+            else:
+                session_board.remove(path)
+        except OSError as error:  # the record is written: the session has ended
+            store.say_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
+        return Changed(ref=made.ref, action="created", record=made)

@@ -1,0 +1,124 @@
+"""
+Ran: what a run of a command teaches, without a model (docs/guides/running-tests.md).
+
+A run that fails begins an episode of its command in a session; a run that passes ends it. What was shown in between and
+may have fixed a failure is then reported as having helped, once an episode.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+
+from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
+from graphmem.contract.match import Matched, MatchedLog
+from graphmem.contract.test_runs import Ran
+from graphmem.errors import Locked
+from graphmem.ledger.row import entry
+from graphmem.machine.failed_runs import Episode, Episodes, changing, read
+from graphmem.model import Failure
+from graphmem.rules.fixes import fixes
+from graphmem.rules.signature import errors
+from graphmem.runtime import Store
+from graphmem.usecase.records.feedback import prepared
+from graphmem.usecase.retrieval.match import match
+from graphmem.usecase.retrieval.traversal import solving
+
+SURE = frozenset(
+    {"line", "match", "signature"}
+)  # evidence that it was this very failure; what is alike is shown, not counted
+
+
+def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str | None,
+        task: str | None, name: str | None) -> Ran:  # fmt: skip
+    """Take a run of a command: show what is known of its failure, or settle the failures before its pass."""
+    key, now = key_of(store, command, folder=folder, session=session, name=name), store.now()
+    if status != 0:
+        return failed(store, key, now, status, match(store, log))
+    if key not in read(store.layout.runs, now, store.say_once):
+        return Ran(status=status)
+    return passed(store, key, now, task)
+
+
+def episodes_of(store: Store, now: datetime) -> AbstractContextManager[Episodes]:
+    """Return a block that is alone with what failed lately, and writes what it changes."""
+    return changing(
+        store.layout.runs, store.local / "runs.lock", store.settings.store.lock_timeout, now, store.say_once
+    )
+
+
+def failed(store: Store, key: str, now: datetime, status: int, log: MatchedLog) -> Ran:
+    """Begin an episode, or go on with it: keep what is shown, and what is not known."""
+    shown = {hit.record.key_ref: remedies(hit) for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)}
+    unknown = [] if shown else log.unknown[:OFFERED_ERRORS]
+    before = Episode(id=store.new_id(), at=now)
+    try:
+        with episodes_of(store, now) as episodes:
+            before = episodes.get(key) or before
+            if shown or unknown or key in episodes:
+                kept = list(dict.fromkeys([*before.unknown, *unknown]))[:OFFERED_ERRORS]
+                episodes[key] = Episode(id=before.id, at=now, shown={**before.shown, **shown}, unknown=kept)
+    except (OSError, Locked) as error:  # what is known is shown all the same
+        why = error.strerror if isinstance(error, OSError) else error.message
+        store.say_once(f"{store.layout.runs} is not written, so a pass does not credit these fixes: {why}")
+    again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
+    return Ran(status=status, log=log, again=again)
+
+
+def key_of(store: Store, command: Sequence[str], *, folder: Path, session: str | None, name: str | None) -> str:
+    """Return what runs that settle each other share: the session, and a name, or the words and where they were run."""
+    place = str(folder.relative_to(store.layout.root)) if folder.is_relative_to(store.layout.root) else str(folder)
+    what = [session, name] if name else [session, place, *command]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()  # a command line may hold a secret
+
+
+def is_counted(hit: Matched) -> bool:
+    """Tell whether a pass says something about a failure: it was this one, and it does not come and go by itself."""
+    return hit.by in SURE and isinstance(hit.record, Failure) and not hit.record.flaky
+
+
+def remedies(hit: Matched) -> list[str]:
+    """Return what may fix a failure, as it was shown: itself where it says how, and the strongest pattern."""
+    own = [hit.record.key_ref] if hit.fixes else []
+    return [*own, *(found.record.key_ref for found in hit.solved_by[:1])]
+
+
+def passed(store: Store, key: str, now: datetime, task: str | None) -> Ran:
+    """End an episode: report what helped, and return what is left to be recorded by somebody who knows."""
+    with episodes_of(store, now) as episodes:
+        episode = episodes.pop(key, None)
+        if episode is None:  # another run passed meanwhile
+            return Ran(status=0)
+        remedied = list(dict.fromkeys(ref for refs in episode.shown.values() for ref in refs))
+        helped = credited(store, remedied, task or f"ran/{episode.id}")
+    with store.reading(with_clues=True) as catalog:
+        unknown = [text for text in episode.unknown if not catalog.with_errors(exact_keys(text))]
+        bare = catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
+        solved = solving(catalog, bare)
+        unfixed = sorted(
+            found.ref
+            for number, found in catalog.records(bare).items()
+            if isinstance(found, Failure) and not (fixes(found) or found.is_archived or number in solved)
+        )
+    return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
+
+
+def exact_keys(text: str) -> set[str]:
+    """Return what finds the failures with this very error."""
+    return {key for error in errors([text]) for key in error.exact_keys}
+
+
+def credited(store: Store, refs: Collection[str], task: str) -> list[str]:
+    """Report that memories helped with a task; what somebody reported on that task stays, what is gone is left out."""
+    if not refs:
+        return []
+    with store.writing() as catalog:
+        numbers = catalog.known(refs)
+        reports = [prepared(store, {"ref": ref, "helped": True, "task": task}) for ref in numbers]
+        made = [(report, action) for report, action in reports if action == "created"]
+        if made:
+            store.ledger.commit([entry(report, ()) for report, _ in made])
+        names = catalog.refs(numbers.values())
+        return [names[numbers[report.ref]] for report, _ in made]

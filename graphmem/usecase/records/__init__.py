@@ -1,0 +1,1 @@
+"""Operations on records, relations and reports."""

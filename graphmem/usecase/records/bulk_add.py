@@ -1,0 +1,319 @@
+"""Bulk: rows of any kind in any order, all or none."""
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from graphmem import safe_files
+from graphmem.catalog.entry import Entry
+from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
+from graphmem.contract.records import BulkAdded
+from graphmem.errors import BadInput, GraphmemError, Refused
+from graphmem.ledger.codec import checked, finding
+from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
+from graphmem.model import MODELS, Fact, Feedback, Insight, Purge, Record, Relation, Session, Task
+from graphmem.model.field import format_time
+from graphmem.model.record import Row
+from graphmem.names import row_id
+from graphmem.ndjson import BadLine, decode, read_input, refuse_long
+from graphmem.process.collector import uncollected
+from graphmem.rules.limits import refuse_blank, refuse_oversize
+from graphmem.rules.plan import refuse_cycle
+from graphmem.runtime import Store
+from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
+from graphmem.usecase.records.bulk_rows import Given, Intake, add_record, guarded, key_of
+from graphmem.usecase.records.events import put_fact, task_key
+from graphmem.usecase.records.relations import known_relation, refuse_ends
+from graphmem.usecase.records.validation import changed, holder_of, identified, keyed
+
+RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
+REPORT_EVERY = 5_000  # lines between two reports of progress
+
+
+def bulk_add(
+    store: Store, lines: Iterable[bytes], name: str, *, dedup: bool, skip_invalid: bool, verbose: bool
+) -> BulkAdded:
+    """
+    Add rows of any kind, in any order, all or none.
+
+    Args:
+        lines: NDJSON; required fields are enough, an edge may come before its ends.
+        name: of the input, for messages.
+        dedup: merge near-duplicates; edges of the input follow what was merged.
+        skip_invalid: take the good lines and keep the bad ones in ``state/rejects.ndjson``.
+        verbose: answer with what became of each record.
+    """
+    given_lines = read_input(lines, sys.maxsize if skip_invalid else MOST_BAD_ROWS)
+    if dedup:
+        embed_input(store, given_lines)
+    with store.writing(), uncollected():
+        scopes = frozenset(store.catalog.scopes())
+        intake = Intake(store, name, store.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid)
+        rows = read_lines(intake, given_lines)
+        records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
+        numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
+        intake.there = frozenset(store.catalog.files_of(numbers, "record"))
+        if dedup:
+            add_without_repeats(intake, records)
+        else:
+            for given in records:
+                guarded(intake, given, add_record)
+        settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
+        for given in records:
+            if isinstance(given.record, Insight | Session):
+                guarded(intake, given, settle_references)
+        refuse_cycles(intake)
+        add_edges(intake, [given for given in rows if given.is_edge])
+        for given in rows:
+            if isinstance(given.record, Feedback | Fact | Purge):
+                guarded(intake, given, add_fact)
+        if intake.findings and not skip_invalid:
+            raise bad_input(intake)
+        store.ledger.commit(list(intake.puts.values()))
+        keep_rejects(intake)
+    return BulkAdded.model_validate(
+        {**intake.counts, "relations": intake.relations, "updates": intake.updates, "results": intake.results}
+    )
+
+
+def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
+    """Return the rows of the input that are whole and of a kind that there is."""
+    rows: list[Given] = []
+    now = format_time(intake.store.now())
+    for place, raw in enumerate(lines, 1):
+        line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
+        if not line.strip():
+            continue
+        try:
+            refuse_long(line)
+            row = decode(line)
+            if row.get("created_at") is None:
+                is_older = row.get("kind") == "experience" and row.get("recorded_at")
+                row["created_at"] = row["recorded_at"] if is_older else now
+            if row.get("kind") != "relation":
+                if row.get("name") is None and row.get("key") is None:
+                    intake.unnamed.add(place)
+                complete(intake, row)
+            record = None if is_plain_edge(row) else checked(model_of(row), row, line)
+            if record is not None:
+                refuse_blank(type(record), record.to_row())
+                refuse_oversize(record)
+            rows.append(Given(place, line, row, record))
+        except BadLine as bad:
+            intake.findings.append(finding(bad, intake.name, place))
+            intake.rejects.append(line)
+        except GraphmemError as error:
+            intake.refuse(Given(place, line, {}, None), error.message, error.hint)
+        if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
+            raise bad_input(intake)
+        if place % REPORT_EVERY == 0:
+            intake.store.progress("reading", place, 0)
+    return rows
+
+
+def complete(intake: Intake, row: Row) -> None:
+    """Give a row with its time the other defaults that a file would have: a name made from its text, an id."""
+    kind = row.get("kind")
+    if kind == "feedback":
+        row["at"] = row.get("at") or row["created_at"]
+        if not row.get("task"):
+            row["id"] = row.get("id") or intake.store.new_id()
+    elif kind in ("run", "event"):
+        row["at"] = row.get("at") or row["created_at"]
+        if kind == "event":
+            row["id"] = row.get("id") or intake.store.new_id()
+    elif kind in ("lesson", "insight") and is_running_number(intake, row):
+        aliases = row.get("aliases")
+        row["aliases"] = [*(aliases if isinstance(aliases, list) else []), row.pop("name")]
+        complete(intake, row)
+    elif isinstance(kind, str) and named_from(kind):
+        complete_names(intake, kind, row)
+
+
+def complete_names(intake: Intake, kind: str, row: Row) -> None:
+    """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
+    catalog, name, key = intake.store.catalog, row.get("name"), row.get("key")
+    if name is None:
+        made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
+        assert isinstance(made, Record)
+        holder = holder_of(catalog, kind, str(key)) if key is not None else None
+        made = identified(catalog, made, intake.names)
+        intake.names.setdefault(made.ref, made.key_ref)
+        row["name"], row["key"] = holder.name if holder else made.name, key or made.key
+    elif key is None and kind in intake.scopes and isinstance(name, str):
+        row["key"] = catalog.key_of_name(kind, name) or name
+
+
+def is_running_number(intake: Intake, row: Row) -> bool:
+    """Tell whether a name is a number of an older file, such as m-001: two branches would give the same one."""
+    name = row.get("name")
+    is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
+    return is_number and intake.store.catalog.lookup(str(row["kind"]), str(name)) is None
+
+
+def named_from(kind: str) -> str:
+    """Return the field that a record of a kind is named from; empty where it has to be named."""
+    model = MODELS.get(kind)
+    return model.named_from if model is not None and issubclass(model, Record) else ""
+
+
+def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
+    """Name what tasks belong to and need by key; one that is refused is taken back, and so is what needs it."""
+    refused = -1
+    while refused < len(intake.findings):
+        refused = len(intake.findings)
+        for given in rows:
+            if isinstance(given.record, Task) and given.record.key_ref in intake.records:
+                guarded(intake, given, settle_task)
+
+
+def settle_task(intake: Intake, given: Given) -> None:
+    """Name the campaign and the parents of a task by key; each has to be there or in the input."""
+    assert isinstance(given.record, Task)
+    task: Record = given.record
+    task = intake.records.get(task.key_ref, task)
+    assert isinstance(task, Task)
+    known = {ref: key_of(intake, ref) for ref in (task.campaign, *task.depends)}
+    for ref, key in known.items():
+        if key is None:
+            intake.take_back(task)
+            raise BadInput(
+                f"task {task.name} names {ref!r}, which is neither there nor in the input", hint="a reference"
+            )
+    depends = sorted(str(known[ref]) for ref in task.depends)
+    if known[task.campaign] != task.campaign or list(task.depends) != depends:
+        task = task.model_copy(update={"campaign": known[task.campaign], "depends": tuple(depends)})
+        intake.records[task.key_ref] = task
+        intake.put(task)
+
+
+def settle_references(intake: Intake, given: Given) -> None:
+    """Name what a record refers to by key."""
+    assert isinstance(given.record, Record)
+    if (record := intake.records.get(given.record.key_ref)) is None:
+        return
+    try:
+        settled = keyed(intake.store.catalog, record, intake.handles)
+    except BadInput:
+        intake.take_back(record)
+        raise
+    if settled is not record:
+        intake.records[record.key_ref] = settled
+        intake.put(settled)
+
+
+def refuse_cycles(intake: Intake) -> None:
+    """Raise ``Refused`` where tasks of the input wait for each other, or for tasks that wait for them."""
+    given = {key: record for key, record in intake.records.items() if isinstance(record, Task)}
+    if not given:
+        return
+    catalog = intake.store.catalog
+    there = (catalog.stored(number) for number, *_ in list(catalog.live_rows("task")))
+    tasks = {**{task.key_ref: task for task in there if isinstance(task, Task)}, **given}
+    refuse_cycle({key: task.depends for key, task in tasks.items()})
+
+
+def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
+    """Take in edges: their ends by key, in order where they are symmetric."""
+    made: list[tuple[Given, Entry]] = []
+    for given in rows:
+        try:
+            made.append((given, settle_edge(intake, given)))
+        except (BadInput, Refused) as error:
+            intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
+    there = intake.store.catalog.files_of([fresh.id for _, fresh in made], "relation")
+    for given, fresh in made:
+        is_first = intake.firsts.setdefault(fresh.id, given) is given
+        if not is_first and intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
+            continue
+        intake.relations += 1
+        if fresh.id in there:
+            guarded(intake, given, lambda intake, given, number=fresh.id: change_edge(intake, given, number))
+        else:
+            intake.puts[fresh.id] = fresh
+
+
+def settle_edge(intake: Intake, given: Given) -> Entry:
+    """Return an edge of the input as a row of the ledger."""
+    row, handles = given.row, intake.handles
+    kind, source, target = row["type"], row["from"], row["to"]
+    source, target = handles.get(source) or end_of(intake, source), handles.get(target) or end_of(intake, target)
+    pair = (kind, source[: source.find("/")], target[: target.find("/")])
+    made = intake.pairs.get(pair)
+    if made is None:
+        made = known_relation(intake.store.catalog.vocabulary, kind)
+        refuse_ends(made, source, target)
+        intake.pairs[pair] = made
+    if source == target:
+        raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
+    if target < source and made.symmetric:
+        source, target = target, source
+    if given.record is None:
+        created = time_text(row["created_at"])
+        if source != row["from"] or target != row["to"] or created != row["created_at"]:
+            row = {**row, "from": source, "to": target, "created_at": created}
+        return plain_edge(row, intake.symmetric)
+    assert isinstance(given.record, Relation)
+    return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
+
+
+def end_of(intake: Intake, ref: str) -> str:
+    """Return the reference by key of an end of an edge."""
+    key = key_of(intake, ref)
+    if key is None:
+        raise BadInput(f"{ref!r} is neither there nor in the input", hint="the reference of a record",
+                       details={"code": "dangling"})  # fmt: skip
+    return key
+
+
+def change_edge(intake: Intake, given: Given, number: int) -> None:
+    """Change an edge that is there: given values replace, sources are united."""
+    existing = intake.store.catalog.relation(number)
+    assert existing is not None
+    values: dict[str, Any] = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
+    if isinstance(given.record, Relation):
+        values["sources"] = sorted({*existing.sources, *given.record.sources})
+    after = changed(existing, values, intake.store.now())
+    if after is not existing:
+        intake.put(after)
+
+
+def add_fact(intake: Intake, given: Given) -> None:
+    """Take in a report, a run or an event, with what it is about by key."""
+    fact = given.record
+    if isinstance(fact, Feedback):
+        key = key_of(intake, fact.ref)
+        if key is None:
+            raise BadInput(f"{fact.ref!r} is neither there nor in the input", hint="the reference of a memory")
+        fact = fact.model_copy(update={"ref": key, "task": task_key(intake.store.catalog, fact.task)})
+    assert fact is not None
+    made = put_fact(intake.store.catalog, keyed(intake.store.catalog, fact, intake.handles), intake.symmetric)
+    if intake.is_again(given, made.entry.id):
+        return
+    intake.counts[made.action] += 1
+    if made.action != "unchanged":
+        intake.puts[made.entry.id] = made.entry
+
+
+def bad_input(intake: Intake) -> BadInput:
+    """Return the error that names every bad line, up to a hundred and then a count."""
+    found = sorted(intake.findings, key=lambda finding: finding.line or 0)
+    shown = "\n".join(str(finding) for finding in found[:MAX_FINDINGS])
+    more = f"\nand {len(found) - MAX_FINDINGS:,} more" if len(found) > MAX_FINDINGS else ""
+    return BadInput(
+        f"{len(found):,} bad rows, nothing was changed:\n{shown}{more}",
+        hint="mend them, or take the good ones with --skip-invalid",
+        details={"findings": [finding.model_dump() for finding in found[:MAX_FINDINGS]], "total": len(found)},
+    )
+
+
+def keep_rejects(intake: Intake) -> None:
+    """Write the lines that were left aside where they can be looked at, and say so."""
+    if intake.rejects:
+        state = intake.store.layout.state
+        with safe_files.folder(state, make=True):
+            safe_files.write(state / "rejects.ndjson", b"\n".join([*intake.rejects, b""]))
+        intake.store.say_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
+        for finding in intake.findings[:MAX_FINDINGS]:
+            intake.store.say_once(str(finding))

@@ -1,0 +1,287 @@
+"""Capture: add a record, change it, rename it, archive it, bring it back."""
+
+import contextlib
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from graphmem.catalog.catalog import Catalog, shown_as
+from graphmem.contract.records import Action, Changed
+from graphmem.errors import GraphmemError, Refused
+from graphmem.ledger.row import entry
+from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, Memory, Record, Task
+from graphmem.names import collapsed, row_id
+from graphmem.rules.dedup import same_memory
+from graphmem.runtime import Store
+from graphmem.shell import command
+from graphmem.usecase.learning.experiences import as_allowed, refuse_chance
+from graphmem.usecase.records.citations import pinned
+from graphmem.usecase.records.duplicates import (
+    NOVEL,
+    Likeness,
+    aside_fields,
+    find_alike,
+    merged,
+    variant_edge,
+    variants_of,
+    with_alternates,
+)
+from graphmem.usecase.records.validation import (
+    SHOWN,
+    build,
+    changed,
+    identified,
+    keyed,
+    known_type,
+    refuse_archived,
+    refuse_no_slug,
+    refuse_taken,
+    taken,
+    united,
+)
+
+NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
+
+
+def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = True, dry_run: bool = False,
+        replace: bool = False) -> Changed:  # fmt: skip
+    """
+    Add a record, or change the one that has its key.
+
+    Args:
+        kind: of a record that is no task and no fact.
+        fields: by their names in a row; but for an entity, one without a name is given one.
+        dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
+        dry_run: say what would be done, and do nothing.
+        replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    is_named = "name" in given
+    given |= with_hashes(store, given)
+    if dedup:
+        prepare(store, kind, given)
+    with store.writing() as catalog:
+        if kind == "entity":
+            known_type(catalog, str(given.get("type")))
+        elif is_named:
+            refuse_no_slug(kind, str(given["name"]))
+        made = build(kind, {"name": "unnamed", **given}, store.now())
+        assert isinstance(made, Record)
+        made = keyed(catalog, identified(catalog, made, is_named=is_named))
+        given |= {field: getattr(made, field) for field in made.references if field in given}
+        if isinstance(made, Insight):
+            refuse_chance(store, made)
+        number = row_id(made.key_ref)
+        if catalog.has(number):
+            return add_again(store, number, made, given, dry_run=dry_run)
+        likeness = find_alike(store, made) if dedup and isinstance(made, Memory) else NOVEL
+        if likeness.same is not None:
+            return merge(store, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
+        holder = catalog.lookup(made.scope, made.name)
+        if holder is None:
+            return create(store, made, likeness, dry_run=dry_run)
+        if not replace:
+            raise taken(catalog, holder, made.name, may_replace=True)
+        refuse_others_advice(catalog.stored(holder), made)
+        return rewrite(store, holder, made, given, dry_run=dry_run)
+
+
+def refuse_others_advice(older: Record, made: Record) -> None:
+    """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
+    advice = getattr(older, "fix", None)
+    if advice and getattr(made, "fix", None) is None and not same_memory(older.identity_text, made.identity_text):
+        archive = command("graphmem", "forget", older.ref)
+        raise Refused(
+            f"{older.ref} has the fix of another text: {collapsed(advice)[:SHOWN]!r}",
+            hint=f"give --fix as well, or give another name and archive that one: {archive}",
+        )
+
+
+def add_again(store: Store, number: int, made: Record, given: Mapping[str, Any], *, dry_run: bool) -> Changed:
+    """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
+    older = store.catalog.stored(number)
+    if isinstance(older, Campaign) and older.status != "active":
+        raise Refused(
+            f"{store.catalog.refs([number])[number]} has this objective and is {older.status}",
+            hint="say in the objective what is new, and add that as a campaign of its own",
+        )
+    if older.identity:
+        refuse_other_holder(store.catalog, number, made)
+    if isinstance(older, Constraint) and not older.holds(store.now()):
+        values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
+        return put(store, number, values, "restored", dry_run=dry_run)
+    return rewrite(store, number, made, given, but=older.identity, dry_run=dry_run)
+
+
+def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
+    """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
+    holder = catalog.lookup(made.scope, made.name)
+    if holder not in (None, number):
+        raise taken(catalog, holder, made.name)
+
+
+def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (),
+            dry_run: bool) -> Changed:  # fmt: skip
+    """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
+    refuse_archived(store.catalog, number)
+    older = store.catalog.stored(number)
+    texts = aside_fields(type(older))
+    changes = {name: value for name, value in united(older, given).items() if name not in texts}
+    if older.identity:
+        alias = made.name if "name" in given else None
+        is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
+        changes |= merged(older, made, alias=alias, newer=texts - set(but) if is_current else ())
+    return put(store, number, changes, "updated", dry_run=dry_run)
+
+
+def prepare(store: Store, kind: str, given: Mapping[str, Any]) -> None:
+    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is said later."""
+    if not issubclass(MODELS[kind], Memory):
+        return
+    with contextlib.suppress(GraphmemError):
+        store.sync()
+        store.add_clues()
+        made = build(kind, {"name": "unnamed", **given}, NEVER)
+        store.embed_ahead([made.search_text] if isinstance(made, Memory) else ())
+
+
+def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the cites that are given with the hashes of what stands there now."""
+    cites = given.get("cites")
+    if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
+        return {}  # it is refused by the model
+    return {"cites": pinned(store, cites)}
+
+
+def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> Changed:
+    """Store a new record, with its edges to the variants of it that were found."""
+    symmetric = store.ledger.symmetric
+    made, going = as_allowed(store, made) if isinstance(made, Experience) else (made, [])
+    puts = [entry(made, symmetric), *going]
+    others = store.catalog.records([number for number, _ in likeness.variants])
+    for number, similarity in likeness.variants:
+        puts.append(entry(variant_edge(made, store.catalog.stored(number), similarity), symmetric))
+    variants = variants_of(made, likeness, others)
+    if not dry_run:
+        store.ledger.commit(puts)
+    return Changed(ref=made.ref, action="created", similarity=likeness.similarity, variants=variants, record=made)
+
+
+def merge(store: Store, likeness: Likeness, made: Record, *, is_named: bool, replace: bool, dry_run: bool) -> Changed:
+    """Merge a new record into the one it repeats; no text is lost."""
+    assert likeness.same is not None
+    refuse_other_holder(store.catalog, likeness.same, made)
+    older = store.catalog.stored(likeness.same)
+    newer = aside_fields(type(older)) if replace else ()
+    changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
+    answer = put(store, likeness.same, changes, "merged", dry_run=dry_run)
+    return answer.model_copy(
+        update={"action": "merged", "merged_into": answer.ref, "merged_by": likeness.by,
+                "similarity": likeness.similarity}
+    )  # fmt: skip
+
+
+def shown(store: Store, number: int, record: Record) -> Record:
+    """Return a record as answers show it, with the values of ``record``."""
+    now = store.catalog.records([number])[number]
+    counts = {name: getattr(now, name) for name in ("helped", "failed", *now.counted) if hasattr(now, name)}
+    (named,) = store.catalog.named([record])
+    return shown_as(named, named.name, 0, 0).model_copy(update=counts)
+
+
+def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *, dry_run: bool = False) -> Changed:
+    """Write changed values of a record; where they change nothing, nothing is written."""
+    before = store.catalog.stored(number)
+    after = changed(before, changes, store.now())
+    if after is not before and not dry_run:
+        store.ledger.commit([entry(after, store.ledger.symmetric)])
+    record = shown(store, number, after)
+    return Changed(ref=store.catalog.refs([number])[number] if not dry_run else record.ref,
+                   action="unchanged" if after is before else action, record=record,
+                   set_aside=[found for found in after.alternates if found not in before.alternates])  # fmt: skip
+
+
+def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
+         dry_run: bool = False) -> Changed:  # fmt: skip
+    """Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away."""
+    fields = {**fields, **with_hashes(store, fields)}
+    with store.writing() as catalog:
+        number = store.resolve(ref)
+        record = catalog.stored(number)
+        refuse_fact(record)
+        known = set(type(record).model_fields) - set(FIXED) - record.fixed - record.counted
+        changes = {name: value for name, value in fields.items() if value is not None}
+        for name in (*changes, *unset):
+            if name not in known and name not in (record.__pydantic_extra__ or {}):
+                raise Refused(
+                    f"{record.ref} has no field {name!r} that edit changes", hint=f"it has: {', '.join(sorted(known))}"
+                )
+        if tag or untag:
+            if "tags" not in known:
+                raise Refused(f"a {record.kind} has no tags")
+            changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
+        changes |= dict.fromkeys(unset)
+        refuse_archived(catalog, number)
+        return put(store, number, swapped(record, changes), "updated", dry_run=dry_run)
+
+
+def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changes of a record; an alternate that becomes the current text changes places with it."""
+    known = {(found.field, found.text) for found in record.alternates}
+    swaps = {name: value for name, value in changes.items() if isinstance(value, str) and (name, value) in known}
+    return changes | with_alternates(record, swaps)
+
+
+FIXED = ("helped", "failed", "kind", "key", "name", "created_at", "edited", "aliases", "campaign", "depends",
+         "archived_at", "archive_reason", "superseded_by", "alternates")  # fmt: skip
+
+
+def rename(store: Store, ref: str, name: str) -> Changed:
+    """Give a record another name; the old one stays findable as an alias."""
+    with store.writing() as catalog:
+        number = store.resolve(ref)
+        record = catalog.stored(number)
+        refuse_fact(record)
+        scope, slash, bare = name.partition("/")
+        if slash and scope == record.scope and not isinstance(record, Entity | Task):
+            name = bare
+        if isinstance(record, Task) and not name.startswith(record.name.rpartition("/")[0] + "/"):
+            name = f"{record.name.rpartition('/')[0]}/{name}"
+        if not isinstance(record, Entity | Task):
+            refuse_no_slug(record.kind, name)
+        if name == record.name:
+            return Changed(ref=record.ref, action="unchanged", record=shown(store, number, record))
+        refuse_taken(catalog, record.scope, name, but=number)
+        aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
+        refuse_archived(catalog, number)
+        return put(store, number, {"name": name, "aliases": aliases}, "updated")
+
+
+def forget(store: Store, ref: str, reason: str | None) -> Changed:
+    """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
+    with store.writing() as catalog:
+        number = store.resolve(ref)
+        refuse_fact(catalog.stored(number))
+        if catalog.stored(number).is_archived:
+            return put(store, number, {}, "unchanged")
+        return put(store, number, {"archived_at": store.now(), "archive_reason": reason}, "archived")
+
+
+def restore(store: Store, ref: str) -> Changed:
+    """Bring an archived record back, also a lesson that faded away."""
+    with store.writing() as catalog:
+        number = store.resolve(ref)
+        standing = catalog.standings([number]).get(number)
+        is_faded = standing is not None and standing.is_faded
+        if not catalog.stored(number).is_archived and not is_faded:
+            return put(store, number, {}, "unchanged")
+        changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
+        return put(store, number, changes | ({"restored_at": store.now()} if is_faded else {}), "restored")
+
+
+def refuse_fact(record: Record) -> None:
+    """Raise ``Refused`` for what happened: it is not changed, only taken back."""
+    if isinstance(record, Fact):
+        destroy = command("graphmem", "purge", record.ref)
+        raise Refused(f"{record.ref} is something that happened, which nothing changes",
+                      hint=f"graphmem undo takes a write back, {destroy} destroys")  # fmt: skip

@@ -1,0 +1,170 @@
+"""Near-duplicates: which record a new one repeats, what it resembles, and what a merge of the two keeps."""
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Any, Literal
+
+from graphmem.contract.records import Variant
+from graphmem.model import Memory, Pattern, Record, Relation
+from graphmem.model.field import TEXT_BYTES
+from graphmem.model.record import Alternate, limits
+from graphmem.names import collapsed, row_id
+from graphmem.rules.dedup import are_variants, differing, same_memory
+from graphmem.runtime import Store
+from graphmem.usecase.records.validation import larger_amounts
+
+UNITED_SETS = ("sources", "tags", "files", "cites")
+MOST_ALIKE = 100  # nearest records that are looked at: where there are more, the same text is among the first
+MOST_DIFFERENCES = 6  # named of what makes a new record another
+MOST_VARIANTS = 3  # variants linked to a new record
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What a new record resembles: the record it is, if any, and those that are similar and others."""
+
+    same: int | None = None
+    similarity: float | None = None
+    by: Literal["similarity", "signature"] | None = None
+    variants: tuple[tuple[int, float], ...] = ()
+
+
+NOVEL = Likeness()
+
+
+def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
+    """Return the edge between a new record and one that is similar and another."""
+    source, target = sorted((made.key_ref, other.key_ref))
+    row = {"kind": "relation", "from": source, "type": "variant", "to": target, "created_at": made.created_at}
+    return Relation.model_validate({**row, "similarity": similarity})
+
+
+def find_alike(store: Store, made: Memory) -> Likeness:
+    """Look for the record that a new one repeats, and for those that are only similar."""
+    store.add_clues()
+    repeats = store.catalog.repeating(made, MOST_ALIKE)
+    if store.vectors is None or store.embedder is None:
+        return judge(store, made, {}, repeats, store.catalog.stored)
+    store.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
+    vector = store.vectors.vector_of(made.search_text)
+    bound = store.settings.retrieval.variant_similarity
+    similar = {n: cosine for n, cosine in store.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
+    similar |= {n: float(row @ vector) for n, row in store.vectors.of({row_id(one.key_ref) for one in repeats})}
+    return judge(store, made, similar, repeats, store.catalog.stored)
+
+
+def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Sequence[Memory],
+          record_of: Callable[[int], Record]) -> Likeness:  # fmt: skip
+    """
+    Decide what a new record is.
+
+    Args:
+        cosines: of the records that are at least similar, and of those in ``repeats``, where there is a model.
+        repeats: records with the same error signature.
+        record_of: returns a record by its number.
+    """
+    settings = store.settings.retrieval
+    clipped = {number: max(0.0, min(1.0, cosine)) for number, cosine in cosines.items()}
+    near = sorted(clipped, key=lambda number: (-clipped[number], number))
+    for number in near:
+        if clipped[number] < settings.merge_similarity:
+            break
+        other = record_of(number)
+        if isinstance(other, Memory) and is_same(made, other):
+            return Likeness(number, clipped[number], "similarity")
+    same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
+    if same:
+        return Likeness(same[0], clipped.get(same[0]), "signature")
+    signed = {row_id(other.key_ref) for other in repeats}
+    close = ((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)
+    variants = tuple(
+        islice((pair for pair in close if pair[0] in signed or is_akin(made, record_of(pair[0]))), MOST_VARIANTS)
+    )
+    return Likeness(None, variants[0][1] if variants else None, variants=variants)
+
+
+def is_same(made: Memory, other: Memory) -> bool:
+    """Tell whether two similar memories say the same; patterns also have to advise the same."""
+    if not same_memory(made.subject, other.subject):
+        return False
+    return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
+
+
+def is_akin(made: Memory, other: Record) -> bool:
+    """Tell whether a similar memory is about the same thing, so that a person would call the two variants."""
+    return isinstance(other, Memory) and are_variants(made.subject, other.subject)
+
+
+def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) -> list[Variant]:
+    """Return what a new record is a variant of, each with what tells them apart."""
+    return [
+        Variant(ref=others[number].ref, similarity=similarity, differs=differences(made, others[number]))
+        for number, similarity in likeness.variants
+    ]
+
+
+def differences(made: Record, other: Record) -> list[str]:
+    """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
+    assert isinstance(made, Memory) and isinstance(other, Memory)
+    found = differing(made.subject, other.subject)
+    if isinstance(made, Pattern) and isinstance(other, Pattern):
+        found |= differing(made.insight, other.insight)
+    return sorted(found)[:MOST_DIFFERENCES]
+
+
+def merged(older: Record, made: Record, *, alias: str | None, newer: Container[str] = ()) -> dict[str, Any]:
+    """
+    Return the changes that make ``older`` say what ``made`` says too: sets united, the larger cost, no text lost.
+
+    Args:
+        alias: the name that ``made`` was given; None where it was given none.
+        newer: fields whose text in ``made`` becomes the current one; the older text is kept as an alternate. Of other
+            fields it is the other way round.
+    """
+    changes: dict[str, Any] = {
+        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in UNITED_SETS if hasattr(older, name)
+    }
+    if alias is not None and alias not in (older.name, older.key):
+        changes["aliases"] = sorted({*older.aliases, alias})
+    changes |= larger_amounts(older, made.to_row())
+    for name in ("flaky", "framework"):
+        if getattr(made, name, None) and not getattr(older, name, None):
+            changes[name] = getattr(made, name)
+    aside = []
+    for name in aside_fields(type(older)):
+        new, old = getattr(made, name), getattr(older, name)
+        if new is None or (old is not None and collapsed(new) == collapsed(old)):
+            continue
+        if old is None or name in newer:
+            changes[name] = new
+        else:
+            aside.append(Alternate(field=name, text=new, at=made.created_at))
+    return with_alternates(older, changes, aside)
+
+
+def with_alternates(record: Record, changes: dict[str, Any], aside: Sequence[Alternate] = ()) -> dict[str, Any]:
+    """
+    Return changes of a record with each text that they replace, and the texts in ``aside``, among the alternates.
+
+    An alternate that becomes the current text stays in the list, where answers do not show it: see ``rules.merge``.
+    """
+    replaced = [
+        Alternate(field=name, text=old, at=record.edited.get(name, record.created_at))
+        for name in sorted(aside_fields(type(record)).intersection(changes))
+        if (old := getattr(record, name)) is not None and old != changes[name]
+    ]
+    known = {(found.field, found.text): found for found in record.alternates}
+    added = {(found.field, found.text): found for found in (*replaced, *aside)}
+    kept = tuple(found for _, found in sorted((added | known).items()))
+    return changes if kept == record.alternates else {**changes, "alternates": kept}
+
+
+@cache
+def aside_fields(model: type[Record]) -> frozenset[str]:
+    """Return the fields of a kind whose texts are kept as alternates when others replace them."""
+    if not model.identity:
+        return frozenset()
+    texts = {name for name, limit in limits(model).items() if limit.size == TEXT_BYTES and not limit.items}
+    return frozenset({*texts, "match"}.intersection(model.model_fields))

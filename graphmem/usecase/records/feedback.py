@@ -1,0 +1,117 @@
+"""Feedback: reports that a memory helped or did not, as rows; counts are folds over them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graphmem.constants import MOST_BAD_ROWS
+from graphmem.contract.feedback import BulkReported, Reported
+from graphmem.contract.findings import Finding
+from graphmem.errors import BadInput, NotFound, Refused
+from graphmem.ledger.codec import finding
+from graphmem.ledger.row import entry
+from graphmem.model import Fact, Feedback, Memory
+from graphmem.names import row_id, row_key
+from graphmem.ndjson import BadLine, decode, read_input, refuse_long
+from graphmem.rules.score import help_ratio
+from graphmem.runtime import Store
+from graphmem.usecase.records.events import refuse_other_kind, task_key
+from graphmem.usecase.records.validation import build
+
+
+def feedback(store: Store, ref: str, *, helped: bool, task: str | None) -> Reported:
+    """Report on one memory; with a task, reporting again replaces the report."""
+    with store.writing():
+        made, action = prepared(store, {"ref": ref, "helped": helped, "task": task})
+        if action != "unchanged":
+            store.ledger.commit([entry(made, store.ledger.symmetric)])
+        return reported(store, made, action)
+
+
+def reported(store: Store, made: Feedback, action: str) -> Reported:
+    """Return what is now known of the memory that was reported on."""
+    number = store.resolve(made.ref)
+    record = store.catalog.records([number])[number]
+    counts = (
+        (record.helped, record.failed) if isinstance(record, Memory) else store.catalog.reports([number])[number][:2]
+    )
+    return Reported.model_validate(
+        {
+            "ref": record.ref,
+            "helped": counts[0],
+            "failed": counts[1],
+            "help_ratio": help_ratio(*counts),
+            "action": action,
+        }
+    )
+
+
+def prepared(store: Store, row: Mapping[str, Any]) -> tuple[Feedback, str]:
+    """Return a report with its reference by key, and what storing it does."""
+    number = store.resolve(str(row.get("ref") or ""))
+    record = store.catalog.stored(number)
+    if isinstance(record, Fact):
+        raise Refused(f"{record.ref} is something that happened, no memory", hint="report on a memory that was used")
+    task = row.get("task")
+    task = task_key(store.catalog, str(task) if task else None)
+    fields = {**row, "ref": record.key_ref, "task": task}
+    fields["at"] = row.get("at") or row.get("created_at") or store.now()
+    if not task:
+        fields["id"] = row.get("id") or store.new_id()
+    made = build("feedback", {name: value for name, value in fields.items() if name != "created_at"}, store.now())
+    assert isinstance(made, Feedback)
+    number = row_id(row_key(made.to_row(), ()))
+    refuse_other_kind(store.catalog.fact(number), "feedback")
+    existing = store.catalog.report(number)
+    if existing is None:
+        return made, "created"
+    is_same = existing.helped == made.helped and (not row.get("at") or existing.at == made.at)
+    return made, "unchanged" if is_same else "updated"
+
+
+def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkReported:
+    """Store a batch of reports, all or none; a memory reported twice for one task counts once, the last report."""
+    counts = {"created": 0, "updated": 0, "unchanged": 0}
+    found: dict[int, tuple[Feedback, str]] = {}
+    findings: list[Finding] = []
+    given = read_input(lines, MOST_BAD_ROWS)
+    with store.writing():
+        for place, line in enumerate(given, 1):
+            if not line.strip():
+                continue
+            try:
+                refuse_long(line)
+                made, action = prepared(store, known_fields(decode(line.strip())))
+            except BadLine as bad:
+                findings.append(finding(bad, name, place))
+            except (BadInput, NotFound, Refused) as error:
+                findings.append(bad_report(name, place, error.message, error.hint))
+            else:
+                number = row_id(row_key(made.to_row(), ()))
+                if number in found and not made.task:
+                    findings.append(bad_report(name, place, f"id {made.id!r} stands twice", "each report once"))
+                found[number] = (
+                    made,
+                    found[number][1] if number in found and found[number][1] == "created" else action,
+                )
+        if findings:
+            raise BadInput(f"{len(findings)} of the reports are bad, none was stored: {findings[0]}",
+                           details={"findings": [finding.model_dump() for finding in findings]})  # fmt: skip
+        for _, action in found.values():
+            counts[action] += 1
+        store.ledger.commit([entry(made, ()) for made, action in found.values() if action != "unchanged"])
+    return BulkReported(**counts)
+
+
+def known_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a line of a batch whose required fields are there and of the right type."""
+    if not isinstance(row.get("ref"), str):
+        raise BadLine("field 'ref' is missing", "the reference of the memory", code="bad_row")
+    if not isinstance(row.get("helped"), bool):
+        raise BadLine(f"field 'helped' is {row.get('helped')!r}", "true or false", code="bad_row")
+    return row
+
+
+def bad_report(name: str, place: int, message: str, expected: str | None) -> Finding:
+    """Say what is wrong with a line of a batch."""
+    return Finding(file=name, line=place, column=1, code="bad_row", severity="error", message=message,
+                   expected=expected or "the reference of a memory", fix=None)  # fmt: skip

@@ -1,0 +1,103 @@
+"""Pruning: what is worth least is archived, never destroyed (docs/guides/pruning.md)."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANCE
+from graphmem.contract.records import Pruned, PrunedRecord
+from graphmem.errors import Usage
+from graphmem.ledger.row import entry
+from graphmem.machine.usage import accesses
+from graphmem.model import Experience, Memory
+from graphmem.model.field import parse_time
+from graphmem.names import row_id
+from graphmem.rules.experience import over_bound
+from graphmem.rules.score import importance
+from graphmem.runtime import Store
+from graphmem.usecase.records.validation import changed
+
+
+def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance: float, yes: bool) -> Pruned:
+    """
+    Archive the least important failures and patterns over a cap, and those that are old and worth next to nothing.
+
+    Args:
+        max_failures, max_patterns: how many may stay.
+        min_importance: what is below and older than 30 days goes.
+        yes: do it; without, only say what would go.
+    """
+    for name, value in (
+        ("max-failures", max_failures),
+        ("max-patterns", max_patterns),
+        ("min-importance", min_importance),
+    ):
+        if not 0 <= value < float("inf"):
+            raise Usage(f"--{name} {value} is no number from 0 up")
+    with store.writing():
+        going = [
+            *least(weighed(store, "failure"), max_failures, min_importance),
+            *least(weighed(store, "pattern"), max_patterns, min_importance),
+            *surplus(store),
+        ]
+        if yes and going:
+            now = store.now()
+            puts = []
+            for found in going:
+                record = store.catalog.stored(store.resolve(found.ref))
+                changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
+                puts.append(entry(changed(record, changes, now), store.ledger.symmetric))
+            store.ledger.commit(puts)
+        return Pruned(done=yes, records=going)
+
+
+class Weighed(NamedTuple):
+    """A memory with what it is worth."""
+
+    record: Memory
+    importance: float
+    age_days: float  # since it was changed or helped last
+    accesses: int  # on this machine
+
+
+def weighed(store: Store, kind: str) -> list[Weighed]:
+    """Return the live memories of a kind with what they are worth, the least important first."""
+    catalog, now = store.catalog, store.now()
+    numbers = [number for number, *_ in list(catalog.live_rows(kind))]
+    records, reports = catalog.records(numbers), catalog.reports(numbers)
+    counted = accesses(store.layout.usage, [record.key_ref for record in records.values()])
+    found = []
+    for number, record in records.items():
+        assert isinstance(record, Memory)
+        helped_last = reports.get(number, (0, 0, None))[2]
+        last = max(record.updated_at, parse_time(helped_last)) if helped_last else record.updated_at
+        value = getattr(record, "cost", None) or getattr(record, "saved", None)
+        count, _ = counted.get(record.key_ref, (0, ""))
+        worth = importance(value, last, now, count, record.helped, record.failed,
+                           store.settings.retrieval.half_life_days)  # fmt: skip
+        found.append(Weighed(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
+    return sorted(found, key=lambda one: (one.importance, -one.age_days, one.record.ref))
+
+
+def least(order: Sequence[Weighed], cap: int, minimum: float = PRUNE_IMPORTANCE) -> Iterator[PrunedRecord]:
+    """Yield what goes of a kind, the least important first."""
+    surplus = max(0, len(order) - cap)
+    for place, (record, worth, age_days, _) in enumerate(order):
+        if place < surplus:
+            reason = f"one of {surplus:,} over the cap of {cap:,}"
+        elif worth < minimum and age_days > PRUNE_AGE_DAYS:
+            reason = f"importance below {minimum:g}, {age_days:.0f} days old"
+        else:
+            continue
+        yield PrunedRecord(ref=record.ref, importance=worth, age_days=age_days, reason=reason)
+
+
+def surplus(store: Store) -> Iterator[PrunedRecord]:
+    """Yield the experiences over their bound."""
+    now = store.now()
+    going = over_bound(store.catalog.of_kind(Experience).values())
+    refs = store.catalog.refs([row_id(found.key_ref) for found in going])
+    for found in going:
+        age = max(0.0, (now - found.created_at) / timedelta(days=1))
+        yield PrunedRecord(ref=refs[row_id(found.key_ref)], importance=None, age_days=age,
+                           reason=f"confidence {found.confidence}, over the bound of {MOST_EXPERIENCES}")  # fmt: skip

@@ -1,0 +1,348 @@
+"""Purge: destroy records, every row that names them, and what was derived from them."""
+
+import contextlib
+import inspect
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graphmem import safe_files
+from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
+from graphmem.catalog.entry import Entry, text_hash
+from graphmem.catalog.vectors import forget as forget_vectors
+from graphmem.clone import cached
+from graphmem.contract.records import Purged
+from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
+from graphmem.git import history_filter
+from graphmem.ledger.row import entry
+from graphmem.machine import failed_runs, session_board, usage
+from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
+from graphmem.model.field import format_time
+from graphmem.names import row_key, split_ref
+from graphmem.ndjson import Row, decode
+from graphmem.rules.purged import created_at, purge_hash
+from graphmem.runtime import Store
+from graphmem.shell import command
+from graphmem.usecase.records.duplicates import aside_fields
+from graphmem.usecase.records.validation import changed, full_ref
+
+TIMES = ("kind", "created_at", "edited", "archived_at", "at", "tags", "sources", "files")  # that tell no record
+SCRIPT_COMMAND = "graphmem purge --history-script FILE"
+GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
+SHORTEST = 8  # characters of a text that tells a record
+
+
+@dataclass
+class Doomed:
+    """The records that a purge destroys, and what it takes for nothing to name them any more."""
+
+    catalog: Catalog
+    records: dict[int, Record] = field(default_factory=dict)
+    rows: dict[str, set[int]] = field(default_factory=dict)  # numbers of rows that go, by file
+    changes: dict[int, dict[str, Any]] = field(default_factory=dict)  # of other records, by number
+
+    @cached_property
+    def handles(self) -> frozenset[str]:
+        """Every reference that may mean one of them."""
+        return frozenset(
+            f"{record.scope}/{name}"
+            for record in self.records.values()
+            for name in (record.key, record.name, *record.aliases)
+        )
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """What stands in their texts."""
+        found = (getattr(record, name, None) for record in self.records.values() for name in aside_fields(type(record)))
+        return frozenset(text for text in found if text)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """What their rows say and nothing else would: texts and references, also as JSON has them."""
+        found = {text for record in self.records.values() for text in texts_of(record.to_row())} | self.handles
+        telling = {text for text in found if len(text) >= SHORTEST}
+        return tuple(telling | {orjson.dumps(text).decode()[1:-1] for text in telling})
+
+    def is_told(self, text: str) -> bool:
+        """Tell whether a text holds one of their texts."""
+        return any(word in text for word in self.words)
+
+    def is_called(self, ref: str) -> bool:
+        """Tell whether a reference is one of theirs; they may be gone by now."""
+        return ref in self.handles
+
+    def removed_rows(self) -> list[Row]:
+        """Return the rows that go."""
+        return [
+            decode(line.rstrip(b"\r"))
+            for file, numbers in self.rows.items()
+            for line in self.catalog.lines_of(numbers, file).values()
+        ]
+
+    def is_named(self, ref: str | None) -> bool:
+        """Tell whether a reference means one of them."""
+        return ref in self.handles and self.catalog.lookup(*split_ref(ref)) in self.records
+
+    def remove(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Note rows that go."""
+        for number, file in rows:
+            self.rows.setdefault(file, set()).add(number)
+
+
+def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool,
+          history_script: Path | None = None) -> Purged:  # fmt: skip
+    """
+    Destroy records, every row that names them, their vectors, and their names in other records.
+
+    The tasks of a campaign go with it: a task is nothing without its campaign. Without ``yes`` nothing is changed.
+    What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back. The hashes of the keys
+    stay, so that no merge brings the rows back.
+    """
+    if not refs and not archived and history_script is None:
+        raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
+    if history_script is not None and os.path.lexists(history_script):
+        raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
+    with store.writing() as catalog:
+        doomed = gather(store, refs, archived=archived)
+        script = script_for(store, doomed) if history_script is not None else b""
+        digests = orphaned_vectors(catalog, doomed)
+        records = sorted(catalog.refs(doomed.records).values())
+        changes = sorted(catalog.refs(doomed.changes).values())
+        if yes and records:
+            destroy(store, doomed, digests)
+        if history_script is not None:
+            safe_files.write(history_script.absolute(), script)
+        program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
+        rows = {file: len(numbers) for file, numbers in sorted(doomed.rows.items())}
+        return Purged(done=yes, records=records, rows=rows, changed=changes, vectors=len(digests),
+                      history=[program] if records or history_script else [])  # fmt: skip
+
+
+def script_for(store: Store, doomed: Doomed) -> bytes:
+    """Return the program that removes from git's history what was purged so far, and what is about to be."""
+    purges = {salt: dict(hashes) for salt, hashes in store.catalog.purges().by_salt.items()}
+    for made in purge_rows(store, doomed.removed_rows()) if doomed.records else ():
+        purges.setdefault(made.salt, {})[made.hash] = format_time(made.at)
+    if not purges:
+        raise Usage("nothing was purged yet", hint="graphmem purge REF --history-script FILE")
+    symmetric = sorted(store.ledger.symmetric)
+    program = inspect.getsource(history_filter)
+    for start, value in (("PURGES: dict[str, dict[str, str]] = ", purges), ("SYMMETRIC: list[str] = ", symmetric)):
+        program = program.replace(f"{start}{type(value)()!r}", f"{start}{value!r}", 1)
+    return f"#!/usr/bin/env python3\n{program}".encode()
+
+
+def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
+    """
+    Remove the rows, and their bytes from every file of the store.
+
+    Undo notes are put aside first: a purge that is cut off later leaves none that brings a row back, and one that is
+    refused leaves them as they were.
+    """
+    puts = [renewed(store, number, values) for number, values in doomed.changes.items()]
+    puts += [entry(made, ()) for made in purge_rows(store, doomed.removed_rows())]
+    removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
+    layout = store.layout
+    with contextlib.suppress(FileNotFoundError):
+        safe_files.replace(layout.undo, layout.undo_aside)
+    try:
+        store.ledger.commit(puts, removes, is_noted=False)
+    except (GraphmemError, sqlite3.Error):  # refused before anything was replaced
+        with contextlib.suppress(OSError):
+            safe_files.replace(layout.undo_aside, layout.undo)
+        raise
+    left = [what for what, forget in traces(store, doomed, digests) if not is_done(forget)]
+    if left:  # the rows are gone: that is no failure of the purge
+        store.say_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
+                       " is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
+
+
+def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield where purged records left traces outside of the data files, each with what clears it."""
+    yield "undo notes", lambda: safe_files.remove_folder(store.layout.undo_aside)
+    yield "state/", lambda: forget_on_this_machine(store, doomed)
+    yield "the graph", store.graph.forget
+    yield "past states", lambda: safe_files.remove_folder(store.local / safe_files.PAST)
+    with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
+        folder = cached(store.layout)
+        yield "the user's cache", lambda: safe_files.remove_folder(folder)
+    if digests:
+        vectors = store.local / "vectors"
+        yield "vectors", lambda: forget_vectors(store.catalog.connection, vectors, digests)
+    yield "the search index", store.lexical.catch_up
+    yield "the catalog", store.catalog.compact
+
+
+def is_done(forget: Callable[[], object]) -> bool:
+    """Do a step of clearing up, and tell whether it could be done."""
+    try:
+        forget()
+    except (OSError, sqlite3.Error, Unavailable):
+        return False
+    return True
+
+
+def purge_rows(store: Store, rows: Collection[Row]) -> list[Purge]:
+    """Return what keeps rows out that are about to be purged; one salt a store, so that a row is hashed once."""
+    salt = next(iter(store.catalog.purges().by_salt), None) or store.new_id()
+    symmetric = store.ledger.symmetric
+    at = max([format_time(store.now()), *map(created_at, rows)])  # also where the clock went back since
+    keys = {row_key(row, symmetric) for row in rows}
+    return [
+        Purge.model_validate({"kind": "purge", "salt": salt, "hash": purge_hash(salt, key), "at": at})
+        for key in sorted(keys)
+    ]
+
+
+def forget_on_this_machine(store: Store, doomed: Doomed) -> None:
+    """Remove what ``state/`` holds of purged records: counters, failing runs, rejected lines, sessions, undo notes."""
+    state = store.layout.state
+    safe_files.remove_folder(store.layout.state_aside)
+    usage.forget(store.layout.usage, [record.key_ref for record in doomed.records.values()])
+    with failed_runs.changing(store.layout.runs, store.local / "runs.lock", store.ledger.lock_timeout_s, store.now(),
+                       store.say_once) as episodes:  # fmt: skip
+        for key, episode in list(episodes.items()):
+            shown: dict[str, list[str]] = {}
+            for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
+                kept = shown.setdefault(GONE if doomed.is_called(ref) else ref, [])
+                kept += [other for other in others if not doomed.is_called(other)]
+            unknown = [text for text in episode.unknown if not doomed.is_told(text)]
+            episodes[key] = episode.model_copy(update={"shown": shown, "unknown": unknown})
+    rejects = state / "rejects.ndjson"
+    if safe_files.is_file(rejects):
+        lines = safe_files.read(rejects).splitlines(keepends=True)
+        safe_files.write(
+            rejects, b"".join(line for line in lines if not doomed.is_told(line.decode("utf-8", "replace")))
+        )
+    for path in (state / "session.json", *safe_files.files(state / "sessions")):
+        forget_in_session(path, doomed)
+
+
+def forget_in_session(path: Path, doomed: Doomed) -> None:
+    """Take purged records out of what is current in a session."""
+    board, _ = session_board.read(path)
+    used = [ref for ref in board.session.used if not doomed.is_called(ref)]
+    is_task = board.task is not None and doomed.is_called(f"task/{(board.task.id or '').removeprefix('task/')}")
+    if is_task or len(used) < len(board.session.used):
+        session = board.session.model_copy(update={"used": tuple(used)})
+        changes = {"session": session, "task": None if is_task else board.task}
+        session_board.write(path, board.model_copy(update=changes))
+
+
+def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
+    """Return what goes with some records, and what has to be changed in others."""
+    catalog = store.catalog
+    numbers = {store.resolve(ref) for ref in refs}
+    if archived:
+        numbers |= {number for (number,) in catalog.connection.execute("SELECT id FROM record WHERE NOT is_live")}
+    records = {number: catalog.stored(number) for number in numbers}
+    campaigns = Doomed(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
+    if campaigns.records:
+        sql = "SELECT id, line, crc FROM record WHERE scope = 'task'"
+        for number, line, crc in catalog.connection.execute(sql).fetchall():
+            task = parse_record(number, line, crc)
+            if isinstance(task, Task) and campaigns.is_named(task.campaign):
+                records[number] = task
+    doomed = Doomed(catalog, records)
+    for part in chunks(records):
+        for table, column in (("record", "id"), ("fact", "node")):
+            sql = f"SELECT id, file FROM {table} WHERE file NOT NULL AND {column} IN ({marks(part)})"
+            doomed.remove(catalog.connection.execute(sql, part))
+        sql = f"SELECT id, file FROM fact WHERE record IN ({marks(part)})"
+        doomed.remove(catalog.connection.execute(sql, part))
+        for end in ("src", "dst"):
+            sql = f"SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND {end} IN ({marks(part)})"
+            doomed.remove(catalog.connection.execute(sql, part))
+    doomed.remove(loose_edges(doomed))
+    doomed.remove(events(doomed))
+    doomed.changes = dict(namers(doomed))
+    return doomed
+
+
+def loose_edges(doomed: Doomed) -> Iterator[tuple[int, str]]:
+    """Yield the rows of edges that name a doomed record and do not stand for a live edge of their own."""
+    sql = (
+        "SELECT id, file, source, target, src, dst FROM relation"
+        " WHERE (edge IS NULL OR edge <> id) AND file IS NOT NULL"
+    )
+    for number, file, source, target, src, dst in doomed.catalog.connection.execute(sql).fetchall():
+        if src in doomed.records or dst in doomed.records or doomed.is_named(source) or doomed.is_named(target):
+            yield number, file
+
+
+def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
+    """Yield the rows of events that happened to a doomed record, and of reports for a doomed task."""
+    sql = "SELECT id, file, line FROM fact WHERE instr(line, '\"subject\"') OR instr(line, '\"task\"')"
+    for number, file, line in doomed.catalog.connection.execute(sql).fetchall():
+        row = orjson.loads(line)
+        named = row.get("subject") if row["kind"] == "event" else row.get("task")
+        if isinstance(named, str) and (doomed.is_named(named) or doomed.is_named(f"task/{named}")):
+            yield number, file
+
+
+def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the records that name a doomed one, each with the values it has without that."""
+    sql = (
+        "SELECT id, line, crc FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
+        " OR instr(line, '\"superseded_by\"')"
+        " OR instr(line, '\"aliases\"') OR instr(line, '\"alternates\"')"
+    )
+    for number, line, crc in doomed.catalog.connection.execute(sql).fetchall():
+        if number not in doomed.records:
+            record = parse_record(number, line, crc)
+            values = without(record, doomed)
+            if values:
+                yield number, values
+
+
+def without(record: Record, doomed: Doomed) -> dict[str, Any]:
+    """Return the values of a record that change when nothing in it names a doomed one."""
+    values: dict[str, Any] = {}
+    if doomed.is_named(record.superseded_by):
+        values["superseded_by"] = None
+    lists: dict[str, tuple[list[Any], Collection[Any]]] = {
+        "aliases": ([name for name in record.aliases if f"{record.scope}/{name}" not in doomed.handles], record.aliases)
+    }
+    if isinstance(record, Memory):
+        kept = [found for found in record.alternates if found.text not in doomed.texts]
+        lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
+    if isinstance(record, Decision) and doomed.is_named(record.task):
+        values["task"] = None
+    for name in record.references:
+        given = getattr(record, name)
+        lists[name] = ([ref for ref in given if not doomed.is_named(full_ref(record, ref))], given)
+    return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield the texts in a row but for its times."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (text for name, part in value.items() if name not in TIMES for text in texts_of(part))
+        case list():
+            yield from (text for part in value for text in texts_of(part))
+
+
+def renewed(store: Store, number: int, values: Mapping[str, Any]) -> Entry:
+    """Return the row of a record with other values."""
+    return entry(changed(store.catalog.stored(number), values, store.now()), store.ledger.symmetric)
+
+
+def orphaned_vectors(catalog: Catalog, doomed: Doomed) -> list[bytes]:
+    """Return the hashes of texts that have a vector and, once the doomed are gone, no record."""
+    digests = {digest for record in doomed.records.values() if (digest := text_hash(record))}
+    found: list[bytes] = []
+    for digest in sorted(digests):
+        holders = catalog.connection.execute("SELECT id FROM record WHERE text_hash = ?", (digest,)).fetchall()
+        has_vector = catalog.connection.execute("SELECT 1 FROM vector WHERE text_hash = ?", (digest,)).fetchone()
+        if has_vector and all(number in doomed.records for (number,) in holders):
+            found.append(digest)
+    return found

@@ -1,0 +1,234 @@
+"""Taking back: put a record in the place of another, undo the last writes of this clone."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from zlib import crc32
+
+import orjson
+
+from graphmem import safe_files
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.changes import Batch
+from graphmem.catalog.entry import Entry
+from graphmem.contract.records import Changed, Write, Writes
+from graphmem.errors import NotFound, Refused, Usage
+from graphmem.ledger import undo as notes
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.layout import holds
+from graphmem.ledger.row import read_entry
+from graphmem.model import Record
+from graphmem.names import split_ref
+from graphmem.ndjson import BadLine
+from graphmem.runtime import Store
+from graphmem.sync import check_place
+from graphmem.usecase.records.change import put
+from graphmem.usecase.records.validation import refuse_archived
+
+# --- supersede -----------------------------------------------------------------------------------------------------
+
+
+def supersede(store: Store, old: str, new: str, reason: str | None) -> Changed:
+    """
+    Archive a record that another one takes the place of.
+
+    Raises:
+        Refused: the two are one, of different kinds, archived, or the new one is itself superseded by the old one.
+    """
+    with store.writing() as catalog:
+        number, successor = store.resolve(old), store.resolve(new)
+        before, after = catalog.stored(number), catalog.stored(successor)
+        if number == successor:
+            raise Refused(f"{old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
+        if before.kind != after.kind:
+            raise Refused(
+                f"{before.ref} is a {before.kind}, {after.ref} a {after.kind}", hint="both have to be of one kind"
+            )
+        if before.is_archived and before.superseded_by == after.key_ref:
+            return put(store, number, {}, "unchanged")
+        for found in (number, successor):
+            refuse_archived(catalog, found)
+        refuse_circle(catalog, number, after)
+        values = {"archived_at": store.now(), "archive_reason": reason, "superseded_by": after.key_ref}
+        return put(store, number, values, "archived")
+
+
+def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
+    """Raise ``Refused`` where a record's successors lead back to the record that it is to take the place of."""
+    seen: set[int] = set()
+    at: Record | None = successor
+    while at is not None and at.superseded_by:
+        found = catalog.lookup(*split_ref(at.superseded_by))
+        if found == number:
+            raise Refused(
+                f"{successor.ref} is superseded by {catalog.stored(number).ref}, which it would supersede",
+                hint=f"take superseded_by out of the row of {at.ref} first",
+            )
+        at = catalog.stored(found) if found is not None and found not in seen else None
+        seen.add(found or 0)
+
+
+# --- undo ----------------------------------------------------------------------------------------------------------
+
+
+def undo(store: Store, number: int) -> Writes:
+    """
+    Take back the last writes of this clone, all or none; one that a dead process only announced does not count.
+
+    An undo is no write of its own: it cannot be taken back, and the next one goes further back.
+
+    Raises:
+        NotFound: there are not that many.
+        Refused: rows of one of them were changed since, by another branch too; or a type of them is in use.
+    """
+    if number < 1:
+        raise Usage(f"{number} writes cannot be taken back", hint="graphmem undo, or graphmem undo 3")
+    with store.writing() as catalog:
+        current = notes.Current(catalog, store.ledger.symmetric)
+        taken: list[notes.Write] = []
+        passed: list[Path] = []
+        for path in notes.noted(store.layout):
+            if len(taken) == number:
+                break
+            write = notes.read_write(path)
+            since = changes_since(store, current, write, is_sure=notes.is_sure(path))
+            passed.append(path)
+            if since is None:
+                continue
+            if since:
+                raise changed_since(write, since)
+            refuse_types_in_use(store, current, write, [file for found in taken for file in found.types])
+            taken.append(write)
+        if len(taken) < number:
+            raise NotFound(
+                f"{len(taken)} writes of this clone can be taken back, not {number}" if taken else "nothing to undo",
+                hint="see: graphmem undo --list; what git has, git takes back",
+            )
+        answer = Writes(writes=[described(catalog, write) for write in taken])
+        passed = [notes.doubt(path) for path in passed]
+        store.ledger.write(dict(batches(store, current)), is_noted=False)
+        remove_types(store, [file for write in taken for file in write.types])
+        for path in passed:
+            safe_files.remove(path)
+        return answer
+
+
+def changes_since(store: Store, current: notes.Current, write: notes.Write, *, is_sure: bool) -> list[str] | None:
+    """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
+    gone = [file for file, total in write.types.items() if checksum(store, file) != total]
+    if gone:
+        return [f"{file}, which is gone or has another text" for file in gone] if is_sure else None
+    since = current.take_back(write, is_sure=is_sure)
+    return None if since is None else [row_named(file, line) for file, line in since]
+
+
+def checksum(store: Store, file: str) -> int | None:
+    """Return the CRC-32 of a file of the store; None where it is gone."""
+    path = store.layout.store / file
+    return crc32(safe_files.read(path)) if safe_files.is_file(path) else None
+
+
+def refuse_types_in_use(store: Store, current: notes.Current, write: notes.Write, going: Sequence[str]) -> None:
+    """Raise ``Refused`` for a type that has rows, or that another type names which is not itself ``going``."""
+    for file in write.types:
+        group, name = PurePath(file).parent.name, PurePath(file).stem
+        held = f"data/{group}/{name}.ndjson"
+        after = current.after.get(held, {})
+        rows = [number for number in store.catalog.lines(held).values() if after.get(number, b"") is not None]
+        users = [
+            made.type for made in store.catalog.vocabulary.project_relations.values()
+            if group == "entities" and name in (*made.sources, *made.targets)
+            and f"types/relations/{made.type}.md" not in going
+        ]  # fmt: skip
+        if rows or users:
+            what = f"{len(rows):,} rows are of it" if rows else f"relation type {users[0]!r} names it"
+            raise Refused(
+                f"type {name!r} cannot be taken back: {what}", hint="nothing was changed; take these back first"
+            )
+
+
+def remove_types(store: Store, files: Sequence[str]) -> None:
+    """Remove files of types, and read the vocabulary again."""
+    for file in files:
+        safe_files.remove(store.layout.store / file)
+    if files:
+        store.ledger.sync_written()
+        replace_files(store.ledger.stale_vocabulary_file(), store.layout)
+
+
+def undoable(store: Store) -> Writes:
+    """Return the writes that were noted, the last first."""
+    with store.reading() as catalog:
+        return Writes(writes=[described(catalog, notes.read_write(path)) for path in notes.noted(store.layout)])
+
+
+def batches(store: Store, current: notes.Current) -> Iterator[tuple[str, Batch]]:
+    """Yield what has to change in each file for its rows to be as they are to be after an undo."""
+    files = set(store.ledger.data_files())
+    for file, after in current.after.items():
+        now = store.catalog.lines_of(list(after), file)
+        gone = [number for number, line in after.items() if line is None and number in now]
+        entries = [
+            read_back(store, file, line)
+            for number, line in after.items()
+            if line is not None and now.get(number) != line
+        ]
+        if (gone or entries) and file not in files:
+            raise Refused(f"{file} is gone since", hint="bring the file back, or use git")
+        if gone or entries:
+            yield file, Batch(file, gone=gone, entries=entries)
+
+
+def read_back(store: Store, file: str, line: bytes) -> Entry:
+    """Return the row on an old line, checked like one of a file."""
+    try:
+        found = read_entry(line.rstrip(b"\r"), store.ledger.symmetric)
+        check_place(file, holds(file), found)
+    except BadLine as bad:
+        raise Refused(f"a note of what was written holds no row of {file}: {bad.message}") from None
+    return found._replace(line=line)
+
+
+def described(catalog: Catalog, write: notes.Write) -> Write:
+    """Return a write as answers show it."""
+    files = write.files.values()
+    return Write(
+        at=write.at,
+        command=write.command,
+        added=sum(len(rows.added) for rows in files) + len(write.types),
+        changed=sum(len(rows.changed) for rows in files),
+        removed=sum(len(rows.removed) for rows in files),
+        rows=[with_names(catalog, title) for title in write.titles or titles_of(catalog, write)],
+    )
+
+
+def with_names(catalog: Catalog, title: str) -> str:
+    """Return what a row was called when it was written, with what it refers to by current name; rows have keys."""
+    words = title.split(" ")
+    shown = catalog.shown_refs({word for word in words if "/" in word})
+    return " ".join(shown.get(word, word) for word in words)
+
+
+def titles_of(catalog: Catalog, write: notes.Write) -> list[str]:
+    """Return what the first rows of a write are called, where an older version noted it."""
+    lines: list[bytes] = []
+    for file, rows in write.files.items():
+        lines += [*rows.changed, *rows.removed][: notes.SHOWN]
+        lines += catalog.lines_of(rows.added[: notes.SHOWN], file).values()
+    return [notes.title(orjson.loads(line)) for line in lines[: notes.SHOWN]]
+
+
+def row_named(file: str, line: bytes | None) -> str:
+    """Return what a row is called that was changed since a write."""
+    return notes.title(orjson.loads(line)) if line is not None else f"a row of {file} that is gone"
+
+
+def changed_since(write: notes.Write, rows: Sequence[str]) -> Refused:
+    """Say what was changed since a write, so that it cannot be taken back."""
+    more = f" and {len(rows) - notes.SHOWN:,} more" if len(rows) > notes.SHOWN else ""
+    wrote = f" ({', '.join(write.titles)})" if write.titles else ""
+    return Refused(
+        f"{write.command} of {write.at}{wrote} cannot be taken back, changed since:"
+        f" {', '.join(rows[: notes.SHOWN])}{more}",
+        hint="nothing was changed; go back to the branch of that write, edit the rows, or use git",
+        details={"rows": list(rows)},
+    )

@@ -1,0 +1,1 @@
+"""Search, logs, context, traversal and Cypher."""

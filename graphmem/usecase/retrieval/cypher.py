@@ -1,0 +1,93 @@
+"""Ask: Cypher of users, read-only and bounded, and the stored queries by name."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S
+from graphmem.contract.cypher import CypherRows, QueryList, StoredQuery
+from graphmem.errors import Refused, Usage
+from graphmem.graph.port import Answer
+from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
+from graphmem.names import label, relation_label, split_ref
+from graphmem.rules.suggest import did_you_mean
+from graphmem.runtime import Store
+
+
+def cypher(
+    store: Store, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None
+) -> CypherRows:
+    """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
+    checked = store.graph.check(query)
+    refuse_parameters("the query", checked.parameters, parameters)
+    return run(store, partial(store.graph.cypher, query, parameters), timeout_s, limit)
+
+
+def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, timeout_s: float | None,
+                 limit: int | None) -> CypherRows:  # fmt: skip
+    """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
+    query = stored(name)
+    if query.is_write:
+        raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
+    extra = names_asked(query)
+    refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
+    store.sync()
+    names = {}
+    if "relation" in extra:
+        kind = str(parameters["relation"])
+        known = store.catalog.vocabulary.relations
+        if kind.lower() not in known:
+            raise Usage(
+                f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
+            )
+        names["relation"] = relation_label(kind)
+    given = {key: value for key, value in parameters.items() if key in query.parameters}
+    for key in ("ref", "target"):
+        if key in given:
+            number = store.resolve(str(given[key]))
+            given[key] = store.catalog.refs([number])[number]
+    if "label" in extra:
+        scopes = {label(scope): scope for scope in store.catalog.vocabulary.scopes}
+        scope = scopes.get(str(parameters["label"]), str(parameters["label"]))
+        if scope not in scopes.values():
+            raise Usage(f"{scope!r} is no label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
+        names["label"] = label(scope)
+    elif "label" in query.placeholders:
+        names["label"] = label(split_ref(str(given["ref"]))[0])
+    return run(store, partial(store.graph.named, name, given, names), timeout_s, limit)
+
+
+def run(store: Store, query: Callable[..., Answer], timeout_s: float | None, limit: int | None) -> CypherRows:
+    """Run a checked query on the graph as the files are now, within its bounds or those of the settings."""
+    settings = store.settings.cypher
+    refuse_bound("timeout", timeout_s, CYPHER_MOST_S)
+    refuse_bound("limit", limit, CYPHER_MOST_ROWS)
+    timeout_s = settings.timeout if timeout_s is None else timeout_s
+    limit = settings.limit if limit is None else limit
+    store.sync()
+    answer = query(timeout_s=timeout_s, limit=limit)
+    return CypherRows.model_validate(
+        {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
+    )
+
+
+def refuse_bound(name: str, value: float | None, most: float) -> None:
+    """Raise ``Usage`` for a bound of a query that is no bound."""
+    if value is not None and not 0 < value <= most:
+        raise Usage(f"{name} {value:g} is out of bounds", hint=f"above 0, at most {most:,.0f}")
+
+
+def names_asked(query: Stored) -> set[str]:
+    """Return what a user has to name for a stored query: a relation type; a kind or type, where no ``ref`` tells it."""
+    asked = {"relation"} & query.placeholders
+    return asked | {"label"} if "label" in query.placeholders and "ref" not in query.parameters else asked
+
+
+def query_list() -> QueryList:
+    """Return the stored queries that read."""
+    return QueryList(results=[
+        StoredQuery(
+            name=query.name, sentence=query.sentence, columns=list(query.columns),
+            parameters={**query.parameters, **dict.fromkeys(sorted(names_asked(query)), "NAME")},
+        )
+        for query in all_stored().values() if not query.is_write
+    ])  # fmt: skip

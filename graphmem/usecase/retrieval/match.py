@@ -1,0 +1,210 @@
+"""Match: which known failures a log tells of (docs/concepts/retrieval.md, "Matching a log")."""
+
+from bisect import insort
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import thread_time
+from typing import Literal, get_args
+
+import re2
+
+from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LIKELY, MOST_LINES, MOST_TEXTS
+from graphmem.contract.match import Matched, MatchedLog
+from graphmem.contract.records import Listed
+from graphmem.model import Failure, Record
+from graphmem.rules.dedup import differing
+from graphmem.rules.fixes import fixes
+from graphmem.rules.signature import Error, Reader
+from graphmem.runtime import Store
+from graphmem.usecase.records.citations import Tree
+from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.lines import LineFinder
+from graphmem.usecase.retrieval.traversal import solving
+
+# A piece of a log without any of these tells of no error and has no frame.
+TELLS = re2.compile(
+    r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use|cannot"
+    r"|not permitted|no space|out of memory|critical|severe|violation|timeout|expired|interrupt|warning|exit|file \""
+    r"|\bat |\.py:\d+: in |no rule to make|no required module|(?m:^E {2,})|(?m:^(?:[a-z_]\w*\.)+[A-Z]\w+(?:: |$))"
+)
+
+
+By = Literal["line", "match", "signature", "near", "similarity"]
+RANKS: tuple[By, ...] = get_args(By)  # surest first
+
+
+@dataclass
+class Told:
+    """Where a log tells of one thing, and how that is known."""
+
+    by: By
+    text: str
+    lines: list[int] = field(default_factory=list)
+    similarity: float | None = None
+
+
+def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
+    """Return the known failures that a log tells of: by their triggers, by expressions, by signatures, by meaning."""
+    with store.reading(with_clues=True) as catalog:
+        matcher = Matcher(catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
+        finder = LineFinder(catalog.heads(), catalog.begun_by)
+    told: dict[int, Told] = {}
+    log = Log()
+    for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nobody waits for us meanwhile
+        known = set[int]()
+        for number, first, last in finder.find(block):
+            keep(told, number, "line", last)  # the error of a traceback
+            known.update(range(first.number, last.number + 1))
+        for number, line in matcher.find(block):
+            keep(told, number, "match", line)
+            known.add(line.number)
+        log.read(block, known)
+    log.end()
+    with store.reading(with_clues=True):
+        elsewhere, nowhere = by_signature(store, list(log.errors.values()), told)
+    if nowhere:
+        store.lexical.catch_up()
+        store.embed_missing(likely(store, nowhere[:MOST_TEXTS]))
+    with store.reading() as catalog:
+        by_meaning(store, nowhere[:MOST_TEXTS], told)
+        slow = sorted(catalog.refs(matcher.slow).values())
+        unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
+        return MatchedLog(
+            results=answers(store, told), lines=log.lines, cut=log.cut, unread=log.unread, slow=slow, unknown=unknown
+        )
+
+
+def keep(told: dict[int, Told], number: int, by: By, line: Line) -> None:
+    """Note a line that tells of a failure."""
+    kept = told.setdefault(number, Told(by, line.text.decode()))
+    kept.by = min(kept.by, by, key=RANKS.index)
+    if kept.lines and line.number < kept.lines[0]:
+        kept.text = line.text.decode()
+    if len(kept.lines) < MOST_LINES and line.number not in kept.lines[-2:]:
+        insort(kept.lines, line.number)
+
+
+class Log:
+    """What is kept of a log while it streams past: how long it is, and which errors no expression knows."""
+
+    def __init__(self) -> None:
+        self.lines = self.cut = 0
+        self.unread = 0  # lines whose errors were not looked at: there were too many before
+        self.used = 0.0  # seconds of the processor to read errors
+        self.errors: dict[tuple[str, str], tuple[Error, list[int]]] = {}
+        self.reader = Reader()
+
+    def read(self, block: Sequence[Line], known: set[int]) -> None:
+        """Take a piece of the log, and which of its lines are known."""
+        self.lines += len(block)
+        self.cut += sum(line.is_cut for line in block)
+        if len(self.errors) >= MOST_ERRORS or self.used > LOG_TIMEOUT_S:
+            self.unread += len(block)
+            return
+        began = thread_time()
+        self.read_errors(block, known)
+        self.used += thread_time() - began
+
+    def read_errors(self, block: Sequence[Line], known: set[int]) -> None:
+        """Take the errors of a piece of the log."""
+        if not TELLS.search(b"\n".join(line.text for line in block)):
+            self.end()
+            return
+        for line in block:
+            if line.number in known:
+                self.end()
+            elif self.reader.is_within or TELLS.search(line.text):
+                for error in self.reader.read(line.number, line.text.decode()):
+                    self.keep(error)
+
+    def end(self) -> None:
+        """Take what the last line told of."""
+        for error in self.reader.end():
+            self.keep(error)
+        self.reader.before.clear()
+
+    def keep(self, error: Error) -> None:
+        """Keep an error once, with its lines."""
+        lines = self.errors.setdefault((error.exact, error.frame), (error, []))[1]
+        if len(lines) < MOST_LINES:
+            lines.append(error.line)
+
+
+Found = list[tuple[Error, list[int]]]  # errors, each with its lines
+
+
+def by_signature(store: Store, found: Found, told: dict[int, Told]) -> tuple[Found, Found]:
+    """Find failures by the signatures of errors; return the errors known only from elsewhere, and those not known."""
+    elsewhere, nowhere = Found(), Found()
+    for error, lines in found:
+        same = store.catalog.with_errors(error.exact_keys)
+        numbers = same or store.catalog.with_errors(error.near_keys)
+        for number in numbers:
+            add(told, number, Told("signature" if same else "near", error.text, lines))
+        if not same:
+            (elsewhere if numbers else nowhere).append((error, lines))
+    return elsewhere, nowhere
+
+
+def triggers(errors: Iterable[Error]) -> list[str]:
+    """Return texts that would find these errors again, those of the project's own code first."""
+    found = sorted(errors, key=lambda error: (not error.is_own, error.line))
+    return list(dict.fromkeys(filter(None, (error.trigger for error in found))))[:MOST_TEXTS]
+
+
+def by_meaning(store: Store, found: Found, told: dict[int, Told]) -> None:
+    """Find the failure that is most similar to each error, where one is similar enough; without a model by words."""
+    for error, lines in found:
+        for number, similarity in nearest(store, error.text):
+            if similarity >= store.settings.retrieval.critical:
+                add(told, number, Told("similarity", error.text, lines, min(1.0, similarity)))
+
+
+def likely(store: Store, found: Found) -> list[int]:
+    """Return the failures that share words with errors: their vectors are needed first, where some are missing."""
+    if store.vectors is None or not store.vectors.is_behind:
+        return []
+    return [number for error, _ in found for number in store.lexical.search(error.text, ["failure"], MOST_LIKELY)]
+
+
+def nearest(store: Store, text: str) -> Iterable[tuple[int, float]]:
+    """Return the failure that is most similar to a text, and how similar it is."""
+    if store.vectors is None or store.embedder is None:
+        return list(store.lexical.search(text, ["failure"], 1).items())[:1]
+    return store.vectors.search(store.embedder.encode_query(text), ["failure"], 1)
+
+
+def add(told: dict[int, Told], number: int, new: Told) -> None:
+    """Note where a failure was found; what is surer or was found first stays."""
+    kept = told.get(number)
+    if kept is None or RANKS.index(new.by) < RANKS.index(kept.by):
+        told[number] = new
+    elif kept.by == new.by:
+        kept.lines = sorted({*kept.lines, *new.lines})[:MOST_LINES]
+
+
+def differs(found: Told, record: Record) -> list[str]:
+    """Return the words that tell a failure that is only similar apart from what the log says."""
+    if found.by != "similarity" or not isinstance(record, Failure):
+        return []
+    return sorted(differing(found.text, record.trigger))
+
+
+def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
+    """Return what was found, surest first, then in the order of the log."""
+    records = store.catalog.records(told)
+    solutions = {
+        number: [Listed(ref=record.ref, record=record) for record in found]
+        for number, found in solving(store.catalog, told).items()
+    }
+    order = sorted(
+        records, key=lambda number: (RANKS.index(told[number].by), told[number].lines[0], records[number].ref)
+    )
+    tree = Tree(store)
+    return [
+        Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
+                similarity=told[n].similarity, differs=differs(told[n], records[n]), solved_by=solutions.get(n, []),
+                record=records[n], fixes=fixes(records[n]),
+                cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))))
+        for n in order
+    ]  # fmt: skip

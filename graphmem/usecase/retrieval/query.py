@@ -1,0 +1,327 @@
+"""Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from heapq import heappop, heappush
+from operator import itemgetter
+from typing import Any
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
+from graphmem.contract.query import Factors, Found, Hit
+from graphmem.contract.records import Got, Listed, Listing
+from graphmem.contract.relations import Edge
+from graphmem.errors import BadInput, Unavailable, Usage
+from graphmem.machine.usage import accesses
+from graphmem.model import Constraint, Failure, Memory, Pattern, Record
+from graphmem.model.field import parse_time
+from graphmem.names import split_ref
+from graphmem.rules.fixes import fixes
+from graphmem.rules.line import numbers
+from graphmem.rules.log_excerpt import telling
+from graphmem.rules.merge import FACTS
+from graphmem.rules.relevance import Evidence, Yardstick, handed_out
+from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_ratio, tier
+from graphmem.rules.signature import Error, errors
+from graphmem.rules.suggest import did_you_mean
+from graphmem.runtime import Store
+from graphmem.usecase.records.citations import Tree, freshness
+from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
+
+
+def get(store: Store, ref: str) -> Got:
+    """Return a record with its edges."""
+    with store.reading() as catalog:
+        number = store.resolve(ref)
+        record = catalog.records([number])[number]
+        steps = list(catalog.steps([number], None, "both"))
+        names = catalog.refs({step.far for step in steps} | {number})
+        notes = catalog.notes({(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps})
+        edges = []
+        for step in steps:
+            src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
+            note = notes.get((src, step.type, dst))
+            edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
+        edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
+        count, last = accesses(store.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
+        return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
+                   fixes=fixes(record), cites=Tree(store).cites_of(record))  # fmt: skip
+
+
+def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
+            limit: int | None) -> Listing:  # fmt: skip
+    """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
+    with store.reading() as catalog:
+        scopes = scopes_of(store, kind)
+        marks = ",".join("?" * len(scopes))
+        sql = f"SELECT id FROM record WHERE scope IN ({marks}) AND is_live = ? ORDER BY scope, shown"
+        ids = [number for (number,) in catalog.connection.execute(sql, (*scopes, not archived))]
+        if not tags and sort is None:
+            records = catalog.records(ids[:limit])
+            found = [records[number] for number in ids[:limit]]
+            return Listing(results=[Listed(ref=record.ref, record=record) for record in found], total=len(ids))
+        records = catalog.records(ids)
+        found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
+        total = len(found)
+        if sort is not None:
+            found = sorted_by(found, sort)
+        return Listing(results=[Listed(ref=record.ref, record=record) for record in found[:limit]], total=total)
+
+
+def scopes_of(store: Store, kind: str | None) -> list[str]:
+    """Return the scopes that a filter names: one, all entity types for ``entity``, or all but what happened."""
+    vocabulary = store.catalog.vocabulary
+    if kind is None:
+        return [scope for scope in vocabulary.scopes if scope not in FACTS]
+    if kind == "entity":
+        return sorted(vocabulary.entities)
+    if kind not in vocabulary.scopes:
+        known = [*vocabulary.scopes, "entity"]
+        raise Usage(
+            f"{kind!r} is no kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
+        )
+    return [kind]
+
+
+def sorted_by(records: list[Record], field: str) -> list[Record]:
+    """Sort records by a field, those without a value last; ``-field`` sorts the other way."""
+    name, is_reverse = field.removeprefix("-"), field.startswith("-")
+    known = {found for record in records for found in (*type(record).model_fields, *type(record).model_computed_fields)}
+    if records and name not in known:
+        raise Usage(
+            f"no field {name!r} to sort by", hint=did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
+        )
+    with_value = [record for record in records if getattr(record, name, None) is not None]
+    without = [record for record in records if getattr(record, name, None) is None]
+    try:
+        return sorted(with_value, key=lambda record: getattr(record, name), reverse=is_reverse) + without
+    except TypeError:
+        raise Usage(f"field {name!r} has values of several kinds, nothing to sort by") from None
+
+
+@dataclass
+class Asked:
+    """A query, the scopes it looks among, and the evidence gathered for its candidates."""
+
+    text: str
+    gist: str  # the text; of a log the lines that tell
+    scopes: list[str] | None
+    vector: Any  # of the gist; None without a model
+    found: dict[int, Evidence] = field(default_factory=dict)
+    yardstick: Yardstick = field(default_factory=lambda: Yardstick.of(()))
+    reranked: dict[int, float] = field(default_factory=dict)  # the relevances that a reranker has handed out
+
+    def of(self, number: int) -> Evidence:
+        return self.found.setdefault(number, Evidence())
+
+    def relevance(self, number: int) -> float:
+        evidence = self.found[number]
+        return max(self.reranked.get(number, self.yardstick.relevance(evidence)), evidence.graph)
+
+
+def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None) -> Found:
+    """Return the records that a text is about, best first (docs/concepts/retrieval.md, "Relevance")."""
+    if not text.strip():
+        raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
+    if limit < 1:
+        raise Usage(f"limit {limit} is below 1")
+    limit = min(limit, MOST_RESULTS)
+    store.sync()
+    refuse_unknown_filters(store.catalog.vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
+    scopes = sorted({scope for kind in kinds for scope in scopes_of(store, kind)}) if kinds else None
+    store.lexical.catch_up()
+    gist = telling(text)
+    if store.vectors is not None:
+        most = max(limit, store.settings.retrieval.candidates)
+        near = store.lexical.search(gist, scopes, most) if store.vectors.is_behind else ()
+        store.embed_missing(near)
+    with store.reading(with_clues=True):
+        embedder = store.embedder if store.vectors is not None else None
+        asked = Asked(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
+        gather(store, asked, limit)
+        rerank(store, asked)
+        gather_graph(store, asked, limit)
+        now = store.now()
+        ranked = [
+            (place, hit)
+            for place, hit in rank(store, asked, min_similarity)
+            if not isinstance(hit.record, Constraint) or hit.record.holds(now)
+        ]
+        hits = freshest(store, ranked, limit)
+    search = "semantic+lexical" if embedder else "lexical"
+    reranker = store.reranker.name if store.reranker and asked.reranked else None
+    return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})
+
+
+def gather(store: Store, asked: Asked, limit: int) -> None:
+    """Take the candidates of both indexes, fused by reciprocal rank, and what is exact, with the evidence for each."""
+    settings = store.settings.retrieval
+    most = max(limit, settings.candidates)
+    nearest: list[int] = []
+    if store.vectors is not None:
+        nearest = [number for number, _ in store.vectors.search(asked.vector, asked.scopes, most)]
+    lexical = store.lexical.search(asked.gist, asked.scopes, most, nearest)
+    fused: dict[int, float] = {}
+    for ranking in (list(lexical)[:most], nearest):
+        for place, number in enumerate(ranking, 1):
+            fused[number] = fused.get(number, 0.0) + 1 / (settings.rrf_k + place)
+    for number in sorted(fused, key=lambda found: -fused[found])[:most]:
+        asked.of(number).lexical = lexical.get(number, 0.0)
+    gather_exact(store, asked)
+    compare_vectors(store, asked)
+    asked.yardstick = Yardstick.of(asked.found.values(), settings.lexical_weight)
+
+
+def compare_vectors(store: Store, asked: Asked) -> None:
+    """Give the candidates that have none yet their semantic evidence."""
+    if store.vectors is not None:
+        unknown = [number for number, evidence in asked.found.items() if evidence.semantic == 0.0]
+        for number, row in store.vectors.of(unknown):
+            asked.found[number].semantic = min(1.0, max(0.0, float(row @ asked.vector)))
+
+
+def gather_exact(store: Store, asked: Asked) -> None:
+    """Mark what the query names, and the failures whose own expression finds it or that tell of the same error."""
+    catalog = store.catalog
+    text = asked.text.strip()
+    scope, name = split_ref(text)
+    named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
+    numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
+    lines = asked.text.splitlines()
+    numbers |= {*same_lines(catalog, lines), *matched(store, asked.text), *same_errors(catalog, errors(lines))}
+    live = catalog.of_scopes(numbers, asked.scopes if asked.scopes is not None else catalog.vocabulary.scopes)
+    for number in live:
+        asked.of(number).exact = 1.0
+
+
+def matched(store: Store, text: str) -> set[int]:
+    """Return the failures whose own expression finds a text."""
+    expressions = store.catalog.expressions(text)
+    if not expressions:
+        return set()
+    from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of  # noqa: PLC0415 - 10 ms that few queries need
+
+    matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
+    found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
+    if matcher.slow:
+        refs = ", ".join(sorted(store.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
+        store.say_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
+    return found
+
+
+def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
+    """Return the failures of whose triggers one stands among these lines."""
+    heads = catalog.heads({number for line in lines for number in numbers(line)})
+    if not heads:
+        return set()
+    from graphmem.usecase.retrieval.expressions import lines_of  # noqa: PLC0415 - as above
+    from graphmem.usecase.retrieval.lines import LineFinder  # noqa: PLC0415 - 10 ms that few queries need
+
+    finder = LineFinder(heads, catalog.begun_by)
+    return {record for record, _, _ in finder.find(lines_of(line.encode() for line in lines))}
+
+
+def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
+    """Return the failures that tell of one of these errors, by its signature."""
+    return {number for error in found for number in catalog.with_errors(error.exact_keys)}
+
+
+def rerank(store: Store, asked: Asked) -> None:
+    """Let the reranker, if there is one, hand out the relevances of the most relevant that are not exact."""
+    relevances = {number: asked.relevance(number) for number, evidence in asked.found.items() if not evidence.exact}
+    if store.reranker is None or not relevances:
+        return
+    most = sorted(relevances, key=lambda number: (-relevances[number], number))[: store.settings.retrieval.rerank]
+    records = store.catalog.records(most)
+    try:
+        found = store.reranker.scores(asked.gist, [records[number].search_text for number in most])
+    except Unavailable as error:
+        store.say_once(error.message)
+        return
+    scores = dict(zip(most, found, strict=True))
+    for number, score in scores.items():
+        asked.found[number].reranked = score
+    asked.reranked = handed_out(relevances, scores)
+
+
+def gather_graph(store: Store, asked: Asked, limit: int) -> None:
+    """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
+    hits = {number: asked.relevance(number) for number in asked.found}
+    if asked.scopes is not None and "pattern" in asked.scopes and "failure" not in asked.scopes:
+        failures = Asked(asked.text, asked.gist, ["failure"], asked.vector)
+        gather(store, failures, limit)
+        hits |= {number: failures.relevance(number) for number in failures.found}
+    best = dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))[:GRAPH_HITS])
+    for step in list(store.catalog.steps(best, ["solves"], "in")):
+        evidence = asked.of(step.far)
+        evidence.graph = max(evidence.graph, best[step.near] * min(1.0, step.weight))
+
+
+Place = tuple[int, float, str]  # the lower the better: the band of a hit, its negative score, and its reference
+
+
+def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[tuple[Place, Hit]]:
+    """Return the candidates as hits: by band, then by score."""
+    catalog, now = store.catalog, store.now()
+    if asked.scopes is not None:
+        kept = catalog.of_scopes(asked.found, asked.scopes)
+        asked.found = {number: evidence for number, evidence in asked.found.items() if number in kept}
+    records = catalog.records(asked.found)
+    compare_vectors(store, asked)
+    last_helped = catalog.reports(asked.found)
+    bounds = tier_bounds(store)
+    hits: list[tuple[Place, Hit]] = []
+    for number, record in records.items():
+        evidence = asked.found[number]
+        relevance = asked.relevance(number)
+        similarity = evidence.semantic if store.vectors is not None else relevance
+        if record.is_archived or relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity):
+            continue
+        factors = factors_of(record, evidence, last_helped.get(number, (0, 0, None))[2], now, store)
+        score = relevance * factors.cost * factors.help_ratio * factors.age_decay
+        level = band(relevance, evidence.exact, **bounds)
+        hit = Hit(ref=record.ref, score=score, relevance=relevance, similarity=similarity,
+                  tier=tier(similarity, **bounds), band=level, factors=factors, record=record,
+                  fixes=fixes(record))  # fmt: skip
+        hits.append(((BANDS.index(level), -score, record.ref), hit))
+    return sorted(hits, key=itemgetter(0))
+
+
+def freshest(store: Store, ranked: list[tuple[Place, Hit]], limit: int) -> list[Hit]:
+    """Return the first hits; one whose cited code changed gives way inside its band. Only what comes up is compared."""
+    tree, found = Tree(store), list[Hit]()
+    heap = [(place, False, hit) for place, hit in ranked]  # sorted, so a heap already
+    while heap and len(found) < limit:
+        (level, score, ref), is_compared, hit = heappop(heap)
+        cites = hit.cites if is_compared else tree.cites_of(hit.record)
+        if (factor := freshness(cites)) < 1.0 and not is_compared:
+            factors = hit.factors.model_copy(update={"freshness": factor})
+            hit = hit.model_copy(update={"score": hit.score * factor, "factors": factors, "cites": cites})
+            heappush(heap, ((level, score * factor, ref), True, hit))
+        else:
+            found.append(hit.model_copy(update={"cites": cites}) if cites else hit)
+    return found
+
+
+def tier_bounds(store: Store) -> dict[str, float]:
+    """Return where the tiers and bands begin, as the settings have it."""
+    settings = store.settings.retrieval
+    return {"critical": settings.critical, "productive": settings.productive, "exploration": settings.exploration}
+
+
+def factors_of(record: Record, evidence: Evidence, last_helped: str | None, now: datetime, store: Store) -> Factors:
+    """Return what a record's score is made of."""
+    last = max(record.updated_at, parse_time(last_helped)) if last_helped else record.updated_at
+    cost = record.cost if isinstance(record, Failure) else record.saved if isinstance(record, Pattern) else None
+    counts = (record.helped, record.failed) if isinstance(record, Memory) else (0, 0)
+    return Factors(
+        semantic=evidence.semantic,
+        lexical=evidence.lexical,
+        exact=evidence.exact,
+        graph=evidence.graph,
+        reranked=evidence.reranked,
+        cost=cost_factor(cost),
+        help_ratio=help_ratio(*counts),
+        age_decay=age_decay(last, now, store.settings.retrieval.half_life_days),
+    )

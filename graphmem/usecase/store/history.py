@@ -1,0 +1,170 @@
+"""What changed: in one record from commit to commit, in the whole memory from one state to another."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import orjson
+
+from graphmem import safe_files
+from graphmem.contract.history import Difference, History, Revision, RowChange
+from graphmem.errors import NotFound
+from graphmem.git import commands
+from graphmem.ledger.layout import FOLDER, usual_file
+from graphmem.ledger.types import type_files
+from graphmem.model.field import format_time
+from graphmem.model.vocabulary import KINDS
+from graphmem.names import split_ref
+from graphmem.ndjson import BOM, Row
+from graphmem.rules import compare
+from graphmem.rules.merge import FACTS
+from graphmem.runtime import Store
+from graphmem.usecase.store.snapshot import committed
+
+# --- the whole memory -----------------------------------------------------------------------------------------------
+
+
+def diff(store: Store, revisions: str | None) -> Difference:
+    """Return what changed between two commits, or from a commit to the files as they are now."""
+    store = store.present or store  # the past has the same history
+    folder = store.layout.root
+    with store.reading():
+        symmetric = store.ledger.symmetric
+    old, new = ends(folder, revisions)
+    with commands.objects(folder) as objects:
+        before = committed(folder, old)[1] if old is not None else {}
+        if new is None:
+            then, now = contents(objects, before), on_disk(store)
+        else:
+            _, after = committed(folder, new)
+            same = before.items() & after.items()
+            then, now = contents(objects, dict(before.items() - same)), contents(objects, dict(after.items() - same))
+    lines_then, lines_now = lines(then), lines(now)
+    rows_then, bad_then = compare.read_rows(lines_then - lines_now, symmetric)
+    rows_now, bad_now = compare.read_rows(lines_now - lines_then, symmetric)
+    changes = by_names(store, compare.compare(rows_then | types(then), rows_now | types(now)))
+    return Difference(
+        before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=bad_then + bad_now
+    )
+
+
+def by_names(store: Store, changes: Sequence[RowChange]) -> list[RowChange]:
+    """Return changes with the records that they refer to by name: rows have them by key."""
+    refs = {text for change in changes for text in compare.texts_of(change) if "/" in text}
+    with store.reading() as catalog:
+        names = catalog.shown_refs(refs)
+    gone = {compare.key_ref(change): change.ref for change in changes if change.action == "removed"}
+    return [compare.by_names(change, gone | names) for change in changes]
+
+
+def ends(folder: Path, revisions: str | None) -> tuple[str | None, str | None]:
+    """Return the two commits to compare; None for nothing before the first commit, and for the files as they are."""
+    if revisions is None:
+        return commands.commit_of(folder, "HEAD"), None
+    if ".." not in revisions:
+        return commands.find_commit(folder, revisions), None
+    is_since_left = "..." in revisions
+    first, _, second = revisions.partition("..." if is_since_left else "..")
+    old, new = commands.find_commit(folder, first or "HEAD"), commands.find_commit(folder, second or "HEAD")
+    return (commands.merge_base(folder, old, new) if is_since_left else old), new
+
+
+def contents(objects: commands.Objects, files: dict[str, str]) -> dict[str, bytes]:
+    """Return files with their contents."""
+    return {path: objects.read(name) for path, name in files.items()}
+
+
+def on_disk(store: Store) -> dict[str, bytes]:
+    """Return the files of the store as they are now."""
+    layout = store.layout
+    paths = [*(layout.store / file for file in layout.data_files()), *type_files(layout)]
+    return {path.relative_to(layout.store).as_posix(): safe_files.read(path) for path in paths}
+
+
+def types(files: dict[str, bytes]) -> dict[str, Row]:
+    """Return the types that files declare, as rows: a type is its text."""
+    found: dict[str, Row] = {}
+    for path, data in files.items():
+        if path.startswith("types/"):
+            kind = "entity type" if path.startswith("types/entities/") else "relation type"
+            text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+            found[path] = {"kind": kind, "name": Path(path).stem, "text": text}
+    return found
+
+
+def lines(files: dict[str, bytes]) -> set[bytes]:
+    """Return the lines of the data files, without their line ends."""
+    data = (content.removeprefix(BOM) for path, content in files.items() if path.startswith("data/"))
+    found = {line.rstrip(b"\r") for content in data for line in content.split(b"\n")}
+    return {line for line in found if line.strip()}
+
+
+# --- one record -----------------------------------------------------------------------------------------------------
+
+
+def log(store: Store, ref: str, limit: int | None) -> History:
+    """Return the commits that changed a record, newest first, and first of all what is not committed yet."""
+    store = store.present or store
+    folder = store.layout.root
+    gone: NotFound | None = None
+    with store.reading() as catalog:
+        try:
+            number = store.resolve(ref)
+            record = catalog.records([number])[number]
+            key, shown = record.key_ref, record.ref
+        except NotFound as error:
+            if split_ref(ref)[0] not in catalog.vocabulary.scopes:
+                raise
+            key, shown, gone = ref, ref, error  # it may have been there once, under this key
+    results = list(islice(revisions(store, key), None if limit is None else limit + 1))
+    changes = by_names(store, [found.change for found in results])
+    results = [found.model_copy(update={"change": change}) for found, change in zip(results, changes, strict=True)]
+    if gone is not None and not results:
+        raise gone
+    is_cut = limit is not None and len(results) > limit
+    return History(ref=shown, results=results[:limit], truncated=is_cut, shallow=commands.is_shallow(folder))
+
+
+def revisions(store: Store, key: str) -> Iterator[Revision]:
+    """Yield what became of a record, by its reference by key, from now back to its first commit."""
+    folder = store.layout.root
+    scope = split_ref(key)[0]
+    home = usual_file(scope, None) if scope in KINDS else usual_file("entity", scope)
+    homes = (home, home.removesuffix(".ndjson") + "/")
+    head = commands.commit_of(folder, "HEAD")
+    with commands.objects(folder) as objects:
+        seen: dict[str, Row | None] = {}
+
+        def row_in(names: Sequence[str]) -> Row | None:
+            for name in names:
+                if name not in seen:
+                    seen[name] = row_of(objects.read(name), key)
+            return next((row for name in names if (row := seen[name]) is not None), None)
+
+        now = (row_of(content, key) for file, content in on_disk(store).items() if file.startswith(homes))
+        files = committed(folder, head)[1] if head is not None else {}
+        last = [name for path, name in files.items() if path.startswith(homes)]
+        change = compare.change(row_in(last), next((row for row in now if row is not None), None))
+        if change is not None:
+            yield Revision(commit=None, at=None, author=None, subject=None, change=change)
+        for commit, by_parent in commands.touching(folder, [f"{FOLDER}/{path}" for path in homes]) if head else ():
+            changes = [compare.change(row_in(old), row_in(new)) for old, new in by_parent]
+            # A merge that has the row as one of its parents has it took it from there, and changed nothing.
+            if len(changes) >= len(commit.parents) and all(changes) and (change := changes[0]):
+                yield Revision(
+                    commit=commit.hash, at=format_time(commit.at), author=commit.author, subject=commit.subject,
+                    change=change,
+                )  # fmt: skip
+
+
+def row_of(data: bytes, key: str) -> Row | None:
+    """Return the row of a record, by its reference by key, in the content of a data file."""
+    scope, name = split_ref(key)
+    wanted = f"{scope if scope in KINDS else 'entity'}\n{name if scope in FACTS else key}"
+    text = orjson.dumps(name)
+    for line in data.removeprefix(BOM).split(b"\n"):
+        if text in line or b"\\u" in line or b"\\/" in line:  # only these can hold it: the rest is not parsed
+            found = compare.read_row(line.rstrip(b"\r"), ())
+            if found is not None and found[0] == wanted:
+                return found[1]
+    return None

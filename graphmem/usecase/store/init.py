@@ -1,0 +1,58 @@
+"""Prepare a project: the folders of its store, and what git has to know."""
+
+from pathlib import Path
+
+from graphmem import safe_files
+from graphmem.constants import FORMAT
+from graphmem.contract.store import Initialised
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.layout import FOLDER, Layout, not_linked
+from graphmem.runtime import open_store
+from graphmem.usecase.store.git_setup import register
+
+IGNORED = "local/\nstate/\n*.tmp\n"
+ATTRIBUTES = (
+    "*.ndjson text eol=lf merge=graphmem diff=graphmem\n*.md text eol=lf\n"
+    "schema.json text eol=lf merge=graphmem\nconfig.toml text eol=lf\n"
+)
+
+
+def init(folder: Path) -> Initialised:
+    """Prepare a project, or complete what is missing; run again it changes nothing."""
+    layout = not_linked(Layout(folder.absolute()))
+    is_new = not layout.store.is_dir()
+    safe_files.refuse_links(layout.store)
+    registered = []
+    for path in folders(layout):
+        with safe_files.folder(path, make=True):
+            pass
+    if not safe_files.is_file(layout.config):
+        safe_files.write(layout.config, f"format = {FORMAT}\n".encode())
+        registered.append(f"{FOLDER}/config.toml")
+    for path, missing in missing_entries(layout).items():
+        lines = safe_files.read(path).splitlines() if safe_files.is_file(path) else []
+        data = b"\n".join([*lines, *map(str.encode, missing), b""])
+        replace_files({path: data})
+        registered.append(f"{FOLDER}/{path.name}")
+    store = open_store(folder)
+    try:
+        with store.writing():
+            replace_files(store.ledger.stale_vocabulary_file(), store.layout)
+    finally:
+        store.close()
+    return Initialised(path=str(layout.store), created=is_new, registered=registered + register(layout))
+
+
+def folders(layout: Layout) -> tuple[Path, ...]:
+    """Return the folders that every store has."""
+    return layout.types / "entities", layout.types / "relations", layout.data, layout.local, layout.state
+
+
+def missing_entries(layout: Layout) -> dict[Path, list[str]]:
+    """Return the lines that git's files in the store lack, by file."""
+    found = {}
+    for name, text in ((".gitignore", IGNORED), (".gitattributes", ATTRIBUTES)):
+        path = layout.store / name
+        lines = safe_files.read(path).splitlines() if safe_files.is_file(path) else []
+        found[path] = [line for line in text.splitlines() if line.encode() not in lines]
+    return {path: missing for path, missing in found.items() if missing}

@@ -1,0 +1,30 @@
+"""Rebuild everything derived from the files."""
+
+import time
+
+from graphmem.catalog.catalog import transaction
+from graphmem.catalog.vectors import forget_damaged
+from graphmem.contract.store import Rebuilt
+from graphmem.process.collector import uncollected
+from graphmem.runtime import Store
+
+
+def rebuild(store: Store, *, embed: bool) -> Rebuilt:
+    """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
+    store.refuse_unusable()
+    start = time.monotonic()
+    with uncollected():
+        with store.ledger.writing():
+            with transaction(store.catalog.connection):
+                store.catalog.clear()
+            store.ledger.sync_locked()
+            forget_damaged(store.catalog.connection, store.local / "vectors")
+            store.catalog.compact()
+        store.report()
+        embedded = 0
+        if embed:
+            store.add_clues()
+            store.lexical.catch_up()
+            embedded = store.embed_missing(seconds=None)
+        records, edges = store.graph.rebuild()
+    return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)

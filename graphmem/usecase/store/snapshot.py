@@ -1,0 +1,125 @@
+"""The memory as it was at a commit: its files, taken from git's objects, opened as a store of its own."""
+
+import contextlib
+import hashlib
+import os
+import re
+import sqlite3
+from pathlib import Path
+
+from graphmem import safe_files
+from graphmem.catalog.vectors import current_files
+from graphmem.clone import find_clone
+from graphmem.errors import NotFound
+from graphmem.git import commands
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.layout import FOLDER, Layout, is_plain
+from graphmem.model.field import format_time
+from graphmem.process.lock import locked
+from graphmem.runtime import CATALOG, Store, open_store, remove_catalog
+
+TREE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # the hash of a tree, which a past state is named by
+KEPT = 5  # past states that stay at hand; each is as large as the store
+
+
+def open_past(present: Store, at: str) -> Store:
+    """
+    Open the store as it was at a commit, or at the last commit before a date; it cannot be written.
+
+    It has a folder in ``local/`` of its own and says which commit it is; closing it closes ``present`` too.
+
+    Raises:
+        NotFound: there is no such commit, or it holds no store.
+        Unavailable: the store is in no git repository, or git is missing.
+    """
+    try:
+        folder = present.layout.root
+        commit = commands.describe(folder, commands.find_commit(folder, at))
+        tree, files = committed(folder, commit.hash)
+        if not files:
+            raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
+        root = present.local / "at" / tree
+        if not is_whole(root, files):
+            with locked(present.local / "at.lock", timeout_s=present.ledger.lock_timeout_s):
+                take_out(present, folder, files, root)
+        with safe_files.folder(root) as handle:
+            os.utime(handle)
+        forget_oldest(root.parent)
+        past = open_store(
+            root, lock_timeout_s=present.ledger.lock_timeout_s, now=present.now, new_id=present.new_id,
+            say=present.say_once, progress=present.progress,
+        )  # fmt: skip
+    except BaseException:
+        present.close()
+        raise
+    past.present = present
+    past.say_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
+    return past
+
+
+def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
+    """Return the hash of the store's folder at a commit, and its files with the hashes of their contents, if any."""
+    tree = commands.tree_of(folder, commit, FOLDER)
+    if tree is None:
+        return "", {}
+    return tree, {path: name for path, name in commands.files_of(folder, tree).items() if is_read(path)}
+
+
+def is_read(path: str) -> bool:
+    """Tell whether a committed file is one that a store is read from."""
+    if not is_plain(path):
+        return False
+    top, _, name = path.rpartition("/")
+    if top in ("types/entities", "types/relations"):
+        return name.endswith(".md")
+    return path == "config.toml" or (path.startswith("data/") and name.endswith(".ndjson"))
+
+
+def is_whole(root: Path, files: dict[str, str]) -> bool:
+    """Tell whether a past state has the files of its commit, byte for byte: git names them by their hashes."""
+    for path, name in files.items():
+        try:
+            data = safe_files.read(root / FOLDER / path)
+        except OSError:
+            return False
+        digest = hashlib.new("sha1" if len(name) == 40 else "sha256", usedforsecurity=False)
+        digest.update(b"blob %d\0" % len(data) + data)
+        if digest.hexdigest() != name:
+            return False
+    return True
+
+
+def take_out(present: Store, folder: Path, files: dict[str, str], root: Path) -> None:
+    """Write the files of a commit below ``root``, with what is derived of them so far: all or nothing."""
+    for path in safe_files.folders(root.parent):  # whoever made a draft held the lock, and is dead
+        if path.name.startswith("."):
+            safe_files.remove_folder(path)
+    if is_whole(root, files):  # made by another process meanwhile
+        return
+    safe_files.remove_folder(root)
+    draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
+    with commands.objects(folder) as objects:
+        replace_files({draft / FOLDER / path: objects.read(name) for path, name in files.items()})
+    begin_from(present, find_clone(Layout(draft)).layout.local)
+    safe_files.replace(draft, root)
+
+
+def begin_from(present: Store, local: Path) -> None:
+    """Begin with the catalog and the vectors of now: only rows that were other then have to be read and embedded."""
+    try:
+        present.sync()
+        with safe_files.folder(local, make=True):
+            present.catalog.copy(local / CATALOG)
+        with safe_files.folder(local / "vectors", make=True):
+            for path in current_files(present.catalog.connection, present.local / "vectors"):
+                safe_files.copy(path, local / "vectors" / path.name)
+    except (OSError, sqlite3.Error):  # without them everything is read, which takes longer
+        remove_catalog(local / CATALOG)
+
+
+def forget_oldest(folder: Path) -> None:
+    """Remove the past states that were not asked for longest."""
+    with contextlib.suppress(OSError):  # somebody else removes them too
+        states = [path for path in safe_files.folders(folder) if TREE.fullmatch(path.name)]
+        for path in sorted(states, key=lambda path: path.lstat().st_mtime, reverse=True)[KEPT:]:
+            safe_files.remove_folder(path)

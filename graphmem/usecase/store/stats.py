@@ -1,0 +1,162 @@
+"""Health: how much there is, what it is worth, how it hangs together, how good estimates are."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from graphmem.constants import (
+    FEW_EXPERIENCES,
+    MOST_EXPERIENCES,
+    PRUNE_FAILURES,
+    PRUNE_PATTERNS,
+    SHOWN_UNSOLVED,
+    STALE_DAYS,
+)
+from graphmem.contract.query import Tier
+from graphmem.contract.stats import Capacity, Connectivity, Coverage, Stats, Week, Worth
+from graphmem.errors import BadInput
+from graphmem.model import Experience, Failure
+from graphmem.model.vocabulary import KINDS
+from graphmem.rules.experience import over_bound
+from graphmem.rules.health import accuracies, bands, ratio
+from graphmem.rules.merge import FACTS
+from graphmem.rules.score import TIERS
+from graphmem.runtime import Store
+from graphmem.usecase.records.prune import Weighed, least, weighed
+from graphmem.usecase.retrieval.query import query
+
+MEMORIES = ("failure", "pattern")  # what has an importance
+
+
+def stats(store: Store, objective: str | None) -> Stats:
+    """Return the health of the store, with the tiers for an objective if one is given."""
+    if objective is not None and not objective.strip():
+        raise BadInput(
+            "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
+        )
+    nearest = None if objective is None else tiers(store, objective)
+    with store.reading():
+        failures, patterns = (weighed(store, kind) for kind in MEMORIES)
+        others = without_pattern(store, failures)
+        experiences = list(store.catalog.of_kind(Experience).values())
+        return Stats(
+            **counts(store),
+            search="lexical" if store.vectors is None else "sketch" if store.vectors.is_sketched else "exact",
+            connectivity=connectivity(store, [record.ref for record in reversed(others) if record.fix is None]),
+            capacity=[
+                capacity("failure", failures, PRUNE_FAILURES),
+                capacity("pattern", patterns, PRUNE_PATTERNS),
+                Capacity(kind="experience", used=len(experiences), limit=MOST_EXPERIENCES,
+                         prunable=len(over_bound(experiences))),
+            ],
+            worth=worth([*failures, *patterns]),
+            tiers=nearest,
+            coverage=coverage(failures, others),
+            feedback=list(weeks(store)),
+            estimates=accuracies(experiences),
+            cold_start=len(experiences) < FEW_EXPERIENCES,
+        )  # fmt: skip
+
+
+def counts(store: Store) -> dict[str, Any]:
+    """Return how many live records there are of each kind and type, live edges of each type, and archived records."""
+    catalog = store.catalog
+    found = numbers(store, "SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope")
+    entities = {name: found[name] for name in sorted(catalog.vocabulary.entities)}
+    records = {kind: found[kind] for kind in KINDS} | {"entity": sum(entities.values())}
+    (records["feedback"],) = catalog.connection.execute("SELECT count(*) FROM fact WHERE ref NOT NULL").fetchone()
+    edges = numbers(store, "SELECT type, count(*) FROM relation WHERE is_live GROUP BY type")
+    (archived,) = catalog.connection.execute("SELECT count(*) FROM record WHERE NOT is_live").fetchone()
+    relations = {kind: edges[kind] for kind in sorted(catalog.vocabulary.relations)}
+    return {"records": records, "entities": entities, "relations": relations, "archived": archived}
+
+
+def numbers(store: Store, sql: str) -> Counter[str]:
+    """Return what a query counts by name."""
+    return Counter(dict(store.catalog.connection.execute(sql).fetchall()))
+
+
+def tiers(store: Store, objective: str) -> dict[Tier, int]:
+    """Return how many failures and patterns are in each tier for an objective; what no search finds is background."""
+    with store.reading() as catalog:
+        total = sum(1 for kind in MEMORIES for _ in catalog.live_rows(kind))
+    found = query(store, objective, kinds=MEMORIES, limit=max(1, total), min_similarity=None).results
+    sorted_out = Counter(hit.tier for hit in found)
+    sorted_out["background"] += max(0, total - len(found))
+    return {name: sorted_out[name] for name in TIERS}
+
+
+def capacity(kind: str, order: Sequence[Weighed], limit: int) -> Capacity:
+    """Return how full a kind is."""
+    prunable = sum(1 for _ in least(order, limit))
+    return Capacity.model_validate({"kind": kind, "used": len(order), "limit": limit, "prunable": prunable})
+
+
+def worth(memories: Collection[Weighed]) -> Worth:
+    """Return what memories are worth."""
+    stale = sum(one.age_days > STALE_DAYS and not one.accesses for one in memories)
+    untested = sum(not one.record.helped and not one.record.failed for one in memories)
+    total = len(memories)
+    return Worth(
+        memories=total,
+        mean_importance=sum(one.importance for one in memories) / total if total else 0.0,
+        stale_ratio=ratio(stale, total),
+        untested_ratio=ratio(untested, total),
+        importances=bands(one.importance for one in memories),
+    )
+
+
+def without_pattern(store: Store, failures: Collection[Weighed]) -> list[Failure]:
+    """Return the failures that no pattern solves."""
+    sql = (  # a file may hold edges between what this type does not connect
+        "SELECT DISTINCT dst FROM relation JOIN record AS source ON source.id = src"
+        " JOIN record AS target ON target.id = dst WHERE relation.is_live AND relation.type = 'solves'"
+        " AND source.scope = 'pattern' AND target.scope = 'failure'"
+    )
+    solved = set(store.catalog.refs([number for (number,) in store.catalog.connection.execute(sql)]).values())
+    others = [one.record for one in failures if one.record.ref not in solved]
+    return [record for record in others if isinstance(record, Failure)]
+
+
+def coverage(failures: Collection[Weighed], others: Collection[Failure]) -> Coverage:
+    """Return how many failures are solved, and by what; ``others`` are those that no pattern solves."""
+    fix_only = sum(record.fix is not None for record in others)
+    return Coverage(solved=len(failures) - len(others), fix_only=fix_only, unsolved=len(others) - fix_only)
+
+
+def weeks(store: Store) -> Iterator[Week]:
+    """Yield how many reports of each week say that a memory helped, and that it did not."""
+    sql = "SELECT substr(at, 1, 10), sum(helped), count(*) FROM fact WHERE ref IS NOT NULL GROUP BY 1"
+    helped, total = Counter[date](), Counter[date]()
+    for day, good, number in store.catalog.connection.execute(sql):
+        at = date.fromisoformat(day)
+        monday = at - timedelta(days=at.weekday())
+        helped[monday] += good
+        total[monday] += number
+    for monday in sorted(total):
+        yield Week(week=monday.isoformat(), helped=helped[monday], failed=total[monday] - helped[monday])
+
+
+def connectivity(store: Store, unsolved: Sequence[str]) -> Connectivity:
+    """Return how well the live records hang together, without what happened; ``unsolved`` are failures, worth first."""
+    import networkx as nx  # noqa: PLC0415 - 160 ms that only this command and plans need
+
+    graph: nx.Graph[int] = nx.Graph()
+    facts = ",".join(f"'{kind}'" for kind in sorted(FACTS))
+    among = f"SELECT id FROM record WHERE is_live AND scope NOT IN ({facts})"
+    graph.add_nodes_from(number for (number,) in store.catalog.connection.execute(among))
+    ends = store.catalog.connection.execute("SELECT src, dst FROM relation WHERE is_live")
+    edges = [(source, target) for source, target in ends if source in graph and target in graph]
+    graph.add_edges_from(edges)
+    nodes = graph.number_of_nodes()
+    sizes = Counter(len(found) for found in nx.connected_components(graph))
+    return Connectivity(
+        edges_per_node=len(edges) / nodes if nodes else 0.0,
+        isolated_share=ratio(sizes[1], nodes),
+        components=sizes.total(),
+        largest_component=max(sizes, default=0),
+        component_sizes=dict(sorted(sizes.items(), reverse=True)),
+        unsolved_failures=len(unsolved),
+        unsolved=[*unsolved[:SHOWN_UNSOLVED]],
+    )  # fmt: skip

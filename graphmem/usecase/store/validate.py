@@ -1,0 +1,373 @@
+"""Check: files, vocabulary, graph and search index against each other."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import PurePath
+from typing import NamedTuple
+
+import orjson
+
+from graphmem import safe_files
+from graphmem.catalog.vectors import damaged
+from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES
+from graphmem.contract.findings import Checked, Finding
+from graphmem.errors import BadInput, Locked, Unavailable
+from graphmem.ledger.layout import holds, usual_file
+from graphmem.model import MODELS
+from graphmem.model.field import format_time, instant
+from graphmem.names import label, relation_label, split_ref, visible
+from graphmem.ndjson import Lines, Row
+from graphmem.rules.plan import cycles
+from graphmem.runtime import Store
+from graphmem.shell import command
+from graphmem.usecase.store.conflicts import left
+from graphmem.usecase.store.export import stale_vocabulary
+
+FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
+SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
+DOCTOR = "graphmem doctor --fix --yes"  # the command that mends what a program can mend
+
+
+class Suspect(NamedTuple):
+    """A row that something is wrong with; ``line`` is None where its file cannot be named."""
+
+    file: str
+    line: bytes | None
+    code: str
+    message: str
+    expected: str
+    fix: str | None
+    severity: str = "warning"
+
+
+def validate(store: Store) -> Checked:
+    """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
+    store.refuse_unusable()
+    damage = store.catalog.damage()
+    if damage:  # then nothing else can be said
+        return checked([derived("catalog.sqlite", "catalog_damaged", f"the catalog is damaged: {damage}")])
+    for _ in range(MOST_TRIES):
+        store.sync(is_thorough=True)
+        index = index_damage(store)
+        with store.reading() as catalog:
+            graph = graph_findings(store, catalog.position)
+            if graph is None:
+                continue  # another process has gone on since; the two are to be of one moment
+            rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
+            findings = linked(store) + misnamed(store) + unmerged(store) + purged(store)
+            findings += store.ledger.findings() + placed(store, rows)
+            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
+            findings += vectors_damaged(store) + catalog_differences(store)
+            return checked(findings + (index or index_differences(store)) + graph)
+    raise Unavailable("the store changes all the time", hint="validate again when less is going on")
+
+
+def linked(store: Store) -> list[Finding]:
+    """Say where the store has symbolic links: what they hide is not read, and the store is not written."""
+    return [
+        Finding(
+            file=shown_path(path.relative_to(store.layout.store).as_posix()), line=None, column=None, code="link",
+            severity="error",
+            message="a symbolic link, which is not followed; nothing is written while it is there",
+            expected="a file or a folder", fix=None,
+        )
+        for path in safe_files.links(store.layout.store)
+    ]  # fmt: skip
+
+
+def misnamed(store: Store) -> list[Finding]:
+    """Say which files are not read for their names, which a branch can make anything."""
+    return [
+        Finding(
+            file=shown_path(file), line=None, column=None, code="bad_name", severity="error",
+            message="a file of this name is not read", expected="a path of letters, digits and _ . - alone",
+            fix=None,
+        )
+        for file in store.layout.misnamed()
+    ]  # fmt: skip
+
+
+def shown_path(file: str) -> str:
+    """Return the path of a file as a text: a name may have bytes that are no UTF-8."""
+    return visible(os.fsencode(file).decode("utf-8", "backslashreplace")).replace("\n", "\\n")
+
+
+def unmerged(store: Store) -> list[Finding]:
+    """Say which files lack what the other side of a merge under way has."""
+    return [
+        Finding(
+            file=file, line=None, column=None, code="unmerged", severity="error",
+            message="git's merge is not finished, and rows of the other side are missing", expected="both sides' rows",
+            fix="graphmem resolve",
+        )
+        for file in left(store)
+    ]  # fmt: skip
+
+
+def purged(store: Store) -> list[Finding]:
+    """Say which files hold rows that were purged, and that a merge or an old branch brought back."""
+    return [
+        Finding(
+            file=file, line=None, column=None, code="purged_row", severity="warning",
+            message=f"rows that had been purged came back: {number:,}; they are not read",
+            expected="the file without them", fix=DOCTOR,
+        )
+        for file, number in store.ledger.purged_rows().items()
+    ]  # fmt: skip
+
+
+def catalog_differences(store: Store) -> list[Finding]:
+    """Say where the catalog does not hold the lines of the files, byte for byte."""
+    aside = {finding.file for finding in store.ledger.findings()} | store.ledger.purged_rows().keys()
+    differing = []
+    for file in store.ledger.data_files():
+        if file in aside:
+            continue
+        with safe_files.opened(store.layout.store / file) as handle:
+            lines = {line for line in Lines(handle) if line.strip()}
+        if lines != store.catalog.lines(file).keys():
+            differing.append(derived("catalog.sqlite", "catalog_differs", f"{file} has other rows than the catalog"))
+    return differing
+
+
+def vectors_damaged(store: Store) -> list[Finding]:
+    """Say when vectors are not as they were written."""
+    found = damaged(store.catalog.connection, store.local / "vectors")
+    what = f"{len(found):,} vectors are not as they were written"
+    return [derived("vectors", "vectors_damaged", what)] if found else []
+
+
+def checked(findings: list[Finding]) -> Checked:
+    """Return findings as an answer; it is ok without errors."""
+    return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
+
+
+def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
+    """Return suspects with the numbers of their lines, in the order of files and lines; each file is read once."""
+    wanted: dict[str, dict[bytes, int | None]] = {}
+    suspects = list(suspects)
+    for found in suspects:
+        if found.line is not None:
+            wanted.setdefault(found.file, {})[found.line] = None
+    for file, lines in wanted.items():
+        with safe_files.opened(store.layout.store / file) as handle:
+            for place, line in enumerate(Lines(handle), 1):
+                if line in lines and lines[line] is None:
+                    lines[line] = place
+    findings = []
+    for found in suspects:
+        number = wanted[found.file][found.line] if found.line is not None else None
+        findings.append(Finding.model_validate({
+            "file": found.file, "line": number, "column": number and 1, "code": found.code, "severity": found.severity,
+            "message": found.message, "expected": found.expected, "fix": found.fix,
+        }))  # fmt: skip
+    return sorted(findings, key=lambda found: (found.file, found.line or 0))
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------
+
+
+def dangling(store: Store) -> Iterator[Suspect]:
+    """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
+    catalog, unread = store.catalog, unreadable(store)
+    sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE edge IS NULL"
+    for file, source, kind, target, src, dst, line in catalog.connection.execute(sql).fetchall():
+        if file is None and (src is None or kind in FACT_EDGES):
+            continue  # of a record that is archived itself; or of a fact, which stays true when its subject goes
+        waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
+        missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
+        what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
+        code: str
+        fix: str | None
+        code, fix, expected = "dangling", DOCTOR, "two live records"
+        if has_wrong_ends(src, dst):
+            made = catalog.vocabulary.relations[kind]
+            what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
+            expected = "ends that the type allows"
+            code, fix = "not_allowed", command("graphmem", "unlink", source, kind, target)
+        elif unread.intersection(split_ref(ref)[0] for ref in missing):
+            code, fix = "unreadable_end", None
+            what = f"{' and '.join(missing)} cannot be read, or {'is' if len(missing) == 1 else 'are'} missing"
+        elif file is None:
+            code, fix = "dangling_field", f"edit the row of {source}"
+        if waiting and not missing:
+            code, what, fix = "waiting", f"{' and '.join(waiting)} archived", command("graphmem", "restore", waiting[0])
+        home = file or usual_file(split_ref(source)[0], None)
+        yield Suspect(home, line if file else None, code, f"{source} {kind} {target}: {what}",
+                      expected, fix)  # fmt: skip
+    for file, ref, line in catalog.connection.execute(
+        "SELECT file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
+    ):
+        if split_ref(ref)[0] in unread:
+            yield Suspect(file, line, "unreadable_end", f"a report on {ref}: it cannot be read, or is missing",
+                          "a record that is there", None)  # fmt: skip
+        else:
+            yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+
+
+def unreadable(store: Store) -> set[str]:
+    """
+    Return the kinds and entity types of which records may be there that cannot be read: what names one of these waits.
+
+    A file has bad lines, is of a type that no readable file declares or of a kind that this version does not know, or
+    lies behind a link.
+    """
+    layout = store.layout
+    files = {finding.file for finding in store.ledger.findings()}
+    files |= {file for file in layout.data_files() if holds(file)[0] not in MODELS}
+    files |= set(layout.misnamed())
+    linked = {path.relative_to(layout.store).as_posix() for path in safe_files.links(layout.store)}
+    found = {PurePath(file).stem for file in files | linked if file.startswith("types/entities/")}
+    for file in files | linked:
+        if file.startswith("data/"):
+            kind, type_name = holds(file)
+            found.add(type_name or kind)
+    return found
+
+
+def has_wrong_ends(src: int | None, dst: int | None) -> bool:
+    """Tell whether an edge without an effect has two ends, which its type does not allow."""
+    return src is not None and dst is not None and src != dst
+
+
+def dangling_rows(store: Store) -> dict[str, list[int]]:
+    """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
+    catalog, unread = store.catalog, unreadable(store)
+    found: dict[str, list[int]] = {}
+    sql = "SELECT file, id, ref FROM fact WHERE ref NOT NULL AND record IS NULL"
+    for file, number, ref in catalog.connection.execute(sql):
+        if split_ref(ref)[0] not in unread:
+            found.setdefault(file, []).append(number)
+    sql = "SELECT file, id, source, target, src, dst FROM relation WHERE edge IS NULL AND file IS NOT NULL"
+    for file, number, source, target, src, dst in catalog.connection.execute(sql).fetchall():
+        waiting = [ref for ref, end in ((source, src), (target, dst)) if end is None]
+        if has_wrong_ends(src, dst):
+            continue  # the type file may be what is wrong
+        missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
+        if unread.isdisjoint(split_ref(ref)[0] for ref in missing) and (missing or not waiting):
+            found.setdefault(file, []).append(number)
+    return found
+
+
+def doubled_names(store: Store) -> Iterator[Suspect]:
+    """Yield the records that are not shown by the name they hold, for another one of their scope holds it too."""
+    sql = "SELECT file, scope, name, shown, line FROM record WHERE shown <> name ORDER BY scope, shown"
+    for file, scope, name, shown, line in store.catalog.connection.execute(sql).fetchall():
+        yield Suspect(file, line, "doubled_name",
+                      f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
+                      "one record a name", command("graphmem", "rename", f"{scope}/{shown}", "NEW-NAME"))  # fmt: skip
+
+
+def circles(store: Store) -> Iterator[Suspect]:
+    """Yield the tasks that wait for each other, one for each circle: two branches can make one together."""
+    catalog = store.catalog
+    sql = "SELECT src, dst FROM relation WHERE type = 'depends_on' AND is_live"
+    needs: dict[str, list[str]] = {}
+    edges = catalog.connection.execute(sql).fetchall()
+    refs = catalog.refs({number for edge in edges for number in edge})
+    for source, target in edges:
+        needs.setdefault(refs[source], []).append(refs[target])
+    for around in cycles(needs) if needs else ():
+        number = catalog.lookup(*split_ref(around[0]))
+        file, line = catalog.connection.execute("SELECT file, line FROM record WHERE id = ?", (number,)).fetchone()
+        yield Suspect(file, line, "cycle", f"the plan has a cycle: {' → '.join(around)}", "a plan that can be finished",
+                      "take one of these out of a task's depends", "error")  # fmt: skip
+
+
+def lost_successors(store: Store) -> Iterator[Suspect]:
+    """Yield the records that are superseded by one that is missing."""
+    catalog, unread = store.catalog, unreadable(store)
+    sql = "SELECT file, scope || '/' || shown, line FROM record WHERE instr(line, '\"superseded_by\"')"
+    for file, ref, line in catalog.connection.execute(sql).fetchall():
+        successor = orjson.loads(line).get("superseded_by")
+        is_named = isinstance(successor, str) and split_ref(successor)[0] not in unread
+        if is_named and catalog.lookup(*split_ref(successor)) is None:
+            yield Suspect(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
+                          "a record that is there", command("graphmem", "restore", ref))  # fmt: skip
+
+
+def ahead(store: Store) -> Iterator[Suspect]:
+    """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
+    bound = store.now() + timedelta(seconds=CLOCK_SKEW_S)
+    for table in ("record", "relation", "fact"):
+        sql = f"SELECT file, line FROM {table} WHERE file IS NOT NULL"
+        for file, line in store.catalog.connection.execute(sql):
+            row = orjson.loads(line)
+            last = max(times_of(row), default=None)
+            if last is not None and last > bound:
+                yield Suspect(file, line, "future", f"it is of {format_time(last)}, which is still to come",
+                              "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
+
+
+def times_of(row: Row) -> Iterator[datetime]:
+    """Yield when a row was made and changed; under these names a row of another version may hold other things."""
+    edited = row.get("edited")
+    for value in (row.get("created_at"), row.get("at"), *(edited.values() if isinstance(edited, dict) else ())):
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
+                yield instant(value)
+
+
+# --- what is derived -----------------------------------------------------------------------------------------------
+
+
+def index_damage(store: Store) -> list[Finding]:
+    """Bring the search index up to date; say where that cannot be."""
+    try:
+        store.lexical.catch_up()
+    except sqlite3.DatabaseError as error:
+        return [derived("catalog.sqlite", "index_differs", f"the search index cannot be written: {error}")]
+    return []
+
+
+def index_differences(store: Store) -> list[Finding]:
+    """Say where the search index does not hold the records that the files have."""
+    missing, extra = store.lexical.differences()
+    return [
+        derived("catalog.sqlite", "index_differs", f"{number:,} records {what}")
+        for number, what in ((missing, "are not in the search index"), (extra, "too many are in the search index"))
+        if number
+    ]
+
+
+def derived(file: str, code: str, message: str) -> Finding:
+    """Return what is wrong with something that can be made anew."""
+    return Finding(file=f"local/{file}", line=None, column=None, code=code, severity="error", message=message,
+                   expected="what the files say", fix="graphmem rebuild")  # fmt: skip
+
+
+def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | None:
+    """Say where the graph differs from the files; None where it is of another moment. No graph is made for this."""
+    if not store.graph.exists:
+        return []
+    try:
+        reached, counts = store.graph.counts()
+        return graph_differences(store, counts) if reached == position else None
+    except Locked:
+        raise
+    except (BadInput, Unavailable) as error:
+        if error.details.get("cause") not in SCARCE:
+            return [derived("graph.kuzu", "graph_damaged", f"the graph cannot be read: {error.message}")]
+        found = derived("graph.kuzu", "graph_unchecked", f"the graph was not compared: {error.message}")
+        return [found.model_copy(update={"severity": "warning", "fix": None})]
+
+
+def graph_differences(store: Store, found: Mapping[str, int]) -> list[Finding]:
+    """Say where the graph does not hold as many nodes and edges as the files."""
+    catalog = store.catalog
+    counts = dict(
+        catalog.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall()
+    )
+    edges = dict(
+        catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall()
+    )
+    wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
+    wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
+    return [
+        derived("graph.kuzu", "graph_differs", f"{name}: {found.get(name, 0)} in the graph, {number} in the files")
+        for name, number in wanted.items()
+        if found.get(name, 0) != number
+    ]

@@ -1,0 +1,99 @@
+"""The types of a project: list, show and declare them."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from graphmem.contract.vocabulary import TypeList
+from graphmem.errors import BadInput, NotFound, Refused
+from graphmem.ledger import undo
+from graphmem.ledger.codec import complaint
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
+from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
+from graphmem.rules.suggest import did_you_mean
+from graphmem.runtime import Store
+from graphmem.usecase.records.validation import undeclared
+
+
+def type_list(store: Store) -> TypeList:
+    """Return the project's types, and graphmem's own relations."""
+    with store.reading() as catalog:
+        vocabulary = catalog.vocabulary
+        relations = sorted(vocabulary.relations.values(), key=lambda made: made.type)
+        return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
+
+
+def type_show(store: Store, name: str) -> EntityType | RelationType:
+    """Return one type."""
+    with store.reading() as catalog:
+        known: Mapping[str, EntityType | RelationType] = {**catalog.vocabulary.relations, **catalog.vocabulary.entities}
+        if name not in known:
+            raise NotFound(f"no type {name!r}", hint=did_you_mean(name, known) or "see: graphmem type list")
+        return known[name]
+
+
+Made = TypeVar("Made", EntityType, RelationType)
+
+
+def new_type(model: type[Made], **fields: object) -> Made:
+    """Return a new type from what somebody gave."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise BadInput(f"type {fields.get('type')!r}: {message}", hint=expected) from None
+
+
+def type_add(store: Store, made: EntityType | RelationType) -> EntityType | RelationType:
+    """Declare a type of the project: its Markdown file, and the vocabulary that follows from it."""
+    with store.writing() as catalog:
+        vocabulary = catalog.vocabulary
+        existing = {**vocabulary.entities, **vocabulary.project_relations}.get(made.type)
+        if existing is not None:
+            if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
+                return existing
+            raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
+        group = "entities" if isinstance(made, EntityType) else "relations"
+        if has_file(store.layout, group, made.type):
+            raise Refused(
+                f"types/{group}/{made.type}.md is there already and cannot be read",
+                hint="correct it, see: graphmem validate; or remove it first",
+            )
+        labels = taken_labels()
+        for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
+            claim(labels, known)
+        try:
+            claim(labels, made)
+        except ValueError as error:
+            raise Refused(str(error), hint="take another name") from None
+        if isinstance(made, RelationType):
+            for end in (*made.sources, *made.targets):
+                if end != ANY and end not in vocabulary.scopes:
+                    known_end(vocabulary.scopes, end)
+        entities, relations = dict(vocabulary.entities), dict(vocabulary.project_relations)
+        if isinstance(made, EntityType):
+            entities[made.type] = made
+        else:
+            relations[made.type] = made
+        after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
+        schema = {store.layout.vocabulary: after}
+        ((path, text),) = type_file(store.layout, made).items()
+        below = path.relative_to(store.layout.store).as_posix()
+        note = undo.note_type(store.layout, store.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
+        replace_files({path: text} | schema, store.layout)
+        undo.confirm(note)
+        store.ledger.sync_written()
+    return made
+
+
+def noun_of(made: EntityType | RelationType) -> str:
+    """Return what a type is a type of."""
+    return "entity" if isinstance(made, EntityType) else "relation"
+
+
+def known_end(scopes: tuple[str, ...], end: str) -> None:
+    """Say that an end of a relation type is no kind and no entity type."""
+    hint = did_you_mean(end, (*scopes, ANY)) or undeclared(end)
+    raise Refused(f"{end!r} is no kind and no entity type", hint=hint)
