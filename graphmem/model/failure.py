@@ -47,7 +47,7 @@ class Failure(Triggered):
             try:
                 refuse_malformed(self.match)
             except (re.error, RecursionError, OverflowError) as error:
-                raise ValueError(f"match {self.match[:80]!r} is no regular expression: {error}") from None
+                raise ValueError(f"match {self.match[:80]!r} is not a regular expression: {error}") from None
         return self
 
     @property

@@ -49,7 +49,7 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
         scopes = {label(scope): scope for scope in store.catalog.vocabulary.scopes}
         scope = scopes.get(str(parameters["label"]), str(parameters["label"]))
         if scope not in scopes.values():
-            raise Usage(f"{scope!r} is no label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
+            raise Usage(f"{scope!r} is not a label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
         names["label"] = label(scope)
     elif "label" in query.placeholders:
         names["label"] = label(split_ref(str(given["ref"]))[0])
