@@ -22,8 +22,9 @@ from graphmem.catalog.entry import repeat_keys
 from graphmem.errors import DamagedCatalog, Unavailable
 from graphmem.files import shipped
 from graphmem.model import MODELS, Feedback, Frozen, Memory, Record, Relation
+from graphmem.model.expression import folded
 from graphmem.model.field import as_set, parse_time
-from graphmem.model.record import Row
+from graphmem.model.record import CHECKED, Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import edge_key, mark, row_id, split_ref
 from graphmem.rules.fixes import credited
@@ -35,7 +36,7 @@ from graphmem.rules.purged import Purges
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-VERSION = 9  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 10  # of the catalog's own tables; another one is thrown away and made again
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
     " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
@@ -570,8 +571,8 @@ class Catalog:
             "SELECT DISTINCT e.record, e.expression FROM expression e JOIN record r ON r.id = e.record"
             " WHERE r.is_live AND (? IS NULL OR instr(?, e.literal)) ORDER BY e.record"
         )
-        lowered = None if text is None else text.lower()
-        return self.connection.execute(sql, (lowered, lowered)).fetchall()
+        wanted = None if text is None else folded(text)
+        return self.connection.execute(sql, (wanted, wanted)).fetchall()
 
     def heads(self, numbers: Collection[int] | None = None) -> list[tuple[int, str]]:
         """Return of triggers the number of the first line and its last word; of all, or where it is one of some."""
@@ -629,7 +630,7 @@ def sound(number: int, line: bytes, crc: int) -> bytes:
 def parse_row(number: int, line: bytes, crc: int) -> Frozen:
     """Return what a line of the catalog says, checked when it was read from its file."""
     row = orjson.loads(sound(number, line, crc))
-    return MODELS[row["kind"]].model_validate(row)
+    return MODELS[row["kind"]].model_validate(row, context=CHECKED)
 
 
 def parse_record(number: int, line: bytes, crc: int) -> Record:
