@@ -112,7 +112,8 @@ MEANINGS = {
     "helped": "Reports that it helped; in a file only a starting value.",
     "failed": "Reports that it did not help; in a file only a starting value.",
     "fix": "The action that resolves it; absent as long as nobody knows.",
-    "match": "A regular expression that finds it in a log or a query ([syntax](../guides/matching-logs.md#the-syntax-of-an-expression)).",
+    "match": "A regular expression that finds it in a log or a query"
+    " ([syntax](../guides/matching-logs.md#the-syntax-of-an-expression)).",
     "cost": "What it cost to learn, in thousands of tokens.",
     "flaky": "It comes and goes.",
     "insight": "What to do.",
