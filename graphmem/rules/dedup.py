@@ -248,8 +248,8 @@ def stemmed(word: str) -> str:
     """
     Return a word without its ending; what is more than a word, such as a path or a name of code, as it is.
 
-    A stemmer for search (Snowball's for English) takes words for one that are made from each other, such as operator and
-    operation, author and authorization, import and important: here that would merge different memories
+    A stemmer for search (Snowball's for English) takes words for one that are made from each other: operator and
+    operation, author and authorization, import and important. Here that would merge different memories
     (docs/benchmarks.md, "Near-duplicates").
     """
     if not word.isalpha():
