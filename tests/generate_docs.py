@@ -284,7 +284,11 @@ def type_of(annotation: Any) -> str:
     names = {"str": "text", "float": "number", "int": "integer", "bool": "`true` \\| `false`", "datetime": "time"}
     if annotation is Answer:
         return "the command's own document"
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation.__module__.startswith("graphmem.contract."):
+    if (
+        isinstance(annotation, type)
+        and issubclass(annotation, BaseModel)
+        and annotation.__module__.startswith("graphmem.contract.")
+    ):
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
     found = getattr(annotation, "__name__", str(annotation))
     return names.get(found, "any JSON" if "JsonValue" in str(annotation) else found)

@@ -1,6 +1,7 @@
 """Imports go one way, and one module knows the engine."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,18 +17,18 @@ LEVELS = (
     ("contract",),
     ("rules",),
     ("process", "git"),
-    ("catalog",),
-    ("ledger", "graph", "embed", "machine"),
-    ("clone",),
+    ("ledger", "catalog", "embed", "machine"),
+    ("graph", "clone"),
+    ("sync",),
     ("runtime",),
     ("retry", "usecase"),
-    ("nouns",),
-    ("memory",),
+    ("api",),
     ("benchmark",),
     ("cli", "demo"),
     ("__main__",),
 )
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
+SQL = re.compile(r"(SELECT \w.* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA) ")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
 
@@ -64,6 +65,19 @@ def test_a_module_imports_only_what_stands_below_it(file: str) -> None:
             assert mine in ("cli", "__main__", "demo"), f"{file}:{line} imports {name} from the package"
         elif theirs != mine:
             assert LEVEL[theirs] < LEVEL[mine] or (LEVEL[theirs] == LEVEL[mine] <= 1), f"{file}:{line} imports {name}"
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in MODULES if not file.startswith(("catalog/", "graph/", "benchmark/"))]
+)
+def test_only_the_catalog_speaks_sql(file: str) -> None:
+    """What a caller may see can then be decided in one place, and another index can take this one's."""
+    assert [line for line, name in imports(file) if name.split(".")[0] == "sqlite3"] == []
+    for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))):
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in ("connection", "execute", "executemany"), f"{file}:{node.lineno} uses {node.attr}"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert not SQL.match(node.value), f"{file}:{node.lineno} holds SQL"
 
 
 @pytest.mark.parametrize("file", MODULES)

@@ -148,7 +148,7 @@ class Graph:
             Unavailable: the disk is full, memory is short, or the engine broke down. The graph is made again next time.
         """
         asked = {
-            "what": what, "folder": str(self.path.parent), "catalog": self.catalog.path,
+            "what": what, "folder": str(self.path.parent), "catalog": str(self.catalog.path),
             "lock_timeout_s": self.lock_timeout_s,
         }  # fmt: skip
         timeout_s = self.lock_timeout_s + WRITE_S + WRITE_S_A_MIB * self.likely_bytes() / 2**20

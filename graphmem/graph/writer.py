@@ -5,14 +5,14 @@ Runs in a child process (``graph.worker``), which takes the lock of the graph it
 """
 
 import json
-import sqlite3
 import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import Catalog, connect, is_damage
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import CatalogError, is_damage
 from graphmem.errors import DamagedCatalog, GraphmemError, Locked
 from graphmem.graph.engine import unavailable, without_asyncio
 from graphmem.graph.follow import take_in
@@ -37,7 +37,7 @@ def main() -> NoReturn:
 def answer(asked: dict[str, Any]) -> dict[str, Any]:
     """Return what was done, or why it could not be done."""
     try:
-        catalog = Catalog(connect(Path(asked["catalog"])))
+        catalog = Catalog(Path(asked["catalog"]), replaces_damaged=False)
         graph = Graph(Path(asked["folder"]), catalog, lock_timeout_s=asked["lock_timeout_s"])
         with locked(graph.lock, timeout_s=graph.lock_timeout_s), catalog.unchanging():
             if kept := catalog.meta("vocabulary"):
@@ -52,7 +52,7 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
         return {"damaged": said(error)}
     except GraphmemError as error:
         return {"unavailable": said(error)}
-    except (RuntimeError, MemoryError, OSError, ImportError, sqlite3.Error) as error:  # a library may find no memory
+    except (RuntimeError, MemoryError, OSError, ImportError, CatalogError) as error:  # a library may find no memory
         if is_damage(error):
             return {"damaged": said(DamagedCatalog(str(error)))}
         return {"unavailable": said(unavailable(error, "the graph cannot be written"))}

@@ -19,8 +19,8 @@ from graphmem.benchmark.simulation import (
     replay,
 )
 from graphmem.benchmark.speed import MadeModel
+from graphmem.catalog.usage import accesses
 from graphmem.cli.app import run
-from graphmem.machine.usage import accesses
 from tests.sample import data
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
