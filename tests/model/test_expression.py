@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from graphmem.model.expression import Expression, Malformed, folded, refuse_malformed
 from graphmem.usecase.retrieval.expressions import Line, Matcher
+from tests.pace import patience
 
 ATOMS = st.sampled_from([
     "a", "b", "K", "s", "7", "_", " ", "-", r"\.", "é", "٣", ".", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"\b",
@@ -144,7 +145,7 @@ def test_an_expression_that_regex_would_compile_for_long_is_large(expression: st
     assert Expression(expression + "(?!x)").is_large is is_large
     began = time.process_time()
     Matcher([(0, expression + "(?!x)")], seconds=0.1).find([Line(1, b"a" * 50, False)])
-    assert time.process_time() - began < 1.0  # the largest of the others takes 10 ms
+    assert time.process_time() - began < 1.0 * patience(time.process_time)  # the largest of the others takes 10 ms
 
 
 def test_groups_that_are_nested_too_deep_are_refused_whatever_they_hold() -> None:
