@@ -18,6 +18,7 @@ CYPHER_MAX_DB_BYTES = 2**33  # address space the engine reserves in that child (
 CYPHER_WORK_BYTES = 2**30  # memory of that child beyond what it has when the database is open
 CYPHER_MOST_S = 3_600.0  # seconds that a query may be given; a longer one is a program of its own
 CYPHER_AT_ONCE = 2  # queries of one user that run at the same time on this machine; more wait
+MOST_TRIES = 100  # to see catalog and graph at one moment; each fails only where another process changes them between
 CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------

@@ -30,7 +30,8 @@ from graphmem.constants import (
     SUGGESTION_NAMES,
 )
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
-from graphmem.graph.graph import Graph
+from graphmem.graph.engines import open_mirror
+from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.model.field import parse_time
 from graphmem.names import split_ref
@@ -73,7 +74,6 @@ class Store:
     settings: Settings
     ledger: SyncedLedger
     catalog: Catalog
-    graph: Graph
     lexical: LexicalIndex
     local: Path
     now: Callable[[], datetime]
@@ -89,6 +89,11 @@ class Store:
     def layout(self) -> Layout:
         """Where the files are."""
         return self.clone.layout
+
+    @cached_property
+    def graph(self) -> GraphMirror:
+        """The graph, for Cypher and for the commands that maintain it; no other command uses it."""
+        return open_mirror(self.local, self.catalog, lock_timeout_s=self.settings.store.lock_timeout)
 
     def close(self) -> None:
         """Let go of the catalog."""
@@ -363,9 +368,8 @@ def open_store(
     catalog = Catalog(local / CATALOG)
     timeout = settings.store.lock_timeout
     ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
-    graph = Graph(local, catalog, lock_timeout_s=timeout)
     lexical = LexicalIndex(catalog)
-    store = Store(clone, settings, ledger, catalog, graph, lexical, local, now, new_id, say, progress)
+    store = Store(clone, settings, ledger, catalog, lexical, local, now, new_id, say, progress)
     try:
         ledger.load_vocabulary()
     except Exception as error:

@@ -6,7 +6,7 @@ usage: python -m tests.generate
 
 from pathlib import Path
 
-from graphmem.graph.columns import definitions
+from graphmem.graph.kuzu.schema import definitions
 from graphmem.graph.query import Stored, all_stored
 from graphmem.model.schema import merge_rules, records_schema
 

@@ -13,8 +13,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.embed.model import Embedder
-from graphmem.graph.engine import Connection
-from graphmem.graph.graph import opened
+from graphmem.graph.kuzu.engine import Connection
+from graphmem.graph.kuzu.mirror import KuzuMirror, opened
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
 CREATED = "2026-11-01T09:30:00.000Z"
@@ -102,8 +102,16 @@ def contents(folder: Path) -> Mapping[str, bytes]:
     }
 
 
+def mirror_of(memory: Memory) -> KuzuMirror:
+    """Return the graph of a store as the class that it is, for tests that look behind its port."""
+    mirror = memory.store.graph
+    assert isinstance(mirror, KuzuMirror)
+    return mirror
+
+
 @contextmanager
 def graph_of(memory: Memory) -> Iterator[Connection]:
     """Open the graph of a store in this process, to read it as the files are now."""
-    with memory.store.reading(), memory.store.graph.held(), opened(memory.store.graph.path, read_only=True) as found:
-        yield found
+    mirror = mirror_of(memory)
+    with memory.store.reading(), mirror.shared_lock(), opened(mirror.path, read_only=True) as connection:
+        yield connection

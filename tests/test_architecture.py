@@ -23,7 +23,6 @@ LEVELS = (
     ("runtime",),
     ("retry", "usecase"),
     ("api",),
-    ("benchmark",),
     ("cli", "demo"),
     ("__main__",),
 )
@@ -67,9 +66,7 @@ def test_a_module_imports_only_what_stands_below_it(file: str) -> None:
             assert LEVEL[theirs] < LEVEL[mine] or (LEVEL[theirs] == LEVEL[mine] <= 1), f"{file}:{line} imports {name}"
 
 
-@pytest.mark.parametrize(
-    "file", [file for file in MODULES if not file.startswith(("catalog/", "graph/", "benchmark/"))]
-)
+@pytest.mark.parametrize("file", [file for file in MODULES if not file.startswith(("catalog/", "graph/"))])
 def test_only_the_catalog_speaks_sql(file: str) -> None:
     """What a caller may see can then be decided in one place, and another index can take this one's."""
     assert [line for line, name in imports(file) if name.split(".")[0] == "sqlite3"] == []
@@ -81,15 +78,36 @@ def test_only_the_catalog_speaks_sql(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", MODULES)
-def test_only_the_port_imports_the_engine(file: str) -> None:
-    if file != "graph/engine.py":
-        assert [line for line, name in imports(file) if name.split(".")[0] == "kuzu"] == []
+def test_only_one_module_imports_a_graph_engine(file: str) -> None:
+    if file != "graph/kuzu/engine.py":
+        assert [line for line, name in imports(file) if name.split(".")[0] in ("kuzu", "ladybug")] == []
 
+
+@pytest.mark.parametrize("file", MODULES)
+def test_what_belongs_to_one_graph_engine_is_known_only_where_the_engine_is_chosen(file: str) -> None:
+    """All others use the port, which every engine fulfils."""
+    if not file.startswith("graph/kuzu/") and file != "graph/engines.py":
+        assert [line for line, name in imports(file) if name.startswith("graphmem.graph.kuzu")] == []
+
+
+@pytest.mark.parametrize("file", MODULES)
+def test_only_cypher_and_what_maintains_the_graph_uses_it(file: str) -> None:
+    """One question, one answer: whatever graphmem itself answers comes from the catalog."""
+    if file not in USES_THE_GRAPH and not file.startswith("graph/"):
+        assert re.findall(r"\b(?:store|runtime|client)\.graph\b", (ROOT / file).read_text("utf-8")) == []
+        assert [line for line, name in imports(file) if name.startswith("graphmem.graph")] == []
+
+
+# Cypher; then validate, rebuild and purge, which maintain the graph; and what hands it to them.
+USES_THE_GRAPH = (
+    "usecase/retrieval/cypher.py", "usecase/store/validate.py", "usecase/store/rebuild.py", "usecase/records/purge.py",
+    "runtime.py",
+)  # fmt: skip
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "safe_files.py", "benchmark/", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
-    "graph/engine.py", "graph/query.py", "graph/sandbox.py", "graph/shape.py", "graph/worker.py",
+    "__main__.py", "safe_files.py", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
+    "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
     "usecase/records/citations.py", "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(

@@ -23,7 +23,7 @@ WRITERS, EACH, READERS = (int(part) for part in os.environ.get("GRAPHMEM_TEST_WR
 KILLS = int(os.environ.get("GRAPHMEM_TEST_KILLS", "30"))
 
 processes = get_context("forkserver")  # a process begins in milliseconds, with what it needs loaded
-processes.set_forkserver_preload(["tests.test_processes", "graphmem.graph.rebuild"])
+processes.set_forkserver_preload(["tests.test_processes", "graphmem.graph.kuzu.rebuild"])
 
 
 def opened(folder: Path) -> Memory:

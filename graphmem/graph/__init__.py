@@ -1,1 +1,1 @@
-"""The graph in Kuzu: derived from the ledger, rebuilt at any time."""
+"""The graph: a mirror of the catalog for Cypher. Nothing but Cypher needs it (docs/concepts/graph.md)."""

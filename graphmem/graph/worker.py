@@ -30,7 +30,7 @@ MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class WorkerResult:
     """How a child ended: what it wrote, its exit status (negative for a signal), and whether its time was up."""
 
     output: bytes
@@ -46,14 +46,14 @@ class Ended:
 # --- the parent --------------------------------------------------------------------------------------------------
 
 
-def ask(
+def run_worker(
     module: str,
     request: Mapping[str, Any],
     *,
     timeout_s: float,
     most_bytes: int,
     is_stuck: Callable[[], bool] = lambda: False,
-) -> Ended:
+) -> WorkerResult:
     """
     Run ``main`` of a module of this folder in a child process: it reads the request, and writes its answer.
 
@@ -78,16 +78,16 @@ def ask(
                 child.stdin.write(json.dumps(request).encode())
             with suppress(BrokenPipeError):
                 child.stdin.close()
-            output, is_timed_out = read(child.stdout.fileno(), end, most_bytes, is_stuck)
+            output, is_timed_out = read_pipe(child.stdout.fileno(), end, most_bytes, is_stuck)
             if not is_timed_out and len(output) <= most_bytes:
                 child.wait()
         finally:
             child.kill()  # a no-op for a child that has ended; its status stays its own
         status = child.wait()
-    return Ended(output, status, is_timed_out)
+    return WorkerResult(output, status, is_timed_out)
 
 
-def read(handle: int, end: float, most_bytes: int, is_stuck: Callable[[], bool]) -> tuple[bytes, bool]:
+def read_pipe(handle: int, end: float, most_bytes: int, is_stuck: Callable[[], bool]) -> tuple[bytes, bool]:
     """Return what comes out of a pipe until it ends or is too much, and whether the time was up before."""
     waiting = select.poll()
     waiting.register(handle)
@@ -105,9 +105,9 @@ def read(handle: int, end: float, most_bytes: int, is_stuck: Callable[[], bool])
     return bytes(found), False
 
 
-def broke_down(ended: Ended, folder: Path, doing: str) -> Unavailable:
+def crash_error(result: WorkerResult, folder: Path, doing: str) -> Unavailable:
     """Return the error for a child that ended without an answer, with what is scarce on this machine."""
-    how = "it did not end" if ended.is_timed_out else ended.signal_name or f"exit status {ended.status}"
+    how = "it did not end" if result.is_timed_out else result.signal_name or f"exit status {result.status}"
     limits = [f"{free_bytes(folder) // MIB:,} MiB are free on its disk"]
     for which, noun in (
         (resource.RLIMIT_AS, "virtual memory (ulimit -v)"),
@@ -131,7 +131,7 @@ def free_bytes(folder: Path) -> int:
 # --- the child ---------------------------------------------------------------------------------------------------
 
 
-def request() -> Any:
+def read_request() -> Any:
     """Return what the parent asks for; from here on this process ends when its parent does."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -141,19 +141,19 @@ def request() -> Any:
     return json.loads(sys.stdin.buffer.read())
 
 
-def answer_with(output: int, answer: bytes) -> NoReturn:
+def send(output: int, answer: bytes) -> NoReturn:
     """Write the answer and end without taking the engine apart."""
     while answer:
         answer = answer[os.write(output, answer) :]
     os._exit(0)
 
 
-def said(error: GraphmemError) -> dict[str, Any]:
+def error_fields(error: GraphmemError) -> dict[str, Any]:
     """Return an error as the parent makes it again."""
     return {"message": error.message, "hint": error.hint, "details": error.details}
 
 
-def silence() -> int:
+def redirect_stdout() -> int:
     """Send what the engine prints nowhere; return the descriptor of the real standard output."""
     output = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -14,11 +14,11 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.speed import cpu
 from graphmem.git.textconv import told
-from graphmem.graph import rebuild as graph_rebuild
-from graphmem.graph import shape
+from graphmem.graph.kuzu import rebuild as graph_rebuild
+from graphmem.graph.kuzu import schema
 from tests.bench.test_speed import TYPES, lines, mixed_rows, new_store, note, report
+from tests.benchmark.speed import cpu
 
 pytestmark = pytest.mark.bench
 
@@ -117,8 +117,8 @@ def test_rebuilding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return run
 
     # what the raw engine needs for the same tables
-    monkeypatch.setattr("graphmem.graph.graph.define", timed(shape.define))
-    for work in (graph_rebuild.declare, graph_rebuild.copy):
+    monkeypatch.setattr("graphmem.graph.kuzu.writer.define", timed(schema.define))
+    for work in (schema.declare, graph_rebuild.copy):
         monkeypatch.setattr(graph_rebuild, work.__name__, timed(work))
     ours, raws = [], []
     with Memory(folder) as memory:

@@ -24,8 +24,8 @@ import pyarrow as pa
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.speed import cpu
-from graphmem.graph.engine import open_database
+from graphmem.graph.kuzu.engine import open_database
+from tests.benchmark.speed import cpu
 from tests.sample import graph_of
 
 pytestmark = pytest.mark.bench
@@ -226,7 +226,7 @@ def test_one_add_to_a_store_of_5000(tmp_path: Path) -> None:
     times, graph = [], []
     for text in texts:
         times.append(cpu(memory.failures.add, text))
-        graph.append(cpu(memory.store.graph.follow))
+        graph.append(cpu(memory.store.graph.catch_up))
     note(
         "one add to 5,000, near-duplicate check included, without the embedding",
         statistics.median(times) - embedding,

@@ -17,10 +17,10 @@ import pytest
 from graphmem import Memory
 from graphmem.constants import CYPHER_AT_ONCE
 from graphmem.errors import Unavailable
-from graphmem.graph import sandbox
-from graphmem.graph.worker import ask, broke_down
+from graphmem.graph.kuzu import sandbox
+from graphmem.graph.worker import crash_error, run_worker
 from graphmem.process.lock import locked
-from tests.sample import open_memory
+from tests.sample import mirror_of, open_memory
 
 MIB = 2**20
 
@@ -262,15 +262,16 @@ def test_a_long_lived_program_does_not_grow_by_its_cypher_queries(tmp_path: Path
 
 
 def test_a_child_that_ends_without_an_answer_is_an_error_that_says_how(tmp_path: Path) -> None:
-    ended = ask("sandbox", {"path": 1}, timeout_s=10.0, most_bytes=MIB)
-    assert (ended.status, ended.output, ended.is_timed_out) == (1, b"", False)
-    assert "exit status 1" in broke_down(ended, tmp_path, "wrote the graph").message
+    result = run_worker("kuzu.sandbox", {"path": 1, "engine": "kuzu"}, timeout_s=10.0, most_bytes=MIB)
+    assert (result.status, result.output, result.is_timed_out) == (1, b"", False)
+    assert "exit status 1" in crash_error(result, tmp_path, "wrote the graph").message
 
 
 def test_an_engine_that_does_not_end_on_a_full_disk_is_stopped(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has tried for ever to write what there was no room for; here it waits for a lock."""
     memory.failures.add("it broke", name="one")
-    monkeypatch.setattr("graphmem.graph.graph.free_bytes", lambda folder: 0)
-    with locked(memory.store.graph.lock, timeout_s=1), pytest.raises(Unavailable, match="it did not end"):
-        memory.store.graph.lock_timeout_s = 9.0
-        memory.store.graph.follow()
+    monkeypatch.setattr("graphmem.graph.kuzu.mirror.free_bytes", lambda folder: 0)
+    mirror = mirror_of(memory)
+    with locked(mirror.lock, timeout_s=1), pytest.raises(Unavailable, match="it did not end"):
+        mirror.lock_timeout_s = 9.0
+        mirror.catch_up()

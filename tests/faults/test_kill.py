@@ -23,7 +23,7 @@ MOST_TRIES = 8  # of a kill that is to come before the end of its command
 NAME = "project"  # of the folder: ids of reports hold it
 
 processes = get_context("forkserver")  # a process begins in milliseconds, with what it needs loaded
-processes.set_forkserver_preload(["tests.faults.test_kill", "tests.test_processes", "graphmem.graph.rebuild"])
+processes.set_forkserver_preload(["tests.faults.test_kill", "tests.test_processes", "graphmem.graph.kuzu.rebuild"])
 
 Command = Callable[[Memory], object]
 WRITES: dict[str, Command] = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import Refused
-from graphmem.graph.cypher import FUNCTIONS, check, tokens
+from graphmem.graph.kuzu.guard import FUNCTIONS, check, tokens
 
 SCHEMA = (
     "CREATE NODE TABLE `Set`(ref STRING, key STRING, name STRING, kind STRING, `delete` INT64, PRIMARY KEY(ref))",

@@ -11,10 +11,10 @@ import pytest
 
 import graphmem
 from graphmem import Memory, NotFound, Refused, Usage
-from graphmem.graph.cypher import check
-from graphmem.graph.graph import opened
+from graphmem.graph.kuzu.guard import check
+from graphmem.graph.kuzu.mirror import opened
+from graphmem.graph.kuzu.schema import define
 from graphmem.graph.query import Stored, all_stored
-from graphmem.graph.shape import define
 from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
 from tests.sample import graph_of
 
@@ -107,7 +107,7 @@ def test_a_query_that_writes_is_refused_to_a_user(query: Stored, memory: Memory)
 def test_a_query_is_used_in_at_most_one_place(query: Stored) -> None:
     places = [
         f"{path.name}:{node.lineno}"
-        for path in sorted((Path(graphmem.__file__).parent / "graph").glob("*.py"))
+        for path in sorted((Path(graphmem.__file__).parent / "graph").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value == query.name
     ]
@@ -115,13 +115,13 @@ def test_a_query_is_used_in_at_most_one_place(query: Stored) -> None:
     if verb == "put" and noun in KINDS:  # all of them where the name is put together
         return
     assert len(places) == 1 or (places == [] and not query.is_write), places
-    assert all(place.startswith("writes.py" if query.is_write else "graph.py") for place in places)
+    assert all(place.startswith("writes.py" if query.is_write else "mirror.py") for place in places)
 
 
 def test_no_query_stands_outside_of_the_folder() -> None:
     for path in sorted(Path(graphmem.__file__).parent.rglob("*.py")):
         # Put queries are made; a child reads no files; a user would write it so; the raw engine is asked.
-        if path.name in ("columns.py", "sandbox.py", "demo.py", "speed.py") or path.parent.name == "cli":
+        if path.name in ("schema.py", "sandbox.py", "demo.py", "speed.py") or path.parent.name == "cli":
             continue
         tree = ast.parse(path.read_text("utf-8"))
         talk = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}

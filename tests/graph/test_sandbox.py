@@ -18,8 +18,9 @@ import kuzu
 import pytest
 
 from graphmem.errors import BadInput, Refused, Unavailable
-from graphmem.graph import sandbox
-from graphmem.graph.sandbox import Answer, run
+from graphmem.graph.kuzu import sandbox
+from graphmem.graph.kuzu.sandbox import run
+from graphmem.graph.port import Answer
 from tests.pace import patience
 
 SCHEMA = (
@@ -299,9 +300,9 @@ def test_modules_in_the_working_folder_are_not_imported(
 
 
 def test_the_child_can_be_run_as_a_module(graph: Path) -> None:
-    request = {"path": str(graph), "query": "RETURN 1", "parameters": {}, "timeout_s": 5, "limit": 5}
-    command = [sys.executable, "-m", "graphmem.graph.sandbox"]
-    place = Path(sandbox.__file__).parents[2]
+    request = {"engine": "kuzu", "path": str(graph), "query": "RETURN 1", "parameters": {}, "timeout_s": 5, "limit": 5}
+    command = [sys.executable, "-m", "graphmem.graph.kuzu.sandbox"]
+    place = Path(sandbox.__file__).parents[3]
     done = subprocess.run(command, input=json.dumps(request).encode(), stdout=subprocess.PIPE, check=True, cwd=place)
     assert json.loads(done.stdout)["rows"] == [[1]]
 

@@ -11,7 +11,19 @@ from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError, Memory
-from tests.sample import Clock, contents, data, edge, failure, graph_of, line, open_memory, pattern, write
+from tests.sample import (
+    Clock,
+    contents,
+    data,
+    edge,
+    failure,
+    graph_of,
+    line,
+    mirror_of,
+    open_memory,
+    pattern,
+    write,
+)
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 KEYED = ("failure/alpha", "failure/beta", "failure/gamma", "pattern/alpha", "pattern/beta", "part/alpha", "part/a b/c")
@@ -227,7 +239,7 @@ class History:
 
     def look(self) -> None:
         """The graph and the index follow so far: what comes next is taken in change by change."""
-        with self.memory.store.reading(), self.memory.store.graph.held():
+        with self.memory.store.reading(), mirror_of(self.memory).shared_lock():
             pass
         self.memory.query("went wrong")
 

@@ -1,13 +1,13 @@
 """Ask: Cypher of users, read-only and bounded, and the stored queries by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S
 from graphmem.contract.cypher import CypherRows, QueryList, StoredQuery
-from graphmem.errors import BadInput, Refused, Usage
-from graphmem.graph.cypher import check
+from graphmem.errors import Refused, Usage
+from graphmem.graph.port import Answer
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
-from graphmem.graph.sandbox import run
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Store
@@ -17,9 +17,9 @@ def cypher(
     store: Store, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None
 ) -> CypherRows:
     """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
-    checked = check(query)
+    checked = store.graph.check(query)
     refuse_parameters("the query", checked.parameters, parameters)
-    return run_checked(store, query, parameters, timeout_s, limit)
+    return run(store, partial(store.graph.cypher, query, parameters), timeout_s, limit)
 
 
 def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, timeout_s: float | None,
@@ -53,25 +53,18 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
         names["label"] = label(scope)
     elif "label" in query.placeholders:
         names["label"] = label(split_ref(str(given["ref"]))[0])
-    return run_checked(store, query.filled(names), given, timeout_s, limit)
+    return run(store, partial(store.graph.named, name, given, names), timeout_s, limit)
 
 
-def run_checked(store: Store, query: str, parameters: Mapping[str, object], timeout_s: float | None,
-                limit: int | None) -> CypherRows:  # fmt: skip
-    """Run a checked query on the graph as the files are now."""
+def run(store: Store, query: Callable[..., Answer], timeout_s: float | None, limit: int | None) -> CypherRows:
+    """Run a checked query on the graph as the files are now, within its bounds or those of the settings."""
     settings = store.settings.cypher
     refuse_bound("timeout", timeout_s, CYPHER_MOST_S)
     refuse_bound("limit", limit, CYPHER_MOST_ROWS)
     timeout_s = settings.timeout if timeout_s is None else timeout_s
     limit = settings.limit if limit is None else limit
     store.sync()
-    with store.graph.held():
-        try:
-            answer = run(store.graph.path, query, parameters, timeout_s=timeout_s, limit=limit)
-        except BadInput as error:
-            raise BadInput(
-                error.message, hint=error.hint or meant(store, error.message), details=error.details
-            ) from None
+    answer = query(timeout_s=timeout_s, limit=limit)
     return CypherRows.model_validate(
         {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
     )
@@ -81,17 +74,6 @@ def refuse_bound(name: str, value: float | None, most: float) -> None:
     """Raise ``Usage`` for a bound of a query that is no bound."""
     if value is not None and not 0 < value <= most:
         raise Usage(f"{name} {value:g} is out of bounds", hint=f"above 0, at most {most:,.0f}")
-
-
-def meant(store: Store, message: str) -> str | None:
-    """Return the label or relation type that was meant, where the engine says that there is none."""
-    words = message.split()
-    if "Table" not in words:
-        return None
-    name = words[words.index("Table") + 1]
-    vocabulary = store.catalog.vocabulary
-    known = [*map(label, vocabulary.scopes), *map(relation_label, vocabulary.relations)]
-    return did_you_mean(name, known) or f"known: {', '.join(known)}"
 
 
 def names_asked(query: Stored) -> set[str]:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import NamedTuple
@@ -12,10 +12,9 @@ import orjson
 from graphmem import safe_files
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
-from graphmem.constants import CLOCK_SKEW_S
+from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES
 from graphmem.contract.findings import Checked, Finding
 from graphmem.errors import BadInput, Locked, Unavailable
-from graphmem.graph.graph import MOST_TRIES
 from graphmem.ledger.layout import holds, usual_file
 from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
@@ -333,11 +332,11 @@ def derived(file: str, code: str, message: str) -> Finding:
 
 def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | None:
     """Say where the graph differs from the files; None where it is of another moment. No graph is made for this."""
-    if not store.graph.is_made:
+    if not store.graph.exists:
         return []
     try:
-        with store.graph.held():
-            return graph_differences(store) if store.graph.position == position else None
+        reached, counts = store.graph.counts()
+        return graph_differences(store, counts) if reached == position else None
     except Locked:
         raise
     except (BadInput, Unavailable) as error:
@@ -347,13 +346,12 @@ def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | N
         return [found.model_copy(update={"severity": "warning", "fix": None})]
 
 
-def graph_differences(store: Store) -> list[Finding]:
+def graph_differences(store: Store, found: Mapping[str, int]) -> list[Finding]:
     """Say where the graph does not hold as many nodes and edges as the files."""
     catalog = store.catalog
     counts, edges = catalog.counts_by_type(), catalog.edge_counts()
     wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
-    found = store.graph.counts()
     return [
         derived("graph.kuzu", "graph_differs", f"{name}: {found.get(name, 0)} in the graph, {number} in the files")
         for name, number in wanted.items()

@@ -1,10 +1,10 @@
 """
 Decides, before anything runs, whether a query that somebody else wrote only reads.
 
-The text is cut into tokens as Kuzu 0.11.3 cuts it. A walk over them knows at each token whether the grammar
-wants an *operand* (then every word is a name, whatever it spells), stands *after* one (then a word can only be a
-keyword, and must be one of the words below), or wants a *clause*. So ``RETURN n.set AS load ORDER BY load`` passes
-and ``MATCH (n) SET n.x = 1`` does not. Nothing that is not listed passes.
+This is the dialect of Kuzu 0.11.3: the text is cut into tokens as that engine cuts it. A walk over them knows at each
+token whether the grammar wants an *operand* (then every word is a name, whatever it spells), stands *after* one (then
+a word can only be a keyword, and must be one of the words below), or wants a *clause*. So ``RETURN n.set AS load ORDER
+BY load`` passes and ``MATCH (n) SET n.x = 1`` does not. Nothing that is not listed passes.
 Source: docs/guarantees.md, "Queries of others".
 """
 
@@ -15,15 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from graphmem.errors import Refused
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedQuery:
-    """A query that only reads: its text, the ``$names`` it uses, the names that stand where a label can."""
-
-    text: str
-    parameters: frozenset[str]
-    labels: frozenset[str]
+from graphmem.graph.port import CheckedQuery
 
 
 class Kind(Enum):

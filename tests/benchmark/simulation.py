@@ -17,8 +17,6 @@ import numpy as np
 import orjson
 
 from graphmem.api import Memory
-from graphmem.benchmark.data import read
-from graphmem.benchmark.quality import Bm25, Scores, mean, order
 from graphmem.catalog.usage import count
 from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS, MODEL_COMMAND
 from graphmem.contract.answer import Answer
@@ -26,6 +24,8 @@ from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
 from graphmem.model.field import format_time
 from graphmem.runtime import Progress
+from tests.benchmark.data import read
+from tests.benchmark.quality import Bm25, Scores, mean, order
 
 PROBLEMS = ("failure", "task")
 SAME_WORK = ("part_of", "touches")  # two problems with the same target belong together

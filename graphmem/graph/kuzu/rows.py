@@ -1,47 +1,20 @@
-"""The shape of the graph: its tables, and the properties that rows have as nodes and edges."""
+"""The properties that rows of the ledger have as nodes and edges of the graph."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import orjson
 
-from graphmem.files import shipped
-from graphmem.graph.columns import columns, model_of
-from graphmem.graph.engine import Connection
-from graphmem.graph.query import quoted
+from graphmem.graph.kuzu.schema import columns, model_of
 from graphmem.model.field import as_set, format_time, parse_time
 from graphmem.model.insight import confidence_of
 from graphmem.model.record import Frozen, Row, row_fields
-from graphmem.model.vocabulary import Vocabulary
-from graphmem.names import composed, label
+from graphmem.names import composed
 from graphmem.rules.lesson_state import Standing
 
 CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
-
-
-def statements(file: str) -> Iterator[str]:
-    """Yield the statements of a file of ``schema/``, without its comments."""
-    text = shipped("schema").joinpath(file).read_text(encoding="utf-8")
-    body = "\n".join(line for line in text.split("\n") if not line.startswith("//"))
-    yield from (statement.strip() for statement in body.split(";\n") if statement.strip())
-
-
-def define(connection: Connection, vocabulary: Vocabulary) -> None:
-    """Make every table that the vocabulary asks for and that is not there yet."""
-    for statement in statements("graph.cypher"):
-        connection.execute(statement)
-    (entity,) = statements("entity.cypher")
-    (relation,) = statements("relation.cypher")
-    for name in vocabulary.entities:
-        connection.execute(entity.replace("{label}", quoted(label(name))))
-    known = set(vocabulary.scopes)
-    for made in vocabulary.project_relations.values():
-        source = next((end for end in made.sources if end in known), "failure")
-        target = next((end for end in made.targets if end in known), "failure")
-        filled = relation.replace("{relation}", quoted(made.label))
-        connection.execute(filled.replace("{from}", quoted(label(source))).replace("{to}", quoted(label(target))))
 
 
 @cache

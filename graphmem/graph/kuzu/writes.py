@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graphmem.graph.engine import Connection
-from graphmem.graph.query import quoted, stored
+from graphmem.graph.kuzu.engine import Connection
+from graphmem.graph.kuzu.schema import declare
+from graphmem.graph.query import stored
 from graphmem.model.vocabulary import KINDS
 from graphmem.names import label, relation_label
 
@@ -34,10 +35,7 @@ def put_edge(connection: Connection, kind: str, source: tuple[str, str], target:
              properties: Mapping[str, Any]) -> None:  # fmt: skip
     """Write an edge between two records, each given by scope and key; their pair of labels is declared first."""
     names = {"relation": relation_label(kind), "from": label(source[0]), "to": label(target[0])}
-    connection.execute(
-        f"ALTER TABLE {quoted(names['relation'])} ADD IF NOT EXISTS"
-        f" FROM {quoted(names['from'])} TO {quoted(names['to'])}"
-    )
+    declare(connection, names["relation"], names["from"], names["to"])
     parameters = {"source": source[1], "target": target[1], **properties}
     # Not MERGE: of several in one transaction the engine (0.11.3) loses some.
     if kind == "used":

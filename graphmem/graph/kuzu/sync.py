@@ -1,4 +1,4 @@
-"""Takes the changes of the catalog into an open graph, each as the catalog has it now: so twice is as good as once."""
+"""Applies changes of the catalog to an open graph, each as the catalog has it now: applying one twice does no harm."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,30 +6,32 @@ from typing import Any
 import orjson
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.graph.columns import columns, edge_kinds, model_of
-from graphmem.graph.engine import Connection
-from graphmem.graph.shape import edge_columns, node_columns, whole
-from graphmem.graph.writes import put_edge, put_node, remove_edge, remove_node
+from graphmem.graph.kuzu.engine import Connection
+from graphmem.graph.kuzu.rows import edge_columns, node_columns, whole
+from graphmem.graph.kuzu.schema import columns, edge_kinds, model_of
+from graphmem.graph.kuzu.writes import put_edge, put_node, remove_edge, remove_node
 from graphmem.model.field import parse_time
-from graphmem.names import edge_key, row_id, split_ref
+from graphmem.names import row_id, split_ref
+
+Change = tuple[str | None, str, str | None]  # relation type, source, target; for a node only the source
 
 
-def take_in(connection: Connection, catalog: Catalog, changes: Sequence[tuple[str | None, str, str | None]]) -> None:
+def apply_changes(connection: Connection, catalog: Catalog, changes: Sequence[Change]) -> None:
     """Write every node and edge that changed, in one transaction."""
     connection.execute("BEGIN TRANSACTION")
     for kind, source, target in changes:
         if kind is None or target is None:
-            follow_node(connection, catalog, source)
+            sync_node(connection, catalog, source)
         else:
-            follow_edge(connection, catalog, source, kind, target)
+            sync_edge(connection, catalog, source, kind, target)
     connection.execute("COMMIT")
 
 
-def follow_node(connection: Connection, catalog: Catalog, ref: str) -> None:
+def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
     """Make the node of a record what the record is: there with its properties, or gone."""
     scope, key = split_ref(ref)
     number = row_id(ref)
-    row = catalog.connection.execute("SELECT shown, line FROM record WHERE id = ? AND is_live", (number,)).fetchone()
+    row = catalog.live_row(number)
     if row is None:
         remove_node(connection, scope, key)
         return
@@ -39,13 +41,13 @@ def follow_node(connection: Connection, catalog: Catalog, ref: str) -> None:
     put_node(connection, scope, typed(found, columns(model_of(scope))))
 
 
-def follow_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
+def sync_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
     """Make an edge what its row says, or take it out; a symmetric one stands once, as its row has it."""
     found = catalog.edge(source, kind, target)
     ends = split_ref(source), split_ref(target)
     if catalog.vocabulary.relations[kind].symmetric:
         remove_edge(connection, kind, *reversed(ends))
-        if found is not None and not leads_from(catalog, source, kind, target):
+        if found is not None and not catalog.begins_at(source, kind, target):
             remove_edge(connection, kind, *ends)
             ends = ends[1], ends[0]
     if found is None:
@@ -54,13 +56,6 @@ def follow_edge(connection: Connection, catalog: Catalog, source: str, kind: str
     weight, row = found
     kinds = edge_kinds(kind)
     put_edge(connection, kind, *ends, typed(edge_columns([row], [weight], kinds), kinds))
-
-
-def leads_from(catalog: Catalog, source: str, kind: str, target: str) -> bool:
-    """Tell whether the row of a live symmetric edge has ``source`` as its first end."""
-    number = row_id(edge_key(source, kind, target, symmetric=True))
-    sql = "SELECT 1 FROM relation WHERE is_live AND src = ? AND edge = ?"
-    return catalog.connection.execute(sql, (row_id(source), number)).fetchone() is not None
 
 
 def typed(found: Mapping[str, Sequence[Any]], kinds: Mapping[str, str]) -> dict[str, Any]:

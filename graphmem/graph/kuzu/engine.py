@@ -1,10 +1,15 @@
-"""Kuzu behind its port: the only module that imports it. It runs in child processes only (``graph.worker``)."""
+"""
+Opens databases of Kuzu and of LadybugDB: the only module that imports either, in child processes only.
 
+LadybugDB continues Kuzu and has its Python API. A process can import one of the two, never both: the second crashes.
+"""
+
+import importlib
 import resource
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphmem.constants import GRAPH_LEAST_BYTES, GRAPH_OVERHEAD_BYTES
 from graphmem.errors import Unavailable
@@ -12,6 +17,7 @@ from graphmem.errors import Unavailable
 if TYPE_CHECKING:
     import kuzu
 
+Engine = Literal["kuzu", "ladybug"]  # the name of the Python module too
 Database: TypeAlias = "kuzu.Database"
 Connection: TypeAlias = "kuzu.Connection"
 MIB = 2**20
@@ -19,8 +25,9 @@ NO_MEMORY = ("bad_alloc", "Buffer manager exception", "failed to map segment", "
 
 
 def open_database(
-    path: Path, *, read_only: bool, buffer_bytes: int, max_bytes: int, threads: int, needed_bytes: int = 0
-) -> tuple[Database, Connection]:
+    path: Path, *, read_only: bool, buffer_bytes: int, max_bytes: int, threads: int, needed_bytes: int = 0,
+    engine: Engine = "kuzu",
+) -> tuple[Database, Connection]:  # fmt: skip
     """
     Open the database at ``path``.
 
@@ -35,20 +42,14 @@ def open_database(
     size = path.stat().st_size if path.is_file() else 0
     reserved = address_space(max_bytes, max(size, needed_bytes, GRAPH_LEAST_BYTES))
     try:
-        import kuzu  # noqa: PLC0415 - only what opens a graph pays for the engine
-
-        database = kuzu.Database(
+        module = importlib.import_module(engine)
+        database = module.Database(
             path, read_only=read_only, buffer_pool_size=min(buffer_bytes, reserved), max_db_size=reserved,
             max_num_threads=threads,
         )  # fmt: skip
-        return database, kuzu.Connection(database, num_threads=threads)
+        return database, module.Connection(database, num_threads=threads)
     except (ImportError, RuntimeError, MemoryError) as error:  # a library that finds no memory is not imported
         raise unavailable(error, "the graph cannot be opened") from None
-
-
-def open_readonly(path: Path, *, buffer_bytes: int, max_bytes: int, threads: int) -> tuple[Database, Connection]:
-    """Open the database at ``path`` so that statements cannot change it."""
-    return open_database(path, read_only=True, buffer_bytes=buffer_bytes, max_bytes=max_bytes, threads=threads)
 
 
 def address_space(most: int, needed: int) -> int:
@@ -87,12 +88,13 @@ def unavailable(error: Exception, what: str) -> Unavailable:
     return Unavailable(f"{what}: {message}", hint="is the disk full? The files are whole; see: graphmem doctor")
 
 
-def without_asyncio() -> None:
+def without_asyncio(engine: Engine) -> None:
     """
     Keep the engine from importing asyncio for its asynchronous connection: 0.08 of 0.14 s CPU.
 
-    Only for a process that is wholly ours: ``kuzu.AsyncConnection`` is missing in it.
+    Only for a process that is wholly ours: ``AsyncConnection`` is missing in it.
     """
-    absent = ModuleType("kuzu.async_connection")
+    name = f"{engine}.async_connection"
+    absent = ModuleType(name)
     absent.__dict__["AsyncConnection"] = None
-    sys.modules.setdefault("kuzu.async_connection", absent)
+    sys.modules.setdefault(name, absent)

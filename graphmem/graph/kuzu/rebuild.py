@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.graph.columns import columns, edge_kinds, model_of
-from graphmem.graph.engine import Connection
+from graphmem.graph.kuzu.engine import Connection
+from graphmem.graph.kuzu.rows import edge_columns, node_columns, whole
+from graphmem.graph.kuzu.schema import columns, declare, edge_kinds, model_of
 from graphmem.graph.query import quoted
-from graphmem.graph.shape import edge_columns, node_columns, whole
 from graphmem.names import label, relation_label
 
 ARROW = {
@@ -71,9 +71,9 @@ def fill_edges(connection: Connection, catalog: Catalog, ends: Ends, progress: P
 
 def copy_edges(connection: Connection, pair: Pair, rows: pa.Table, progress: Progress | None) -> int:
     """Copy some edges of one type between two labels."""
-    name, source, target = quoted(relation_label(pair[0])), label(pair[1]), label(pair[2])
+    name, source, target = relation_label(pair[0]), label(pair[1]), label(pair[2])
     declare(connection, name, source, target)
-    copy(connection, name, rows, f" (from='{source}', to='{target}')")
+    copy(connection, quoted(name), rows, f" (from='{source}', to='{target}')")
     if progress:
         progress(len(rows))
     return len(rows)
@@ -89,11 +89,6 @@ def parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
             part = []
     if part:
         yield part
-
-
-def declare(connection: Connection, name: str, source: str, target: str) -> None:
-    """Let a relation stand between two labels."""
-    connection.execute(f"ALTER TABLE {name} ADD IF NOT EXISTS FROM {quoted(source)} TO {quoted(target)}")
 
 
 def copy(connection: Connection, name: str, table: pa.Table, options: str = "") -> None:

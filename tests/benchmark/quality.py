@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.api import Memory
-from graphmem.benchmark.data import plant, read
-from graphmem.benchmark.peers import Encode, Peer, Search, peer
 from graphmem.constants import MODEL_COMMAND, RRF_K
 from graphmem.contract.answer import Answer
 from graphmem.errors import Unavailable
+from tests.benchmark.data import plant, read
+from tests.benchmark.peers import Encode, Peer, Search, peer
 
 DEPTH = 100  # places of a ranking that are looked at, of the records that a query may find
 PEER_DEPTH = 1_000  # places that a peer is asked for, since it finds also what the query may not

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from graphmem.api import Memory
 from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, MIN_STRENGTH
 from graphmem.contract.answer import Answer
-from graphmem.graph.engine import Connection, open_database
+from graphmem.graph.kuzu.engine import Connection, open_database
 from graphmem.ndjson import encode
 from graphmem.runtime import Progress
 

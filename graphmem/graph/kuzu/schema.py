@@ -1,14 +1,18 @@
-"""The columns of the graph, made from the fields of the models, so that the two cannot drift apart."""
+"""The tables of the graph: their columns are made from the fields of the models, so that the two cannot differ."""
 
+import hashlib
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Literal, Union, get_args, get_origin
 
+from graphmem.files import shipped
+from graphmem.graph.kuzu.engine import Connection
+from graphmem.graph.query import quoted
 from graphmem.model import MODELS, Entity
 from graphmem.model.record import Frozen, row_fields
-from graphmem.model.vocabulary import KINDS
+from graphmem.model.vocabulary import KINDS, Vocabulary
 from graphmem.names import label
 
 SCALARS = {str: "STRING", float: "DOUBLE", int: "INT64", bool: "BOOLEAN", datetime: "TIMESTAMP"}
@@ -116,3 +120,42 @@ def definitions() -> dict[str, str]:
 def model_of(scope: str) -> type[Frozen]:
     """Return the model of the records of a scope: a kind, or an entity type."""
     return MODELS[scope] if scope in KINDS else Entity
+
+
+# --- in an open graph -----------------------------------------------------------------------------------------------
+
+
+def statements(file: str) -> Iterator[str]:
+    """Yield the statements of a file of ``schema/``, without its comments."""
+    text = shipped("schema").joinpath(file).read_text(encoding="utf-8")
+    body = "\n".join(line for line in text.split("\n") if not line.startswith("//"))
+    yield from (statement.strip() for statement in body.split(";\n") if statement.strip())
+
+
+def define(connection: Connection, vocabulary: Vocabulary) -> None:
+    """Make every table that the vocabulary asks for and that is not there yet."""
+    for statement in statements("graph.cypher"):
+        connection.execute(statement)
+    (entity,) = statements("entity.cypher")
+    (relation,) = statements("relation.cypher")
+    for name in vocabulary.entities:
+        connection.execute(entity.replace("{label}", quoted(label(name))))
+    known = set(vocabulary.scopes)
+    for made in vocabulary.project_relations.values():
+        source = next((end for end in made.sources if end in known), "failure")
+        target = next((end for end in made.targets if end in known), "failure")
+        filled = relation.replace("{relation}", quoted(made.label))
+        connection.execute(filled.replace("{from}", quoted(label(source))).replace("{to}", quoted(label(target))))
+
+
+@cache
+def schema_version() -> str:
+    """Return what tells this version of the data definition from another one."""
+    files = ("graph.cypher", "entity.cypher", "relation.cypher")
+    text = "".join(shipped("schema").joinpath(file).read_text(encoding="utf-8") for file in files)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def declare(connection: Connection, relation: str, source: str, target: str) -> None:
+    """Let a relation type connect two labels."""
+    connection.execute(f"ALTER TABLE {quoted(relation)} ADD IF NOT EXISTS FROM {quoted(source)} TO {quoted(target)}")

@@ -3,7 +3,7 @@ Runs a query that somebody else wrote in a child process that can read the open 
 
 The child opens the database read-only, takes away its own means (no descriptor can be opened any more, no file can
 grow, memory and CPU are bounded), runs the query, writes one JSON document to the pipe and exits. The parent bounds
-time and size and turns what went wrong into an error. It holds without ``graphmem.graph.cypher``, which only says no
+time and size and turns what went wrong into an error. It holds without the guard (``guard.check``), which only refuses
 sooner and more kindly.
 Source: docs/guarantees.md, "Queries of others".
 """
@@ -19,7 +19,6 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -34,8 +33,9 @@ from graphmem.constants import (
     CYPHER_WORK_BYTES,
 )
 from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
-from graphmem.graph.engine import Connection, open_readonly, used_bytes, without_asyncio
-from graphmem.graph.worker import answer_with, ask, request, said, silence
+from graphmem.graph.kuzu.engine import Connection, Engine, open_database, used_bytes, without_asyncio
+from graphmem.graph.port import Answer
+from graphmem.graph.worker import error_fields, read_request, redirect_stdout, run_worker, send
 
 THREADS = 2  # of a query
 POLL_S = 0.02  # seconds between two looks for a free place
@@ -43,19 +43,10 @@ GRACE_S = 3.0  # seconds beyond its time that a child may take to start and to a
 NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a query returned, as JSON values; ``truncated`` if there was more than the limit."""
-
-    columns: list[str]
-    types: list[str]
-    rows: list[list[object]]
-    truncated: bool
-
-
 class Request(TypedDict):
     """What the child reads from standard input."""
 
+    engine: Engine
     path: str
     query: str
     parameters: dict[str, object]
@@ -66,7 +57,8 @@ class Request(TypedDict):
 # --- the parent --------------------------------------------------------------------------------------------------
 
 
-def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> Answer:
+def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int,
+        engine: Engine = "kuzu") -> Answer:  # fmt: skip
     """
     Run ``query`` on the database at ``path`` in a child process and return at most ``limit`` rows.
 
@@ -75,10 +67,6 @@ def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: 
         parameters: JSON values; the caller has compared the names with those in the query.
         timeout_s: seconds until the query is stopped; the process has three more to start and to answer.
 
-    Returns:
-        Rows of JSON values. A node is ``{"ref", "label", "properties"}``, a relation ``{"type", "from", "to",
-        "properties"}`` with the references of its ends, a path the list of both in turn.
-
     Raises:
         BadInput: the engine does not understand the query.
         Refused: the answer is too large.
@@ -86,19 +74,20 @@ def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: 
 
     Cost: a process, about 0.1 s CPU. Source: docs/guarantees.md, "Queries of others".
     """
-    asked = Request(
-        path=str(path.resolve()), query=query, parameters=dict(parameters), timeout_s=timeout_s, limit=limit
-    )
+    request = Request(
+        engine=engine, path=str(path.resolve()), query=query, parameters=dict(parameters), timeout_s=timeout_s,
+        limit=limit,
+    )  # fmt: skip
     with place(timeout_s):
-        ended = ask("sandbox", asked, timeout_s=timeout_s + GRACE_S, most_bytes=CYPHER_OUTPUT_BYTES)
-    if len(ended.output) > CYPHER_OUTPUT_BYTES:
+        result = run_worker("kuzu.sandbox", request, timeout_s=timeout_s + GRACE_S, most_bytes=CYPHER_OUTPUT_BYTES)
+    if len(result.output) > CYPHER_OUTPUT_BYTES:
         raise _error("size", "", timeout_s)
-    if ended.is_timed_out or ended.status == -signal.SIGXCPU:
+    if result.is_timed_out or result.status == -signal.SIGXCPU:
         raise _error("time", "", timeout_s)
-    if ended.status or not ended.output:
-        code = "memory" if -ended.status in (signal.SIGKILL, signal.SIGABRT) else "died"
-        raise _error(code, ended.signal_name or f"status {ended.status}", timeout_s)
-    answer = json.loads(ended.output)
+    if result.status or not result.output:
+        code = "memory" if -result.status in (signal.SIGKILL, signal.SIGABRT) else "died"
+        raise _error(code, result.signal_name or f"status {result.status}", timeout_s)
+    answer = json.loads(result.output)
     if "unavailable" in answer:
         raise Unavailable(**answer["unavailable"])
     if "error" in answer:
@@ -163,23 +152,24 @@ def _error(code: str, message: str, timeout_s: float) -> GraphmemError:
 
 def main() -> NoReturn:
     """Answer the request on standard input and leave without taking the engine apart."""
-    asked: Request = request()
-    without_asyncio()
-    output = silence()
-    answer_with(output, _answer(asked))
+    request: Request = read_request()
+    without_asyncio(request["engine"])
+    output = redirect_stdout()
+    send(output, _answer(request))
 
 
-def _answer(asked: Request) -> bytes:
+def _answer(request: Request) -> bytes:
     try:
-        _database, connection = open_readonly(
-            Path(asked["path"]), buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES, threads=THREADS
-        )
+        _database, connection = open_database(
+            Path(request["path"]), read_only=True, buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES,
+            threads=THREADS, engine=request["engine"],
+        )  # fmt: skip
     except Unavailable as error:
-        return json.dumps({"unavailable": said(error)}).encode()
+        return json.dumps({"unavailable": error_fields(error)}).encode()
     try:
-        _lock_up(asked["timeout_s"])
-        connection.set_query_timeout(max(1, int(asked["timeout_s"] * 1000)))
-        return _execute(connection, asked["query"], asked["parameters"], asked["limit"])
+        _lock_up(request["timeout_s"])
+        connection.set_query_timeout(max(1, int(request["timeout_s"] * 1000)))
+        return _execute(connection, request["query"], request["parameters"], request["limit"])
     except Exception as error:  # the boundary of the process: whatever it is, the parent says it
         return json.dumps({"error": _told("cypher", error)}).encode()
 

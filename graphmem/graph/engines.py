@@ -1,0 +1,22 @@
+"""Which graph engine a store has. It loads when it is asked for: most commands need none."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem.constants import LOCK_TIMEOUT_S
+from graphmem.graph.port import GraphMirror
+
+if TYPE_CHECKING:
+    from graphmem.catalog.catalog import Catalog
+    from graphmem.graph.kuzu.engine import Engine
+
+ENGINE: "Engine" = "kuzu"  # of every store; the other one proves in tests that the port is one
+
+
+def open_mirror(
+    folder: Path, catalog: "Catalog", *, lock_timeout_s: float = LOCK_TIMEOUT_S, engine: "Engine" = ENGINE
+) -> GraphMirror:
+    """Return the graph of a store whose derived files are in ``folder``; this reads and builds nothing yet."""
+    from graphmem.graph.kuzu.mirror import KuzuMirror  # noqa: PLC0415 - only what asks the graph pays for it
+
+    return KuzuMirror(folder, catalog, lock_timeout_s=lock_timeout_s, engine=engine)

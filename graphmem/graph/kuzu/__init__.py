@@ -1,0 +1,1 @@
+"""The engines Kuzu and LadybugDB, which continues it: everything of this package that knows them."""

@@ -1,0 +1,114 @@
+"""
+Brings the graph up to date with the catalog: change by change, or rebuilt.
+
+Runs in a child process (``graph.worker``), which takes the lock of the graph itself.
+"""
+
+import json
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from graphmem import safe_files
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import CatalogError, is_damage
+from graphmem.errors import DamagedCatalog, GraphmemError, Locked
+from graphmem.graph.kuzu.engine import unavailable, without_asyncio
+from graphmem.graph.kuzu.mirror import KuzuMirror, opened, remove_database
+from graphmem.graph.kuzu.schema import define, schema_version
+from graphmem.graph.kuzu.sync import apply_changes
+from graphmem.graph.worker import error_fields, read_request, redirect_stdout, send
+from graphmem.model.vocabulary import Vocabulary
+from graphmem.process.collector import uncollected
+from graphmem.process.lock import locked
+
+MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
+
+
+def main() -> NoReturn:
+    """Do the job that the request on standard input names, and answer with the outcome or the error."""
+    request = read_request()
+    without_asyncio(request["engine"])
+    output = redirect_stdout()
+    send(output, json.dumps(answer(request)).encode())
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Return what was done, or why it could not be done."""
+    try:
+        catalog = Catalog(Path(request["catalog"]), replaces_damaged=False)
+        mirror = KuzuMirror(
+            Path(request["folder"]), catalog, lock_timeout_s=request["lock_timeout_s"], engine=request["engine"]
+        )
+        with locked(mirror.lock, timeout_s=mirror.lock_timeout_s), catalog.unchanging():
+            if text := catalog.meta("vocabulary"):
+                catalog.vocabulary = Vocabulary.model_validate_json(text)
+            if request["job"] == "rebuild":
+                records, relations = rebuild(mirror)
+                return {"records": records, "relations": relations}
+            return {"is_rebuilt": catch_up(mirror)}
+    except Locked as error:
+        return {"locked": error_fields(error)}
+    except DamagedCatalog as error:
+        return {"damaged": error_fields(error)}
+    except GraphmemError as error:
+        return {"unavailable": error_fields(error)}
+    except (RuntimeError, MemoryError, OSError, ImportError, CatalogError) as error:  # a library may find no memory
+        if is_damage(error):
+            return {"damaged": error_fields(DamagedCatalog(str(error)))}
+        return {"unavailable": error_fields(unavailable(error, "the graph cannot be written"))}
+    except Exception:  # the boundary of the process: the parent raises it
+        return {"fault": traceback.format_exc()}
+
+
+def catch_up(mirror: KuzuMirror) -> bool:
+    """Apply what changed since the graph was left; return whether it was rebuilt instead."""
+    catalog = mirror.catalog
+    epoch, seq = catalog.position
+    stamp = mirror.read_stamp()
+    if stamp and mirror.is_current(stamp, (epoch, seq)):
+        return False
+    ours = schema_version(), catalog.identity, epoch
+    if stamp is None or not mirror.can_open(stamp) or (stamp.schema, stamp.catalog, stamp.epoch) != ours:
+        rebuild(mirror)
+        return True
+    changes = catalog.changes(stamp.seq)
+    if len(changes) > MOST_CHANGES:
+        rebuild(mirror)
+        return True
+    mirror.write_stamp(replace(stamp, is_writing=True))
+    with opened(mirror.path, read_only=False, needed_bytes=2 * stamp.size, engine=mirror.engine) as connection:
+        if stamp.vocabulary != mirror.vocabulary_digest():
+            define(connection, catalog.vocabulary)
+        apply_changes(connection, catalog, changes)
+    mirror.write_stamp(mirror.stamp_of_file(epoch, seq))
+    return False
+
+
+def rebuild(mirror: KuzuMirror) -> tuple[int, int]:
+    """Build the graph beside the old file, which stays until the new one is complete; count its records and edges."""
+    from graphmem.graph.kuzu.rebuild import fill  # noqa: PLC0415 - only a bulk copy pays for arrow, 0.2 s
+
+    epoch, seq = mirror.catalog.position
+    fresh = mirror.fresh_path
+    remove_database(fresh)
+    needed_bytes = mirror.likely_bytes()
+    try:
+        with (
+            opened(fresh, read_only=False, needed_bytes=needed_bytes, engine=mirror.engine) as connection,
+            uncollected(),
+        ):
+            define(connection, mirror.catalog.vocabulary)
+            counts = fill(connection, mirror.catalog)
+    except BaseException:
+        remove_database(fresh)
+        raise
+    mirror.remove()
+    safe_files.replace(fresh, mirror.path)
+    mirror.write_stamp(mirror.stamp_of_file(epoch, seq))
+    return counts
+
+
+if __name__ == "__main__":
+    main()
