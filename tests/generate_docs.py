@@ -153,7 +153,8 @@ MEANINGS = {
     "helped": "Reports that it helped; in a file only a starting value.",
     "failed": "Reports that it did not help; in a file only a starting value.",
     "fix": "The action that resolves it; absent as long as nobody knows.",
-    "match": "A regular expression in Python's `re` syntax that finds it in a log or a query.",
+    "match": "A regular expression that finds it in a log or a query"
+    " ([syntax](../guides/matching-logs.md#the-syntax-of-an-expression)).",
     "cost": "What it cost to learn, in thousands of tokens.",
     "flaky": "The failure is flaky: it comes and goes.",
     "insight": "What to do.",

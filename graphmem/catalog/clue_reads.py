@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from graphmem.catalog.database import Reads, chunks, marks
+from graphmem.model.expression import folded
 from graphmem.names import row_id
 
 
@@ -15,8 +16,8 @@ class ClueReads(Reads):
             "SELECT DISTINCT e.record, e.expression FROM expression e JOIN record r ON r.id = e.record"
             " WHERE r.is_live AND (? IS NULL OR instr(?, e.literal)) ORDER BY e.record"
         )
-        lowered = None if text is None else text.lower()
-        return self.connection.execute(sql, (lowered, lowered)).fetchall()
+        wanted = None if text is None else folded(text)
+        return self.connection.execute(sql, (wanted, wanted)).fetchall()
 
     def heads(self, numbers: Collection[int] | None = None) -> list[tuple[int, str]]:
         """Return of triggers the number of the first line and its last word; of all, or where it is one of some."""

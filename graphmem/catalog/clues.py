@@ -6,14 +6,13 @@ until a command looks for them; one that does calls ``catch_up`` first.
 """
 
 import contextlib
-import re
 from collections.abc import Collection, Iterable
 
 from graphmem.catalog.database import Reads, marks, parse_record, transaction
 from graphmem.catalog.keys import signature_of
 from graphmem.model import Failure, MemoryRecord
+from graphmem.model.expression import Expression, Malformed
 from graphmem.names import row_id
-from graphmem.rules.expression import Expression
 from graphmem.rules.line import trigger_lines
 from graphmem.rules.signature import error_keys
 
@@ -53,7 +52,7 @@ def add(catalog: Reads, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
                 errors += [(row_id(error), number) for error in error_keys(trigger)]
                 lines += line_rows(trigger, number)
             for match in record.texts("match"):
-                with contextlib.suppress(re.error, RecursionError, OverflowError):  # set aside by hand
+                with contextlib.suppress(Malformed):  # set aside by hand
                     expressions += [(number, literal, match) for literal in Expression(match).literals]
     catalog.connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
     catalog.connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)

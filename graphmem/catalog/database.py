@@ -14,6 +14,7 @@ from graphmem import safe_files
 from graphmem.errors import Damaged, DamagedCatalog, GraphmemError, Unavailable
 from graphmem.files import shipped
 from graphmem.model import MODELS, Frozen, Record
+from graphmem.model.record import CHECKED
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import mark
 from graphmem.rules.merge import FACTS
@@ -22,7 +23,7 @@ T = TypeVar("T")
 CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises; ``DamagedFile`` is one of them
 DamagedFile = sqlite3.DatabaseError
 
-VERSION = 9  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 10  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
 LEXICAL = ("CREATE VIRTUAL TABLE lexical USING fts5(", "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(",
            "CREATE TABLE 'lexical_", "CREATE TABLE sqlite_sequence(")  # fmt: skip
@@ -185,7 +186,7 @@ def sound(number: int, line: bytes, crc: int) -> bytes:
 def parse_row(number: int, line: bytes, crc: int) -> Frozen:
     """Return what a line of the catalog says, checked when it was read from its file."""
     row = orjson.loads(sound(number, line, crc))
-    return MODELS[row["kind"]].model_validate(row)
+    return MODELS[row["kind"]].model_validate(row, context=CHECKED)
 
 
 def parse_record(number: int, line: bytes, crc: int) -> Record:

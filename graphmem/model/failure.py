@@ -1,23 +1,19 @@
 """A failure: an observable error and, once known, what resolves it."""
 
 import re
-import re._constants as op
-import re._parser as parser
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Strict, model_validator
+from pydantic import Strict, ValidationInfo, model_validator
 
+from graphmem.model.expression import Malformed, refuse_malformed
 from graphmem.model.field import MATCH_CHARACTERS, Flag, Limit, Number, Text
-from graphmem.model.record import Triggered
+from graphmem.model.record import CHECKED, Triggered
 from graphmem.names import slug
 
 Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
 
 
 TRACEBACK = "Traceback (most recent call last)"
-MOST_GROUPS = 30  # nested; the engines take more than twice as many before the stack of Python ends
-GROUPS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]", re.DOTALL)  # what opens and ends a group, not in a class
 ERROR_LINE = re.compile(r"(?:[\w.$]+[.:])?[A-Z]\w*(?:Error|Exception)\b")  # of a stack trace that begins with code
 
 
@@ -29,7 +25,7 @@ class Failure(Triggered):
 
     kind: Literal["failure"]
     fix: Text | None = None
-    match: Expression | None = None  # Python `re` syntax; finds the failure in logs
+    match: Expression | None = None  # in RE2's syntax or that of `regex`; finds the failure in logs
     cost: Number | None = None  # thousands of tokens it took to learn
     flaky: Flag = False
 
@@ -41,12 +37,12 @@ class Failure(Triggered):
         return super().completed(values)
 
     @model_validator(mode="after")
-    def check_match(self) -> Self:
-        """Refuse an expression that does not compile."""
-        if self.match is not None:
+    def check_match(self, info: ValidationInfo) -> Self:
+        """Refuse an expression that no engine takes."""
+        if self.match is not None and info.context is not CHECKED:
             try:
                 refuse_malformed(self.match)
-            except (re.error, RecursionError, OverflowError) as error:
+            except Malformed as error:
                 raise ValueError(f"match {self.match[:80]!r} is not a regular expression: {error}") from None
         return self
 
@@ -69,37 +65,3 @@ class Failure(Triggered):
     @property
     def search_text(self) -> str:
         return f"{self.trigger}\n{self.fix}" if self.fix else self.trigger
-
-
-def refuse_malformed(expression: str) -> None:
-    """
-    Raise what `re.compile` raises for an expression, without compiling it.
-
-    To compile 140 classes of all characters in any case, which fit into an expression, takes a second.
-    """
-    depth = 0
-    for token in GROUPS.findall(expression):
-        depth += (token == "(") - (token == ")")
-        if depth > MOST_GROUPS:
-            raise re.error(f"groups nested over {MOST_GROUPS} deep")
-    refuse_open_lookbehind(parser.parse(expression))
-
-
-def refuse_open_lookbehind(parsed: Any) -> None:
-    """Raise `re.error` for a look-behind of no fixed width: the only error that the parser leaves to the compiler."""
-    for code, value in parsed:
-        if code in (op.ASSERT, op.ASSERT_NOT) and value[0] < 0:
-            least, most = value[1].getwidth()
-            if least != most:
-                raise re.error("look-behind requires fixed-width pattern")
-        for part in inner_patterns(value):
-            refuse_open_lookbehind(part)
-
-
-def inner_patterns(value: Any) -> Iterator[Any]:
-    """Yield the patterns that an item of a pattern holds."""
-    if isinstance(value, parser.SubPattern):
-        yield value
-    elif isinstance(value, tuple | list):
-        for part in value:
-            yield from inner_patterns(part)

@@ -11,6 +11,7 @@ from graphmem.model.field import Count, GrowingSet, Item, Limit, StringSet, Text
 from graphmem.names import SLUG, collapsed, slug, text_key
 
 Row = dict[str, JsonValue]
+CHECKED = object()  # the context in which a row is validated that was checked before: nothing dear is checked again
 
 
 class Frozen(BaseModel):

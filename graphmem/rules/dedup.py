@@ -42,7 +42,7 @@ BECAUSE = re.compile(
 )
 NOT_ALL = re.compile(r"\bnot (all|every|each|only|always)\b")  # says something else than "all not"
 WHENEVER = re.compile(r"\b(?:every|each) time\b")
-ENDINGS = ("ing", "ed", "es", "s", "ly", "e")  # of words that are inflected; others make another word
+ENDINGS = ("ing", "ed", "es", "s", "e")  # of words that are inflected; others make another word
 STEM = 3  # letters that a word keeps at least
 MOST_PHRASES = 24  # of a text whose phrases may stand in another order
 ORDER = "the order of words"  # named where two texts have the same words in other places
@@ -245,7 +245,13 @@ def meaning(word: str) -> str:
 
 
 def stemmed(word: str) -> str:
-    """Return a word without its ending; what is more than a word, such as a path or a name of code, as it is."""
+    """
+    Return a word without its ending; what is more than a word, such as a path or a name of code, as it is.
+
+    A stemmer for search (Snowball's for English) takes words for one that are made from each other: operator and
+    operation, author and authorization, import and important. Here that would merge different memories
+    (docs/benchmarks.md, "Near-duplicates").
+    """
     if not word.isalpha():
         return word
     if word.endswith(("ies", "ied")) and len(word) > STEM + 2:

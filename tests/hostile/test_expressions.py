@@ -1,8 +1,7 @@
 """Match expressions that a branch brings: whatever they are, a log and a query end within their budget."""
 
-import re
+import contextlib
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +11,10 @@ from hypothesis import strategies as st
 
 from graphmem import Memory
 from graphmem.constants import EXPRESSION_TIMEOUT_S, LOG_TIMEOUT_S
-from graphmem.model.failure import refuse_malformed
+from graphmem.model.expression import Malformed, refuse_malformed
 from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
-from tests.rules.test_expression import EXPRESSIONS, FLAGS
+from tests.model.test_expression import EXPRESSIONS, FLAGS
+from tests.pace import patience
 from tests.sample import data, failure
 
 SECONDS = 0.2  # the budget in the property test
@@ -59,14 +59,13 @@ def test_hostile_expressions_have_one_budget(expressions: list[str]) -> None:
         assert matcher.slow.keys() <= set(range(len(usable)))
         search(matcher, LOG)
 
-    assert took(work) < 2 * SECONDS + SLACK_S
+    assert took(work) < (2 * SECONDS + SLACK_S) * patience(time.process_time)
 
 
 def can_be_stored(text: str) -> bool:
-
     try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError):
+        refuse_malformed(text)
+    except Malformed:
         return False
     return True
 
@@ -95,7 +94,7 @@ def test_any_number_of_hostile_expressions_takes_no_longer_than_a_few(hostile: s
         assert -1 in found  # what was found before the budget was spent is kept
         assert len(matcher.slow) > 500 or hostile in (".", "[ab]*[ab]*[ab]*c", "(?:x?){900}" * 60)
 
-    assert took(work) < 2 * LOG_TIMEOUT_S + 2 * SLACK_S
+    assert took(work) < (2 * LOG_TIMEOUT_S + 2 * SLACK_S) * patience(time.process_time)
 
 
 def test_a_store_of_hostile_expressions_is_matched_in_a_few_seconds_and_says_what_was_left_aside(
@@ -108,17 +107,17 @@ def test_a_store_of_hostile_expressions_is_matched_in_a_few_seconds_and_says_wha
     )
     log = b"\n".join([b"this is fine", *[b"a" * 16_000] * 50])
     answers = []
-    assert took(lambda: answers.append(memory.match(log))) < 2 * LOG_TIMEOUT_S + 2.0
+    assert took(lambda: answers.append(memory.match(log))) < (2 * LOG_TIMEOUT_S + 2.0) * patience(time.process_time)
     assert [hit.ref for hit in answers[0].results if hit.by == "match"] == ["failure/fine"]
     assert len(answers[0].slow) >= 290
-    assert took(lambda: memory.query(log.decode())) < 2 * EXPRESSION_TIMEOUT_S + 2.0
+    assert took(lambda: memory.query(log.decode())) < (2 * EXPRESSION_TIMEOUT_S + 2.0) * patience(time.process_time)
 
 
 def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory) -> None:
     """A log of 16 MiB that is nothing but errors took 35 seconds."""
     log = (b"ValueError: no such price\n" for _ in range(1_200_000))
     answers = []
-    assert took(lambda: answers.append(memory.match(log))) < 12.0
+    assert took(lambda: answers.append(memory.match(log))) < 12.0 * patience(time.process_time)
     assert answers[0].lines == 1_200_000
     assert 0 < answers[0].unread < 1_200_000
     assert answers[0].unknown == ["ValueError: no such price"]
@@ -126,16 +125,12 @@ def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory) -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(st.builds(str.__add__, FLAGS, EXPRESSIONS) | HOSTILE | st.text("ab()[]{}|?*+^$\\<=!:P1,-", max_size=14))
-def test_an_expression_is_refused_exactly_where_python_refuses_it(text: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        errors = (re.error, RecursionError, OverflowError)
-        try:
+def test_any_text_is_taken_or_refused_in_a_moment(text: str) -> None:
+    def work() -> None:
+        with contextlib.suppress(Malformed):
             refuse_malformed(text)
-        except errors:
-            assert not can_be_stored(text)
-        else:
-            assert can_be_stored(text)
+
+    assert took(work) < 0.5 * patience(time.process_time)  # the largest take 10 ms
 
 
 def test_expressions_that_take_long_to_compile_do_not_hold_up_the_first_reading(memory: Memory, tmp_path: Path) -> None:
@@ -143,5 +138,5 @@ def test_expressions_that_take_long_to_compile_do_not_hold_up_the_first_reading(
     wide = "(?i)" + "[\x00-\U0010ffff]" * 140
     rows = b"".join(failure(f"f{n}", f"t{n}", match=f"{wide}{n}") for n in range(30))
     data(tmp_path, "failure").write_bytes(rows)
-    assert took(memory.list) < 2.0
+    assert took(memory.list) < 2.0 * patience(time.process_time)
     assert len(memory.list().results) == 30

@@ -14,6 +14,7 @@ import graphmem
 from graphmem import BadInput, Memory, Refused
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
 from graphmem.ndjson import BLOCK_BYTES, LINE_BYTES
+from tests.pace import patience
 from tests.sample import contents, data, failure, open_memory, write
 
 ROOM = 384 * 2**20  # bytes of address space: start-up takes 150 MiB of it
@@ -88,7 +89,7 @@ def test_very_many_repeated_rows_take_no_longer_than_others(memory: Memory, tmp_
     start = time.process_time()
     write(data(tmp_path, "failure"), *rows, *rows, *rows)
     assert memory.list(limit=1).total == 3_000
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 5 * patience(time.process_time)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_a_line_made_to_be_slow_is_refused_at_once(memory: Memory, tmp_path: Pat
     write(data(tmp_path, "failure"), line + b"\n", failure("a"))
     start = time.process_time()
     assert memory.list().total == 1
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * patience(time.process_time)
 
 
 def test_lines_are_the_same_wherever_a_block_ends(memory: Memory, tmp_path: Path) -> None:

@@ -100,6 +100,18 @@ def test_every_text_is_the_same_as_itself_and_as_itself_in_upper_and_lower_case_
             assert same_memory(text, "  ".join(text.split()) + "\n")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["operator operation", "iterator iteration", "author authorization", "import important", "import importer",
+     "position positive", "compiler compile", "validator validation", "converter convert", "installer install",
+     "observer observe", "app apply", "ear early"],
+)  # fmt: skip
+def test_a_word_that_is_made_from_another_says_something_else(words: str) -> None:
+    """Eleven of these thirteen are one word to Snowball's stemmer."""
+    left, right = (f"The {word} does not return a value when the input is empty" for word in words.split())
+    assert not same_memory(left, right)
+
+
 def test_variants_are_about_one_thing() -> None:
     mypy = 'sqlite_utils/utils.py:56: error: Incompatible return value type (got "None", expected "str")'
     near = 'sqlite3.OperationalError: near "{}": syntax error'

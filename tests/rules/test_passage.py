@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import graphmem
 from graphmem.model.cite import Cite, digest
 from graphmem.rules.symbols import definition, mask, mentions
+from tests.pace import patience
 
 OWN = sorted(Path(graphmem.__file__).parent.rglob("*.py"))
 
@@ -254,7 +255,7 @@ def test_a_file_that_was_made_to_be_slow_is_not(unit: str) -> None:
     for suffix in ("py", "c"):
         start = time.process_time()
         definition(content, suffix, "f.f")
-        assert time.process_time() - start < 1.5
+        assert time.process_time() - start < 1.5 * patience(time.process_time)
 
 
 # --- cites ---------------------------------------------------------------------------------------------------------

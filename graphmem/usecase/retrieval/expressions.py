@@ -1,31 +1,27 @@
 """
 Many match expressions against a text of any length, in bounded memory and time.
 
-All expressions stand in one filter of RE2, which says for a piece of text which of them can be in it at all; only those
-are run. RE2 runs them in linear time; those that it cannot run, and text beyond ASCII where it would differ from
-Python, go to the module `regex`. All of them together may use so much processor time, one of them a part of it; what is
-left aside is named.
+All expressions are in one filter of RE2, which says for a piece of text which of them can be in it at all; only those
+are run. RE2 runs them in linear time; those that it refuses, and very large ones, go to the module `regex`. All of them
+together may use so much processor time, one of them a part of it; what is left aside is named.
 Decision: docs/decisions/0008-matching-a-log.md.
 """
 
-import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from time import thread_time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import re2
 
 from graphmem.constants import (
-    GENERAL_ITEMS,
-    LINEAR_STEPS,
     LOG_BLOCK_BYTES,
     LOG_LINE_BYTES,
     LOG_SPAN_BYTES,
     LONG_BLOCK_S,
     MOST_LINES,
 )
-from graphmem.rules.expression import Expression
+from graphmem.model.expression import Expression, Malformed, linear_options
 
 COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")  # and the other escape sequences that steer a terminal
 
@@ -68,7 +64,6 @@ class Matcher:
         self.keys: list[int] = []
         self.texts: list[str] = []
         self.made: list[Expression] = []
-        self.linear: list[Any] = []
         self.aside: dict[int, str] = {}  # that there was no time for
         self.filter = re2.Filter()
         self.prepare(expressions)
@@ -80,7 +75,6 @@ class Matcher:
         self.hits = [0] * len(self.keys)
         self.plain: set[int] = set()  # that hit a line by itself
         self.is_timed = False  # each search: since one piece of the text took very long
-        self.general: dict[int, Any] = {}
         self.tail: list[Line] = []  # the end of the text so far
 
     def prepare(self, expressions: Iterable[tuple[int, str]]) -> None:
@@ -93,7 +87,7 @@ class Matcher:
             self.keys.append(key)
             self.texts.append(text)
             self.made.append(Expression(text))
-            self.linear.append(self.admit(self.made[-1]))
+            self.admit(self.made[-1])
         if self.made:
             self.filter.Compile()
 
@@ -109,18 +103,10 @@ class Matcher:
         at_all = {self.keys[at]: self.texts[at] for at, left in enumerate(self.left) if left <= 0 or is_spent}
         return self.aside | at_all
 
-    def admit(self, made: Expression) -> Any:
-        """Put an expression into the filter, or the literals that it needs; return it as RE2 runs it, if it does."""
-        options = re2.Options()
-        options.never_capture, options.log_errors = True, False
-        if made.linear is not None:
-            with contextlib.suppress(re2.error):  # far too large
-                found = re2.compile(made.linear.text, options)
-                if found.programsize <= LINEAR_STEPS:
-                    self.filter.Add(made.linear.text, options)
-                    return found
-        self.filter.Add(f"(?i:{'|'.join(map(re2.escape, made.literals))})", options)
-        return None
+    def admit(self, made: Expression) -> None:
+        """Put an expression into the filter, or the literals that it needs."""
+        needed = f"(?i:{'|'.join(map(re2.escape, made.needs))})"
+        self.filter.Add(f"(?m){made.text}" if made.is_linear else needed, linear_options())
 
     def find(self, block: list[Line]) -> list[tuple[int, Line]]:
         """Return, in the order of the lines, what hits in the next piece of the text, and the line where it begins."""
@@ -141,9 +127,8 @@ class Matcher:
         began = thread_time()
         for line in block:
             text = line.text
-            is_guess = self.is_timed or not text.isascii()
-            for at in self.filter.Match(text, is_guess) or ():
-                is_hit = not is_guess and self.linear[at] is not None
+            for at in self.filter.Match(text, self.is_timed) or ():
+                is_hit = not self.is_timed and self.made[at].is_linear
                 if is_hit or (self.hits[at] < MOST_LINES and self.search(at, text, 0)):
                     self.hits[at] += 1
                     self.plain.add(at)
@@ -158,7 +143,7 @@ class Matcher:
         text = b"\n".join(line.text for line in lines)
         new = sum(len(line.text) + 1 for line in tail)
         for at in self.filter.Match(text, True) or ():
-            if at in self.plain or not self.made[at].general.can_span:
+            if at in self.plain or self.made[at].is_of_a_line:
                 continue
             end = 0
             while (found := self.search(at, text, end)) and self.hits[at] < MOST_LINES:
@@ -175,9 +160,8 @@ class Matcher:
         if self.left[at] <= 0:
             return None
         began = thread_time()
-        linear = self.made[at].linear
-        if self.linear[at] is not None and linear and (text.isascii() or not linear.is_for_ascii):
-            hit = self.linear[at].search(text, start)
+        if self.made[at].is_linear:
+            hit = self.made[at].linear.search(text, start)
             found = hit.span() if hit else None
         else:
             found = self.search_slowly(at, text, start)
@@ -186,20 +170,16 @@ class Matcher:
 
     def search_slowly(self, at: int, text: bytes, start: int) -> tuple[int, int] | None:
         """Search by an engine that takes everything, and may need more time than there is."""
-        import regex  # noqa: PLC0415 - 40 ms that few expressions need
-
         began = thread_time()
         left = min(self.left[at], self.left_for_general, self.deadline - began)
-        if left <= 0 or self.made[at].size > GENERAL_ITEMS:
+        if left <= 0 or self.made[at].is_large:
             self.left[at] = 0.0
             return None
-        if at not in self.general:
-            self.general[at] = regex.compile(self.made[at].general.text)
         before = text[:start].decode()
         whole = before + text[start:].decode()
         try:
-            hit = self.general[at].search(whole, len(before), timeout=max(left, 0.001))
-        except TimeoutError:
+            hit = self.made[at].general.search(whole, len(before), timeout=max(left, 0.001))
+        except (TimeoutError, Malformed):  # RE2 takes it, but it is too large for it, and `regex` refuses it
             self.left[at] = 0.0
             return None
         finally:

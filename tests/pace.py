@@ -1,0 +1,25 @@
+"""How fast this machine is now: no test compares a time with a number of seconds alone."""
+
+import time
+from collections.abc import Callable
+
+USUAL_S = 0.03  # of `work`, on the machine that the limits in the tests were chosen on
+
+
+def work() -> None:
+    """Do a fixed piece of work, as the tests do: small objects, texts, a table."""
+    for _ in range(20):
+        found = {f"n{number}": [number] for number in range(5_000)}
+        sorted(found, key=len)
+
+
+def patience(clock: Callable[[], float] = time.monotonic) -> float:
+    """
+    Return how many times longer than usual the machine takes for its work right now; at least 1.
+
+    Args:
+        clock: the one that the test uses: a time that others' work prolongs, or that of this process alone.
+    """
+    began = clock()
+    work()
+    return max(1.0, (clock() - began) / USUAL_S)
