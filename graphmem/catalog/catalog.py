@@ -610,6 +610,16 @@ class Catalog:
         row = self.connection.execute(sql, (number,)).fetchone()
         return (row[0], row[1]) if row else None
 
+    def settled_tasks(self, refs: Collection[str]) -> set[str]:
+        """Return those references that mean a live task, or an archived one that is complete."""
+        numbers, found = self.known(refs), set[int]()
+        for part in chunks(numbers.values()):
+            sql = f"SELECT id, is_live, line FROM record WHERE id IN ({marks(part)})"
+            for number, is_live, line in self.connection.execute(sql, part):
+                if is_live or orjson.loads(line).get("status") == "complete":
+                    found.add(number)
+        return {ref for ref, number in numbers.items() if number in found}
+
     def begins_at(self, source: str, kind: str, target: str) -> bool:
         """Tell whether the row of a live symmetric edge has ``source`` as its first end."""
         number = row_id(edge_key(source, kind, target, symmetric=True))
