@@ -9,6 +9,7 @@ from functools import partial, wraps
 from inspect import isfunction
 from typing import Any, TypeVar
 
+from graphmem.catalog.database import CatalogError, reason_of
 from graphmem.errors import DamagedCatalog, FileReplaced
 from graphmem.runtime import Store
 
@@ -46,6 +47,8 @@ def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) ->
                 raise
         except Exception as error:
             if is_renewed or not store.is_catalog_damaged(error):
+                if isinstance(error, CatalogError):
+                    raise reason_of(error) from error
                 raise
             is_renewed = True
             store.renew_catalog()

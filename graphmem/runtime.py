@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from graphmem import safe_files
 from graphmem.catalog import clues
-from graphmem.catalog.catalog import Catalog, connect, is_damage, renew
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import CatalogError, has_passing_cause, is_damage, reason_of
 from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
 from graphmem.clone import Clone, cached, find_clone
@@ -27,7 +27,7 @@ from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.model.field import parse_time
 from graphmem.names import split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.sync import Ledger
+from graphmem.sync import SyncedLedger
 
 if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
@@ -63,7 +63,7 @@ class Store:
 
     clone: Clone
     settings: Settings
-    ledger: Ledger
+    ledger: SyncedLedger
     catalog: Catalog
     lexical: LexicalIndex
     local: Path
@@ -89,7 +89,7 @@ class Store:
     def close(self) -> None:
         """Let go of the catalog."""
         self.is_closed = True
-        self.catalog.connection.close()
+        self.catalog.close()
         if self.present is not None:
             self.present.close()
 
@@ -111,24 +111,13 @@ class Store:
         """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
         if isinstance(error, DamagedCatalog) or is_damage(error):
             return True
-        if self.is_closed or isinstance(error, GraphmemError | OSError | MemoryError):
+        if self.is_closed or isinstance(error, GraphmemError | OSError | MemoryError) or has_passing_cause(error):
             return False
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
-            return False  # such as a full disk
         return bool(self.catalog.damage())  # what damaged values lead to is any error
 
     def renew_catalog(self) -> None:
         """Make the catalog empty: the next sync reads all files again. The vectors stay."""
-        connection = self.catalog.connection
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        try:
-            renew(connection)
-        except sqlite3.DatabaseError:  # not even the head of the file is left
-            connection.close()
-            remove_catalog(self.local / CATALOG)
-            connection = self.catalog.connection = connect(self.local / CATALOG)
-        self.lexical = LexicalIndex(connection)
+        self.catalog.renew()
         vars(self).pop("vectors", None)
         self.ledger.forget_vocabulary()
         self.say_once("the catalog was damaged; it is made again from the files")
@@ -176,7 +165,7 @@ class Store:
         self.sync()
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.catalog.unchanging())
-            while with_clues and clues.missing(self.catalog.connection):
+            while with_clues and clues.missing(self.catalog):
                 stack.close()
                 self.add_clues()
                 stack.enter_context(self.catalog.unchanging())
@@ -185,11 +174,11 @@ class Store:
 
     def add_clues(self) -> None:
         """Add the clues that were put off, and say so where it takes seconds."""
-        missing = clues.missing(self.catalog.connection)
+        missing = clues.missing(self.catalog)
         if missing > SILENT_CLUES:
             self.say_once(f"working out what {missing:,} memories are recognised by")
         if missing:
-            clues.catch_up(self.catalog.connection)
+            clues.catch_up(self.catalog)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Catalog]:
@@ -250,7 +239,7 @@ class Store:
     def vectors(self) -> VectorStore | None:
         """The vectors of the store; None without a model."""
         encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
-        return VectorStore(self.catalog.connection, self.local / "vectors", encoder) if encoder else None
+        return VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
 
     def embed_missing(self, first: Collection[int] = (), *, seconds: float | None = EMBED_S) -> int:
         """
@@ -365,15 +354,17 @@ def open_store(
     options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
     settings = load_settings(layout.config, options)
     local = derived_folder(layout)
-    catalog = Catalog(connect_or_replace(local / CATALOG))
+    catalog = Catalog(local / CATALOG)
     timeout = settings.store.lock_timeout
-    ledger = Ledger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
-    lexical = LexicalIndex(catalog.connection)
+    ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
+    lexical = LexicalIndex(catalog)
     store = Store(clone, settings, ledger, catalog, lexical, local, now, new_id, say, progress)
     try:
         ledger.load_vocabulary()
     except Exception as error:
         if not store.is_catalog_damaged(error):
+            if isinstance(error, CatalogError):
+                raise reason_of(error) from error
             raise
         store.renew_catalog()
     for text in clone.notices:
@@ -413,36 +404,3 @@ def derived_folder(layout: Layout) -> Path:
     folder = cached(layout)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
-
-
-def connect_or_replace(path: Path) -> sqlite3.Connection:
-    """Open the catalog; one that is damaged is made again from the files, for it is derived."""
-    for file in catalog_files(path):
-        if safe_files.is_folder(file):
-            safe_files.remove_folder(file)
-        safe_files.refuse_link(file)
-    try:
-        return connect(path)
-    except sqlite3.DatabaseError as error:
-        if not is_damage(error):
-            raise Unavailable(f"{str(path)!r} cannot be opened: {error}", hint=hint_of(error)) from None
-        remove_catalog(path)
-        return connect(path)
-
-
-def hint_of(error: sqlite3.Error) -> str:
-    """Return what to look at when the catalog cannot be opened."""
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CANTOPEN:
-        return "are too many files open, or is the folder not readable?"
-    return "is the disk full, or does another process hold it?"
-
-
-def catalog_files(path: Path) -> list[Path]:
-    """Return the files of a catalog."""
-    return [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
-
-
-def remove_catalog(path: Path) -> None:
-    """Remove a catalog: the next open makes it from the files."""
-    for file in catalog_files(path):
-        safe_files.remove(file)

@@ -7,11 +7,10 @@ Source: docs/format.md. The files are the truth; the catalog is what was last re
 import contextlib
 import hashlib
 import os
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
@@ -19,32 +18,43 @@ from typing import BinaryIO
 import orjson
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import REPAIR, Catalog, table_of, transaction
-from graphmem.catalog.changes import Batch, Intake
-from graphmem.catalog.entry import Entry
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.changes import Intake
+from graphmem.catalog.database import REPAIR, CatalogError, table_of
+from graphmem.catalog.files import Stamp
 from graphmem.clone import Clone, state_of_index
-from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
+from graphmem.constants import FILE_BYTES
 from graphmem.contract.findings import Finding
 from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable
 from graphmem.git import commands
 from graphmem.ledger import undo
-from graphmem.ledger.codec import finding
+from graphmem.ledger.data_file import (
+    Known,
+    Scan,
+    can_splice,
+    compare,
+    is_of_purges,
+    misplaced,
+    oversize,
+    spliced,
+    with_changes,
+)
 from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
-from graphmem.ledger.row import line_id, plain_edge, read_entry
-from graphmem.ledger.types import declaration, has_file, read_vocabulary, type_files, vocabulary_json
+from graphmem.ledger.row import plain_edge
+from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
 from graphmem.model import MODELS
+from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.ndjson import BOM, BadLine, Lines, decode, refuse_long
+from graphmem.ndjson import Lines
 from graphmem.process.collector import uncollected
 from graphmem.process.lock import locked
 from graphmem.rules.purged import Purges
 from graphmem.shell import command
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
-ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
 SETTLING_S = 0.3  # an editor may take this long to write a file in place: until then a half-written one is read again
 POLL_S = 0.002  # between two looks at what another program is about to end
 GIT_LOCK_S = 60.0  # a lock of git that is older was left by a dead process
@@ -60,24 +70,15 @@ class Sync:
     waits_for: str | None = None  # why what changed was not read: who holds the files
 
 
-@dataclass(slots=True)
-class Seen:
-    """What was seen in a file beside its rows: what is wrong, what was purged, whether its rows are in order."""
-
-    findings: list[Finding] = field(default_factory=list)
-    purged: list[int] = field(default_factory=list)  # numbers of rows that a merge brought back, and that are not read
-    is_ordered: bool = False
-
-
-Read = Mapping[str, tuple[int, int, int] | None]  # by path below the store: size, time and inode when it was read
+Read = Mapping[str, Stamp | None]  # by path below the store: how a file was when it was read
 
 
 class Moved(Exception):
     """Git changed files while they were read."""
 
 
-class Ledger:
-    """The files of one store and the catalog of them."""
+class SyncedLedger:
+    """The files of one store, and the catalog that is kept in step with them."""
 
     def __init__(self, clone: Clone, catalog: Catalog, lock: Path, *, lock_timeout_s: float, command: str) -> None:
         self.layout = clone.layout
@@ -168,13 +169,13 @@ class Ledger:
 
     def sync_written(self) -> None:
         """Take in what was just written; where that cannot be, such as on a full disk, the next command does it."""
-        with contextlib.suppress(OSError, sqlite3.Error, Locked):
+        with contextlib.suppress(OSError, CatalogError, Locked):
             self.sync_locked()
 
     def read_changes(self, changed: list[str], moment: str, *, is_thorough: bool) -> Sync:
         """Take in the files that changed, or raise ``Moved`` where git has changed files since ``moment``."""
         sync = Sync(is_first=self.catalog.is_new)
-        with transaction(self.catalog.connection), uncollected():
+        with self.catalog.transaction(), uncollected():
             if sync.is_first:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:
@@ -222,8 +223,7 @@ class Ledger:
         self.load_vocabulary()
         is_larger = vocabulary.entities.items() >= old.entities.items()
         if is_larger and vocabulary.project_relations.items() >= old.project_relations.items():
-            unwell = self.catalog.connection.execute("SELECT path FROM file WHERE findings <> '[]'")
-            return sorted({*changed, *(file for (file,) in unwell)})
+            return sorted({*changed, *(finding.file for finding in self.catalog.findings())})
         self.catalog.clear()
         return self.present_files()
 
@@ -243,12 +243,7 @@ class Ledger:
 
     def changed_files(self, *, is_thorough: bool = False) -> list[str]:
         """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
-        kept = {
-            path: (size, mtime, inode, read)
-            for path, size, mtime, inode, read in self.catalog.connection.execute(
-                "SELECT path, size, mtime_ns, inode, read_ns FROM file"
-            )
-        }
+        kept = self.catalog.file_stamps()
         changed = []
         for file in self.present_files():
             try:
@@ -268,12 +263,11 @@ class Ledger:
                 digest = hashlib.file_digest(found, "sha256").digest()
         except OSError:  # gone, or something else stands there now
             return True
-        row = self.catalog.connection.execute("SELECT sha256, mtime_ns FROM file WHERE path = ?", (file,)).fetchone()
-        if row[0] != digest:
+        stamp = self.catalog.stamp(file)
+        if stamp is None or self.catalog.digest(file) != digest:
             return True
-        if time.time_ns() - row[1] > RACY_NS:  # it cannot change unseen any more
-            with contextlib.suppress(sqlite3.OperationalError):  # somebody writes the catalog: hash it again next time
-                self.catalog.connection.execute("UPDATE file SET read_ns = ? WHERE path = ?", (time.time_ns(), file))
+        if time.time_ns() - stamp.mtime_ns > RACY_NS:  # it cannot change unseen any more
+            self.catalog.store_read_time(file, time.time_ns())
         return False
 
     def read(self, file: str, *, is_every_line: bool) -> Iterator[Batch]:
@@ -294,27 +288,36 @@ class Ledger:
                     raise FileNotFoundError
                 handle = safe_files.opened(self.layout.store / file)
             except FileNotFoundError:
-                self.catalog.connection.execute("DELETE FROM file WHERE path = ?", (file,))
+                self.catalog.remove_file(file)
                 if file.startswith("data/"):
                     yield Batch(file, gone=list(self.catalog.lines(file).values()))
                 return
             with handle:
-                found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Seen()
+                found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Scan()
                 if file.startswith("data/"):
-                    seen.findings = (self.misplaced(file) if found.st_size else []) or oversize(file, found.st_size)
-                    yield from self.compare(file, lines, seen, is_every_line=is_every_line)
+                    vocabulary = self.catalog.vocabulary
+                    undeclared = misplaced(self.layout, vocabulary, file) if found.st_size else []
+                    seen.findings = undeclared or oversize(file, found.st_size)
+                    yield from compare(
+                        file,
+                        lines,
+                        seen,
+                        Known(
+                            self.catalog.lines(file),
+                            self.purges,
+                            self.symmetric,
+                            is_elsewhere=self.is_elsewhere if self.siblings[holds(file)] > 1 else None,
+                            is_every_line=is_every_line,
+                        ),
+                    )
                 digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
                 is_whole = lines.is_usual and not seen.findings
                 if self.is_at_rest(file, found, handle, is_whole=is_whole) or time.monotonic() > end:
                     break
             time.sleep(POLL_S)
-        self.catalog.connection.execute(
-            "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
-            (
-                file, found.st_size, found.st_mtime_ns, found.st_ino, digest, read_ns,
-                seen.is_ordered, orjson.dumps([one.model_dump() for one in seen.findings]),
-                orjson.dumps(seen.purged).decode(),
-            ),
+        self.catalog.store_file(
+            file, Stamp.of(found), digest, read_ns,
+            findings=seen.findings, purged=seen.purged, is_ordered=seen.is_ordered,
         )  # fmt: skip
 
     def is_at_rest(self, file: str, before: os.stat_result, handle: BinaryIO, *, is_whole: bool) -> bool:
@@ -331,75 +334,6 @@ class Ledger:
             return False
         return is_whole or abs(time.time_ns() - before.st_mtime_ns) > SETTLING_S * 1e9
 
-    def compare(self, file: str, lines: Lines, seen: "Seen", *, is_every_line: bool) -> Iterator[Batch]:
-        """Yield what changed in a data file; where it is wrong as a whole, it is as if it had no rows."""
-        known = self.catalog.lines(file)
-        if seen.findings:
-            yield Batch(file, gone=set(known.values()))
-            return
-        entries: list[Entry] = []
-        places: dict[int, int] = {}
-        last, bad, seen.is_ordered = -1, 0, True
-        symmetric, held = self.symmetric, holds(file)
-        has_siblings = self.siblings[held] > 1
-        for place, line in enumerate(lines, 1):
-            if not line.strip():
-                seen.is_ordered = False
-                continue
-            number = known.get(line)
-            entry = None
-            try:
-                if number is None:
-                    entry = read_line(file, line, symmetric, held)
-                    number = entry.id
-                if number in places or (entry is not None and has_siblings and self.is_elsewhere(number, file)):
-                    raise repeated(places.get(number))
-            except BadLine as found:
-                bad += 1
-                if bad <= KEPT_FINDINGS:
-                    seen.findings.append(finding(found, file, place))
-                continue
-            if self.is_purged(line, entry, symmetric, is_every_line=is_every_line):
-                seen.purged.append(number)
-            elif entry is not None:
-                entries.append(entry)
-            places[number] = place
-            seen.is_ordered = seen.is_ordered and number > last and not line.endswith(b"\r")
-            last = number
-            if len(entries) >= ROWS_HELD:
-                yield Batch(file, entries=entries)
-                entries = []
-        if bad > KEPT_FINDINGS:
-            seen.findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
-        seen.is_ordered = seen.is_ordered and lines.is_usual and not bad
-        yield Batch(file, gone=set(known.values()) - (places.keys() - set(seen.purged)), entries=entries)
-
-    def is_purged(self, line: bytes, entry: Entry | None, symmetric: frozenset[str], *, is_every_line: bool) -> bool:
-        """Tell whether the row on a line was purged; ``entry`` is None where the line is as it was read before."""
-        if not self.purges or (entry is None and not is_every_line):
-            return False
-        row = entry.row if entry else decode(line.rstrip(b"\r"))
-        return self.purges.purged_at(row, symmetric) is not None
-
-    def misplaced(self, file: str) -> list[Finding]:
-        """Say when no type file declares what the rows of ``file`` are."""
-        kind, type_name = holds(file)
-        known = self.catalog.vocabulary.entities if kind == "entity" else self.catalog.vocabulary.linkable
-        if type_name is None or type_name in known:
-            return []
-        noun, group = ("entity", "entities") if kind == "entity" else ("relation", "relations")
-        is_there = has_file(self.layout, group, type_name)
-        what = "has a file that cannot be read" if is_there else "is not declared"
-        path = f"types/{group}/{type_name}.md"
-        return [
-            Finding(
-                file=file, line=1, column=1, code="unknown_type", severity="error",
-                message=f"{noun} type {type_name!r} {what}; its rows are left aside",
-                expected=f"{path}, well formed" if is_there else f"a file {path}",
-                fix=None if is_there else declaration(noun, type_name),
-            )
-        ]  # fmt: skip
-
     def is_elsewhere(self, number: int, file: str) -> bool:
         """Tell whether another file of the same kind holds this row already."""
         return self.catalog.files_of([number], table_of(file)).get(number, file) != file
@@ -411,9 +345,7 @@ class Ledger:
 
     def findings(self) -> list[Finding]:
         """Return what was wrong with the files when they were last read, in the order of files and lines."""
-        rows = self.catalog.connection.execute("SELECT findings FROM file WHERE findings <> '[]' ORDER BY path")
-        found = [Finding.model_validate(item) for (text,) in rows for item in orjson.loads(text)]
-        return self.vocabulary_findings + found
+        return self.vocabulary_findings + self.catalog.findings()
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -477,7 +409,7 @@ class Ledger:
             return
         for file in batches:
             self.refuse_unwell(file)
-        note = undo.note(self.layout, self.catalog, self.command, batches) if is_noted else None
+        note = undo.note(self.layout, self.catalog.lines_of, self.command, batches) if is_noted else None
         written = {file: self.contents(batch) for file, batch in batches.items()}
         for file, data in written.items():
             for found in oversize(file, len(data)):
@@ -489,7 +421,7 @@ class Ledger:
                 contents | self.stale_vocabulary_file(), self.layout,
                 lambda fresh: self.take_in_own(batches, written, fresh),
             )  # fmt: skip
-        except (GraphmemError, sqlite3.Error):  # refused before anything was replaced; any other end may be a death
+        except (GraphmemError, CatalogError):  # refused before anything was replaced; any other end may be a death
             if note is not None:
                 safe_files.remove(note)
             raise
@@ -512,18 +444,13 @@ class Ledger:
             fresh: where the new contents are, by the path of the file; renamed, they stay the same files.
         """
         read = self.as_read(written)
-        with transaction(self.catalog.connection):
+        with self.catalog.transaction():
             for file, data in written.items():
                 if is_of_purges(file):  # read like one that came from elsewhere: other files follow from it
                     continue
                 found = os.lstat(fresh[self.layout.store / file])
-                self.catalog.connection.execute(
-                    "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
-                    (
-                        file, found.st_size, found.st_mtime_ns, found.st_ino,
-                        hashlib.sha256(data).digest(), time.time_ns(), True, "[]", "[]",
-                    ),
-                )  # fmt: skip
+                digest = hashlib.sha256(data).digest()
+                self.catalog.store_file(file, Stamp.of(found), digest, time.time_ns(), is_ordered=True)
             with Intake(self.catalog) as intake:
                 for file in sorted(batches, key=Intake.order):
                     if not is_of_purges(file):
@@ -531,9 +458,8 @@ class Ledger:
             self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
 
     def as_read(self, files: Iterable[str]) -> Read:
-        """Return how these files were when they were read: size, time and inode; None for one that was not there."""
-        sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
-        return {file: self.catalog.connection.execute(sql, (file,)).fetchone() for file in files}
+        """Return how these files were when they were read; None for one that was not there."""
+        return {file: self.catalog.stamp(file) for file in files}
 
     def refuse_changed(self, read: Read) -> None:
         """
@@ -553,7 +479,7 @@ class Ledger:
             time.sleep(POLL_S)
         for file, before in read.items():
             found = safe_files.stat_of(self.layout.store / file)
-            if ((found.st_size, found.st_mtime_ns, found.st_ino) if found else None) != before:
+            if (Stamp.of(found) if found else None) != before:
                 raise replaced(file)
 
     def locked_by_git(self) -> Locked:
@@ -564,91 +490,37 @@ class Ledger:
 
     def purged_rows(self) -> dict[str, int]:
         """Return the files with rows that were purged and are back, with how many: they are not read."""
-        sql = "SELECT path, json_array_length(purged) FROM file WHERE purged <> '[]' ORDER BY path"
-        return dict(self.catalog.connection.execute(sql).fetchall())
+        return self.catalog.purged_rows()
 
     def refuse_unwell(self, file: str) -> None:
         """Raise ``BadInput`` for a file with bad lines: writing it would lose them."""
-        row = self.catalog.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
-        findings = orjson.loads(row[0]) if row else []
+        findings = self.catalog.findings_of(file)
         if findings:
-            first, place = Finding.model_validate(findings[0]), self.layout.store / file
-            is_conflict = any(found["code"] == "conflict_marker" for found in findings)
+            first, place = findings[0], self.layout.store / file
+            is_conflict = any(found.code == "conflict_marker" for found in findings)
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
                 hint="graphmem resolve" if is_conflict else f"mend line {first.line} of {place}, or take it out",
-                details={"findings": findings},
+                details={"findings": [found.model_dump() for found in findings]},
             )
 
     def contents(self, batch: Batch) -> bytes:
         """Return the new bytes of a file: untouched lines as they are, the others in their places."""
         path = self.layout.store / batch.file
         data = safe_files.read(path) if safe_files.is_file(path) else b""
-        sql = "SELECT is_ordered, sha256, purged FROM file WHERE path = ?"
-        is_ordered, digest, purged = self.catalog.connection.execute(sql, (batch.file,)).fetchone() or (0, None, "[]")
-        if data and digest != hashlib.sha256(data).digest():
+        if data and self.catalog.digest(batch.file) != hashlib.sha256(data).digest():
             raise replaced(batch.file)
-        changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *orjson.loads(purged)])
+        changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *self.catalog.purged_in(batch.file)])
         changes |= {entry.id: entry.line for entry in batch.entries}
-        if is_ordered and len(changes) * 20 < data.count(b"\n"):
-            return self.spliced(data, changes)
-        known = self.catalog.lines(batch.file) if data else {}
-        lines = data.removeprefix(BOM).split(b"\n")
-        rows = {known[line] if line in known else line_id(line, self.symmetric): line for line in lines if line.strip()}
-        rows |= {number: line for number, line in changes.items() if line is not None}
-        kept = (number for number in rows if changes.get(number, b"") is not None)
-        return b"".join(rows[number] + b"\n" for number in sorted(kept))
-
-    def spliced(self, data: bytes, changes: Mapping[int, bytes | None]) -> bytes:
-        """Return the bytes of a file whose rows are in order with a few rows changed; it is not divided into lines."""
-        symmetric, view = self.symmetric, memoryview(data)
-        pieces, done = list[bytes | memoryview](), 0
-        for number, line in sorted(changes.items()):
-            start, end = place_of(data, number, symmetric)
-            pieces += [view[done:start], b"" if line is None else line + b"\n"]
-            done = end
-        return b"".join([*pieces, view[done:]])
+        if can_splice(data, changes, is_ordered=self.catalog.is_ordered(batch.file)):
+            return spliced(data, changes, self.symmetric)
+        return with_changes(data, changes, self.catalog.lines(batch.file) if data else {}, self.symmetric)
 
     def stale_vocabulary_file(self) -> dict[Path, bytes]:
         """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
         fresh = vocabulary_json(self.catalog.vocabulary)
         path = self.layout.vocabulary
         return {} if safe_files.is_file(path) and safe_files.read(path) == fresh else {path: fresh}
-
-
-def place_of(data: bytes, number: int, symmetric: frozenset[str]) -> tuple[int, int]:
-    """Return where the line of a row begins and ends among lines in order, or twice where it would have to begin."""
-    low, high = 0, len(data)  # beginnings of lines
-    while low < high:
-        start = data.rfind(b"\n", low, (low + high) // 2) + 1 or low
-        end = data.index(b"\n", start) + 1
-        found = line_id(data[start : end - 1], symmetric)
-        if found == number:
-            return start, end
-        low, high = (end, high) if found < number else (low, start)
-    return low, low
-
-
-def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:
-    """Return the row on a line of a file, or raise ``BadLine``; ``held`` is what the file holds."""
-    refuse_long(line)
-    entry = read_entry(line.rstrip(b"\r"), symmetric)
-    check_place(file, held, entry)
-    return entry._replace(line=line) if line.endswith(b"\r") else entry
-
-
-def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
-    """Raise ``BadLine`` for a row that stands in the file of another kind or type; ``held`` is what the file holds."""
-    kind, type_name = held
-    found = entry.row["type"] if entry.kind in ("entity", "relation") else None
-    if entry.kind != kind or (type_name is not None and found != type_name):
-        what = f"{entry.kind} of type {found!r}" if found else entry.kind
-        raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
-
-
-def is_of_purges(file: str) -> bool:
-    """Tell whether a file holds what was purged."""
-    return file.startswith("data/") and holds(file)[0] == "purge"
 
 
 def removal(file: str, number: int) -> str:
@@ -663,30 +535,3 @@ def replaced(file: str) -> FileReplaced:
         f"{file} was replaced by another program while this command ran; nothing was changed",
         hint="run the command again",
     )
-
-
-def repeated(first: int | None) -> BadLine:
-    """Say that a row stands twice."""
-    where = f"line {first}" if first else "another file"
-    return BadLine(f"the same key as in {where}", "each key once", code="duplicate_key")
-
-
-def oversize(file: str, size: int) -> list[Finding]:
-    """Say when a file is too large to be read."""
-    if size <= FILE_BYTES:
-        return []
-    return [
-        Finding(
-            file=file, line=None, column=None, code="file_too_large", severity="error",
-            message=f"the file is {size:,} bytes; its rows are left aside", expected=f"at most {FILE_BYTES:,}",
-            fix=f"divide it into files of {file.removesuffix('.ndjson')}/",
-        )
-    ]  # fmt: skip
-
-
-def more_bad_lines(file: str, number: int) -> Finding:
-    """Say how many lines of a file are bad beside those that were named."""
-    return Finding(
-        file=file, line=None, column=None, code="more_bad_lines", severity="error",
-        message=f"{number:,} more bad lines", expected="rows", fix=None,
-    )  # fmt: skip

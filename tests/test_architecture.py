@@ -17,18 +17,17 @@ LEVELS = (
     ("contract",),
     ("rules",),
     ("process", "git"),
-    ("catalog",),
-    ("ledger", "graph", "embed", "machine"),
-    ("clone",),
+    ("ledger", "catalog", "embed", "machine"),
+    ("graph", "clone"),
+    ("sync",),
     ("runtime",),
     ("retry", "usecase"),
-    ("nouns",),
-    ("memory",),
-    ("benchmark",),
+    ("api",),
     ("cli", "demo"),
     ("__main__",),
 )
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
+SQL = re.compile(r"(SELECT \w.* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA) ")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
 
@@ -67,6 +66,17 @@ def test_a_module_imports_only_what_stands_below_it(file: str) -> None:
             assert LEVEL[theirs] < LEVEL[mine] or (LEVEL[theirs] == LEVEL[mine] <= 1), f"{file}:{line} imports {name}"
 
 
+@pytest.mark.parametrize("file", [file for file in MODULES if not file.startswith("catalog/")])
+def test_only_the_catalog_speaks_sql(file: str) -> None:
+    """What a caller may see can then be decided in one place, and another index can take this one's."""
+    assert [line for line, name in imports(file) if name.split(".")[0] == "sqlite3"] == []
+    for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and not file.startswith("graph/kuzu/"):  # whose connection is the engine's
+            assert node.attr not in ("connection", "execute", "executemany"), f"{file}:{node.lineno} uses {node.attr}"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert not SQL.match(node.value), f"{file}:{node.lineno} holds SQL"
+
+
 @pytest.mark.parametrize("file", MODULES)
 def test_only_one_module_imports_a_graph_engine(file: str) -> None:
     if file != "graph/kuzu/engine.py":
@@ -75,15 +85,15 @@ def test_only_one_module_imports_a_graph_engine(file: str) -> None:
 
 @pytest.mark.parametrize("file", MODULES)
 def test_what_belongs_to_one_graph_engine_is_known_only_where_the_engine_is_chosen(file: str) -> None:
-    """All others use the port, which every engine fulfils. The benchmark measures the raw engine beside us."""
-    if not file.startswith(("graph/kuzu/", "benchmark/")) and file != "graph/engines.py":
+    """All others use the port, which every engine fulfils."""
+    if not file.startswith("graph/kuzu/") and file != "graph/engines.py":
         assert [line for line, name in imports(file) if name.startswith("graphmem.graph.kuzu")] == []
 
 
 @pytest.mark.parametrize("file", MODULES)
 def test_only_cypher_and_what_maintains_the_graph_uses_it(file: str) -> None:
     """One question, one answer: whatever graphmem itself answers comes from the catalog."""
-    if file not in USES_THE_GRAPH and not file.startswith(("graph/", "benchmark/")):
+    if file not in USES_THE_GRAPH and not file.startswith("graph/"):
         assert re.findall(r"\b(?:store|runtime|client)\.graph\b", (ROOT / file).read_text("utf-8")) == []
         assert [line for line, name in imports(file) if name.startswith("graphmem.graph")] == []
 
@@ -96,7 +106,7 @@ USES_THE_GRAPH = (
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "safe_files.py", "benchmark/", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
+    "__main__.py", "safe_files.py", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
     "usecase/records/citations.py", "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip

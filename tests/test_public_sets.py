@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.data import plant, read
 from graphmem.graph.query import stored
 from graphmem.names import label, relation_label
+from tests.benchmark.data import plant, read
 from tests.sample import graph_of
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

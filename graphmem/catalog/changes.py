@@ -13,9 +13,11 @@ from typing import Self
 import orjson
 
 from graphmem.catalog import clues, lessons
-from graphmem.catalog.catalog import Catalog, checksum, chunks, marks, table_of, told_apart
-from graphmem.catalog.entry import Entry, text_hash
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import checksum, chunks, marks, table_of, told_apart
+from graphmem.catalog.keys import text_hash
 from graphmem.model import Fact, Feedback, Memory, Purge, Record, Run
+from graphmem.model.entry import Batch, Entry
 from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
@@ -34,15 +36,6 @@ OWNED = (
     "standing",
 )  # tables of what follows from a record
 NO_END = (None, None)  # of an edge: the record that is not there
-
-
-@dataclass(slots=True)
-class Batch:
-    """What changed in one file: rows that are gone, rows that are new or have another line."""
-
-    file: str
-    gone: Collection[int] = ()
-    entries: list[Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -207,9 +200,9 @@ class Intake:
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         memories = [(number, record) for number, record in owned if isinstance(record, Memory)]
         if touched.rows > BULK:
-            clues.put_off(self.connection, [number for number, _ in memories])
+            clues.put_off(self.catalog, [number for number, _ in memories])
         else:
-            clues.add(self.connection, memories)
+            clues.add(self.catalog, memories)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
 

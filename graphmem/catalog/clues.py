@@ -7,11 +7,10 @@ until a command looks for them; one that does calls ``catch_up`` first.
 
 import contextlib
 import re
-import sqlite3
 from collections.abc import Collection, Iterable
 
-from graphmem.catalog.catalog import marks, parse_record, transaction
-from graphmem.catalog.entry import signature_of
+from graphmem.catalog.database import Reads, marks, parse_record, transaction
+from graphmem.catalog.keys import signature_of
 from graphmem.model import Failure, Memory
 from graphmem.names import row_id
 from graphmem.rules.expression import Expression
@@ -21,30 +20,30 @@ from graphmem.rules.signature import error_keys
 PART = 5_000  # memories in one transaction: half a second
 
 
-def put_off(connection: sqlite3.Connection, ids: Collection[int]) -> None:
+def put_off(catalog: Reads, ids: Collection[int]) -> None:
     """Note that these memories, new or changed, have no clues yet."""
-    connection.executemany("INSERT OR IGNORE INTO clueless VALUES (?)", [(number,) for number in ids])
+    catalog.connection.executemany("INSERT OR IGNORE INTO clueless VALUES (?)", [(number,) for number in ids])
 
 
-def missing(connection: sqlite3.Connection) -> int:
+def missing(catalog: Reads) -> int:
     """Return how many memories have no clues yet."""
-    count: int = connection.execute("SELECT count(*) FROM clueless").fetchone()[0]
+    count: int = catalog.connection.execute("SELECT count(*) FROM clueless").fetchone()[0]
     return count
 
 
-def catch_up(connection: sqlite3.Connection) -> None:
+def catch_up(catalog: Reads) -> None:
     """Add the clues that were put off, a part at a time: other processes take other parts, or write in between."""
-    while missing(connection):
-        with transaction(connection):
+    while missing(catalog):
+        with transaction(catalog.connection):
             sql = f"SELECT record FROM clueless LIMIT {PART}"
-            part = [number for (number,) in connection.execute(sql)]
+            part = [number for (number,) in catalog.connection.execute(sql)]
             sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
-            found = [(row[0], parse_record(*row)) for row in connection.execute(sql, part).fetchall()]
-            add(connection, [(number, record) for number, record in found if isinstance(record, Memory)])
-            connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
+            found = [(row[0], parse_record(*row)) for row in catalog.connection.execute(sql, part).fetchall()]
+            add(catalog, [(number, record) for number, record in found if isinstance(record, Memory)])
+            catalog.connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
 
 
-def add(connection: sqlite3.Connection, memories: Iterable[tuple[int, Memory]]) -> None:
+def add(catalog: Reads, memories: Iterable[tuple[int, Memory]]) -> None:
     """Add the clues of memories that have none; where some are there already, they stay."""
     signatures, expressions, lines, errors = [], [], [], []
     for number, record in memories:
@@ -56,10 +55,10 @@ def add(connection: sqlite3.Connection, memories: Iterable[tuple[int, Memory]]) 
             for match in record.texts("match"):
                 with contextlib.suppress(re.error, RecursionError, OverflowError):  # set aside by hand
                     expressions += [(number, literal, match) for literal in Expression(match).literals]
-    connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
-    connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
-    connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
-    connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
+    catalog.connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
+    catalog.connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
+    catalog.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
+    catalog.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
 
 
 def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:

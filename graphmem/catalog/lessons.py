@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from graphmem.catalog.catalog import Catalog, chunks, marks
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import chunks, marks
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
 from graphmem.rules.lesson_state import Order, Standing, after_seen, after_silence, standing

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
-from graphmem.catalog.entry import hash_of
+from graphmem.catalog.database import Reads, chunks, marks, parse_record, transaction
+from graphmem.catalog.keys import hash_of
 from graphmem.catalog.pca import Mapping, Sketch, best
 from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
 
@@ -47,8 +47,8 @@ class Encoder(Protocol):
 class VectorStore:
     """The vectors of one model; ``catch_up`` makes those that are missing. To another store it is an encoder."""
 
-    def __init__(self, connection: sqlite3.Connection, folder: Path, encoder: Encoder) -> None:
-        self.connection = connection
+    def __init__(self, catalog: Reads, folder: Path, encoder: Encoder) -> None:
+        self.connection = catalog.connection
         self.encoder = encoder
         self.folder = folder
         self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
@@ -349,11 +349,11 @@ def file_of(folder: Path, model: str, generation: int) -> Path:
     return folder / (f"{model}.{generation}.f32" if generation else f"{model}.f32")
 
 
-def current_files(connection: sqlite3.Connection, folder: Path) -> list[Path]:
+def current_files(catalog: Reads, folder: Path) -> list[Path]:
     """Return the files of vectors that the catalog speaks of, those that are there."""
-    names = connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
+    names = catalog.connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
     models = [name.partition(" ")[2] for (name,) in names]
-    found = [file_of(folder, model, generation_of(connection, model)) for model in models]
+    found = [file_of(folder, model, generation_of(catalog.connection, model)) for model in models]
     return [path for path in found if safe_files.is_file(path)]
 
 
@@ -364,13 +364,14 @@ def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
             safe_files.remove(path)
 
 
-def damaged(connection: sqlite3.Connection, folder: Path) -> list[tuple[str, bytes]]:
+def damaged(catalog: Reads, folder: Path) -> list[tuple[str, bytes]]:
     """Return the vectors whose bytes are not as they were written, by model and hash of the text."""
     found: list[tuple[str, bytes]] = []
-    models = connection.execute("SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
+    models = catalog.connection.execute("SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
     for model, size in ((name.partition(" ")[2], int(value)) for name, value in models):
-        path = file_of(folder, model, generation_of(connection, model))
-        rows = connection.execute("SELECT text_hash, place, crc FROM vector WHERE model = ? ORDER BY place", (model,))
+        path = file_of(folder, model, generation_of(catalog.connection, model))
+        sql = "SELECT text_hash, place, crc FROM vector WHERE model = ? ORDER BY place"
+        rows = catalog.connection.execute(sql, (model,))
         if not safe_files.is_file(path):
             continue  # what is gone is made again
         with safe_files.opened(path) as file:
@@ -381,27 +382,27 @@ def damaged(connection: sqlite3.Connection, folder: Path) -> list[tuple[str, byt
     return found
 
 
-def forget_damaged(connection: sqlite3.Connection, folder: Path) -> int:
+def forget_damaged(catalog: Reads, folder: Path) -> int:
     """Forget vectors that are damaged: the next search makes them again; return how many there are."""
-    found = damaged(connection, folder)
-    with transaction(connection):
-        connection.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", found)
-        connection.executemany(
+    found = damaged(catalog, folder)
+    with transaction(catalog.connection):
+        catalog.connection.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", found)
+        catalog.connection.executemany(
             "UPDATE record SET vector = NULL WHERE text_hash = ?", [(digest,) for _, digest in found]
         )
     return len(found)
 
 
-def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[bytes]) -> None:
+def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
     """Destroy the vectors of texts: those of every model, overwritten with zeros, and what was made of them."""
     places: dict[str, list[int]] = {}
     for part in chunks(digests):
         sql = f"SELECT model, place FROM vector WHERE text_hash IN ({marks(part)})"
-        for model, place in connection.execute(sql, part):
+        for model, place in catalog.connection.execute(sql, part):
             places.setdefault(model, []).append(place)
     for model, found in places.items():
-        (size,) = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_bytes {model}",)).fetchone()
-        path = file_of(folder, model, generation_of(connection, model))
+        size = catalog.meta(f"vector_bytes {model}")
+        path = file_of(folder, model, generation_of(catalog.connection, model))
         with contextlib.suppress(FileNotFoundError), safe_files.opened(path, "r+b") as file:
             for place in found:
                 file.seek(place * size)
@@ -410,5 +411,10 @@ def forget(connection: sqlite3.Connection, folder: Path, digests: Collection[byt
             os.fsync(file.fileno())
         forget_files(folder, model, but=(path.name,))
         safe_files.remove(folder / f"{model}.sketch")
-    with transaction(connection):
-        connection.executemany("DELETE FROM vector WHERE text_hash = ?", [(digest,) for digest in digests])
+    with transaction(catalog.connection):
+        catalog.connection.executemany("DELETE FROM vector WHERE text_hash = ?", [(digest,) for digest in digests])
+
+
+def has_vector(catalog: Reads, digest: bytes) -> bool:
+    """Tell whether a text has a vector of any model, by its hash."""
+    return catalog.connection.execute("SELECT 1 FROM vector WHERE text_hash = ?", (digest,)).fetchone() is not None

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from graphmem.catalog.catalog import chunks, marks, parse_record, transaction
+from graphmem.catalog.database import Reads, chunks, marks, parse_record, transaction
 from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
 
 TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"
@@ -69,8 +69,13 @@ def query_pairs(text: str) -> list[str]:
 class LexicalIndex:
     """The lexical index of a catalog, in the same database; it follows the catalog's list of stale records."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    def __init__(self, catalog: Reads) -> None:
+        self.catalog = catalog
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of the catalog; it may be another one after the catalog was damaged."""
+        return self.catalog.connection
 
     def catch_up(self) -> None:
         """Take in the records whose text changed since the last time."""
@@ -123,6 +128,7 @@ class LexicalIndex:
         counts = self.counts(query_terms(text))
         if not counts:
             return {}
+        scopes = self.catalog.visible if scopes is None else scopes
         expression = " OR ".join(f'"{phrase}"' for phrase in self.affordable(counts, query_pairs(text)))
         # The index holds live records only: who asks for all of them needs no look at their rows.
         among = (

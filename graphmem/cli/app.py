@@ -6,7 +6,6 @@ A verb's module is loaded only when the verb is named.
 
 import inspect
 import os
-import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -69,7 +68,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
     "verify-loop": ("stats", "verify_loop", "Say whether learning happens, and where it breaks off."),
-    "benchmark": ("benchmark", "benchmark", "Measure relevance and speed, beside others."),
+    "benchmark": ("benchmark", "benchmark", "Say how to measure relevance and speed."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
 
@@ -308,12 +307,9 @@ def status_of(session: Session, arguments: list[str]) -> int:
         return error.exit_status
     except BrokenPipeError:
         raise
-    except (OSError, MemoryError, sqlite3.OperationalError) as error:
+    except (OSError, MemoryError) as error:
         session.fail("unavailable", told(error), None, {})
         return 4
-    except sqlite3.DatabaseError as error:
-        session.fail("damaged", f"the catalog cannot be read: {error}", "graphmem doctor --fix --yes makes it anew", {})
-        return 5
     except SystemExit:  # the parser's own way out: completions were printed, or nobody reads on
         return 0
     except Exception as error:  # the boundary of the front end: a user never sees a traceback

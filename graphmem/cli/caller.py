@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from pydantic import BaseModel
 
-from graphmem.memory import Memory
+from graphmem.api import Memory
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import inert, visible
 

@@ -7,13 +7,13 @@ from typing import Annotated
 import orjson
 import typer
 
+from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import Session, session_of
 from graphmem.cli.inputs import parameter
 from graphmem.constants import CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
 from graphmem.contract.cypher import CypherRows
 from graphmem.errors import Usage
-from graphmem.memory import Memory
 from graphmem.names import inert, visible
 from graphmem.rules.suggest import did_you_mean
 

@@ -5,14 +5,40 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from graphmem.benchmark.plot import plotter, refuse_kind
 from graphmem.contract.stats import Stats
-from graphmem.errors import Unavailable
+from graphmem.errors import Unavailable, Usage
 from graphmem.rules.health import STEPS
 
+KINDS = (".svg", ".png")
 GOOD, FAIR, BAD = "#0b6e4f", "#e0a458", "#c8553d"
 WEEKS = 4  # that are named
 LARGEST = 600  # square points of the largest bubble
+
+
+def plotter() -> Any:
+    """
+    Return matplotlib's class of figures, made to write the same file for the same figures.
+
+    Raises:
+        Unavailable: matplotlib is not installed.
+    """
+    try:
+        import matplotlib as mpl  # noqa: PLC0415 - a heavy optional extra
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ImportError:
+        raise Unavailable("plots need matplotlib", hint="pip install 'graphmem[plots]'") from None
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "graphmem", "font.size": 8, "axes.grid": True})
+    mpl.rcParams.update({"font.sans-serif": ["DejaVu Sans"]})
+    mpl.rcParams.update({"grid.linewidth": 0.3, "axes.spines.top": False, "axes.spines.right": False})
+    return Figure
+
+
+def refuse_kind(path: Path) -> None:
+    """Raise ``Usage`` for a file that is no picture."""
+    if path.suffix not in KINDS:
+        raise Usage(
+            f"{path.name!r} is not a picture that can be drawn", hint=f"a name that ends in {' or '.join(KINDS)}"
+        )
 
 
 def refuse(path: Path) -> None:

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import session_of
 from graphmem.config import project_folder
 from graphmem.contract.findings import Checked
 from graphmem.errors import Usage
-from graphmem.memory import Memory
 
 
 def init(

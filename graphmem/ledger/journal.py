@@ -8,14 +8,13 @@ there when somebody else takes the lock was left by a dead process.
 import contextlib
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import orjson
 
 from graphmem import safe_files
-from graphmem.errors import GraphmemError, Refused
+from graphmem.errors import Refused
 from graphmem.ledger.layout import Layout
 
 Ready = Callable[[Mapping[Path, Path]], None]
@@ -59,7 +58,7 @@ def replace_files(
         if journal is not None:
             safe_files.replace(fresh.pop(journal), journal)
             flush_folders([journal])
-    except (OSError, sqlite3.Error, GraphmemError) as error:
+    except Exception as error:  # whatever ``ready`` raises: nothing was replaced yet
         for new in fresh.values():
             with contextlib.suppress(OSError):
                 safe_files.remove(new)

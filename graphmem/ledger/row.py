@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from graphmem.catalog.entry import Entry
 from graphmem.ledger.codec import checked
 from graphmem.model import MODELS, Frozen
+from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, instant
 from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, row_key

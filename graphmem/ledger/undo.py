@@ -11,7 +11,7 @@ import re
 import time
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zlib import crc32
@@ -20,14 +20,14 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.changes import Batch
 from graphmem.errors import Refused
 from graphmem.ledger.layout import Layout, holds
 from graphmem.ledger.row import line_id
 from graphmem.model import MODELS
+from graphmem.model.entry import Batch
 from graphmem.ndjson import BadLine
 
+LinesOf = Callable[[Collection[int], str], Mapping[int, bytes]]  # those of some rows that a file holds, by number
 MOST_WRITES = 50  # writes that can be taken back
 SHOWN = 5  # rows of a write that are named
 SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
@@ -57,9 +57,9 @@ class Write:
     titles: Sequence[str] = ()  # what the first of its rows and types are called
 
 
-def rows_of(catalog: Catalog, batch: Batch) -> Rows:
+def rows_of(lines_of: LinesOf, batch: Batch) -> Rows:
     """Return what a batch that is about to be written does to its file."""
-    before = catalog.lines_of([*batch.gone, *(entry.id for entry in batch.entries)], batch.file)
+    before = lines_of([*batch.gone, *(entry.id for entry in batch.entries)], batch.file)
     changed = [entry for entry in batch.entries if entry.id in before] if before else []
     added = [entry for entry in batch.entries if entry.id not in before] if before else batch.entries
     return Rows(
@@ -70,11 +70,11 @@ def rows_of(catalog: Catalog, batch: Batch) -> Rows:
     )
 
 
-def note(layout: Layout, catalog: Catalog, command: str, batches: Mapping[str, Batch]) -> Path:
+def note(layout: Layout, lines_of: LinesOf, command: str, batches: Mapping[str, Batch]) -> Path:
     """Note a write that is about to happen, and return the note; under the lock of the store."""
     files, titles = {}, list[str]()
     for file, batch in batches.items():
-        rows = rows_of(catalog, batch)
+        rows = rows_of(lines_of, batch)
         files[file] = {
             "added": b64encode(rows.added.tobytes()).decode(),
             "changed": [line.decode() for line in rows.changed],
@@ -219,18 +219,18 @@ def read_rows(found: NotedRows) -> Rows:
     return rows
 
 
-class Current:
+class Overlay:
     """The rows of a store as they are, and as they will be when some writes are taken back."""
 
-    def __init__(self, catalog: Catalog, symmetric: frozenset[str]) -> None:
-        self.catalog = catalog
+    def __init__(self, lines_of: LinesOf, symmetric: frozenset[str]) -> None:
+        self.lines_of = lines_of
         self.symmetric = symmetric
         self.after: dict[str, dict[int, bytes | None]] = {}  # by file and number: the line, None for no row
 
     def lines(self, file: str, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the lines of those rows that a file has."""
         overlay = self.after.get(file, {})
-        found: dict[int, bytes | None] = {**self.catalog.lines_of(ids, file)}
+        found: dict[int, bytes | None] = {**self.lines_of(ids, file)}
         found |= {number: overlay[number] for number in ids if number in overlay}
         return {number: line for number, line in found.items() if line is not None}
 

@@ -126,8 +126,7 @@ def similar(store: Store, text: str, *, threshold: float | None, limit: int) -> 
         number, campaign = asked_campaign(store, text)
         objective = campaign.objective if campaign else text
         mine = own_fingerprint(store, number, campaign) if campaign and number is not None else None
-        sql = "SELECT id FROM record WHERE scope = 'campaign' AND is_live"
-        others = catalog.records([found for (found,) in catalog.connection.execute(sql) if found != number])
+        others = catalog.records([other for other, *_ in catalog.live_rows("campaign") if other != number])
         finished = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.status in FINISHED}
         likeness = objective_likeness(store, objective, finished)
         results = []

@@ -18,9 +18,9 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.data import read
-from graphmem.benchmark.speed import cpu
 from graphmem.embed.model import PACKAGE
+from tests.benchmark.data import read
+from tests.benchmark.speed import cpu
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 BATCHES = (32, 64)  # larger ones never help

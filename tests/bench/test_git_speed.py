@@ -14,11 +14,11 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.speed import cpu
 from graphmem.git.textconv import told
 from graphmem.graph.kuzu import rebuild as graph_rebuild
 from graphmem.graph.kuzu import schema
 from tests.bench.test_speed import TYPES, lines, mixed_rows, new_store, note, report
+from tests.benchmark.speed import cpu
 
 pytestmark = pytest.mark.bench
 

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.speed import cpu
 from tests.bench.test_speed import lines, new_store, note, report
+from tests.benchmark.speed import cpu
 from tests.sample import START
 
 pytestmark = pytest.mark.bench

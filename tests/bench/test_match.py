@@ -19,9 +19,9 @@ import pytest
 import re2
 
 from graphmem import Memory
-from graphmem.benchmark.data import read
 from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
 from tests.bench.test_quality import DATA
+from tests.benchmark.data import read
 
 pytestmark = [
     pytest.mark.bench,

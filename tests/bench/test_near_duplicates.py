@@ -19,8 +19,8 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.data import read
 from tests.bench.test_quality import DATA
+from tests.benchmark.data import read
 from tests.sample import open_memory
 
 pytestmark = [

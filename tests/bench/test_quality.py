@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.benchmark.quality import measure
-from graphmem.cli.benchmark import chosen, table
+from tests.benchmark.__main__ import chosen, table
+from tests.benchmark.quality import measure
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

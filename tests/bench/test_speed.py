@@ -24,8 +24,8 @@ import pyarrow as pa
 import pytest
 
 from graphmem import Memory
-from graphmem.benchmark.speed import cpu
 from graphmem.graph.kuzu.engine import open_database
+from tests.benchmark.speed import cpu
 from tests.sample import graph_of
 
 pytestmark = pytest.mark.bench

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphmem.benchmark.peers import peer
-from graphmem.benchmark.quality import Bm25, fuse, measure, measures, order
-from graphmem.cli.app import run
 from graphmem.errors import Unavailable
+from tests.benchmark.__main__ import run
+from tests.benchmark.peers import peer
+from tests.benchmark.quality import Bm25, fuse, measure, measures, order
 from tests.sample import data
 
 CONVERTER = """
@@ -75,7 +75,7 @@ def test_group_and_exclude_are_respected_and_all_systems_run(sets: Path, tmp_pat
 def test_the_command_prints_a_table_and_keeps_its_stores(
     sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["benchmark", "--data", str(sets), "--stores", str(tmp_path / "kept")]
+    command = ["--data", str(sets), "--stores", str(tmp_path / "kept")]
     assert run(command) == 0
     told = capsys.readouterr().out
     assert "| small | find | 3 | 1.000 |" in told
@@ -157,7 +157,7 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_peer_gets_the_same_vectors_and_is_measured_beside(
     sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ["benchmark", "--data", str(sets), "--json", "--peer"]
+    command = ["--data", str(sets), "--json", "--peer"]
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     (tmp_path / "txtai.py").write_text(PACKAGE)  # stands for the package, which is no part of the tests
     monkeypatch.delitem(sys.modules, "txtai", raising=False)
@@ -170,7 +170,7 @@ def test_a_peer_gets_the_same_vectors_and_is_measured_beside(
 def test_a_peer_may_be_a_program_that_asks_for_vectors(
     sets: Path, commands: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["benchmark", "--data", str(sets), "--json", "--peer", "basic-memory", "--peer", "mcp-memory"]) == 0
+    assert run(["--data", str(sets), "--json", "--peer", "basic-memory", "--peer", "mcp-memory"]) == 0
     (task,) = json.loads(capsys.readouterr().out)["quality"]["tasks"]
     assert task["peers"]["basic-memory"] == task["model"]
     assert task["peers"]["mcp-memory"]["mrr"] == pytest.approx(1 / 3)  # the others' answers hold no word of the query
@@ -182,7 +182,7 @@ def test_a_query_that_a_peer_refuses_finds_nothing(
 ) -> None:
     refusing = COMMAND.replace('{"results": ', '"# Search Failed" or {"results": ')
     (commands / "basic-memory").write_text(f"#!{sys.executable}\n{refusing}")
-    assert run(["benchmark", "--data", str(sets), "--json", "--peer", "basic-memory"]) == 0
+    assert run(["--data", str(sets), "--json", "--peer", "basic-memory"]) == 0
     (task,) = json.loads(capsys.readouterr().out)["quality"]["tasks"]
     assert task["peers"]["basic-memory"]["mrr"] == 0
 
@@ -204,22 +204,22 @@ def test_what_a_peer_could_not_do_is_told(
     program: str, told: str, sets: Path, commands: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (commands / "basic-memory").write_text(f"#!{sys.executable}\n{program}")
-    assert run(["benchmark", "--data", str(sets), "--peer", "basic-memory"]) == 4
+    assert run(["--data", str(sets), "--peer", "basic-memory"]) == 4
     assert told in capsys.readouterr().err
 
 
 def test_a_peer_that_is_unknown_or_missing_is_named(
     sets: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(["benchmark", "--data", str(sets), "--peer", "memo"]) == 2
+    assert run(["--data", str(sets), "--peer", "memo"]) == 2
     assert "known: basic-memory, graphiti, mcp-memory, mem0, txtai" in capsys.readouterr().err
     if find_spec("mem0") is None:
-        assert run(["benchmark", "--data", str(sets), "--peer", "mem0"]) == 4
-        assert "graphmem[peer-mem0]" in capsys.readouterr().err
+        assert run(["--data", str(sets), "--peer", "mem0"]) == 4
+        assert "pip install 'mem0ai" in capsys.readouterr().err
     monkeypatch.setenv("PATH", str(sets))
-    assert run(["benchmark", "--data", str(sets), "--peer", "mcp-memory"]) == 4
+    assert run(["--data", str(sets), "--peer", "mcp-memory"]) == 4
     assert "npm install -g" in capsys.readouterr().err
-    assert run(["benchmark", "--peer", "mem0"]) == 2
+    assert run(["--peer", "mem0"]) == 2
     assert "--data" in capsys.readouterr().err
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphmem.benchmark.simulation import (
+from graphmem.catalog.usage import accesses
+from tests.benchmark.__main__ import run
+from tests.benchmark.simulation import (
     LATER,
     Latest,
     Ours,
@@ -18,9 +20,7 @@ from graphmem.benchmark.simulation import (
     history,
     replay,
 )
-from graphmem.benchmark.speed import MadeModel
-from graphmem.cli.app import run
-from graphmem.machine.usage import accesses
+from tests.benchmark.speed import MadeModel
 from tests.sample import data
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -134,11 +134,11 @@ def test_the_command_prints_a_table_and_draws_it(
 ) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "plot.svg"
-    assert run(["benchmark", "--data", str(sets), "--set", "linked", "--simulate", "--plot", str(picture)]) == 0
+    assert run(["--data", str(sets), "--set", "linked", "--simulate", "--plot", str(picture)]) == 0
     told = capsys.readouterr().out
     assert "feedback, decay over a year" in picture.read_text()
     assert "| linked | the latest 5 | 2 | 1 | 1.000 | 1.000 | 2 |" in told
     assert "| linked | feedback, decay | 2 | 1 | 1.000 | 1.000 | 2 |" in told
-    assert run(["benchmark", "--simulate"]) == 2
+    assert run(["--simulate"]) == 2
     assert "--data" in capsys.readouterr().err
-    assert run(["benchmark", "--data", str(sets), "--simulate", "--match"]) == 2
+    assert run(["--data", str(sets), "--simulate", "--match"]) == 2

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Conflict, Locked
-from graphmem.catalog.changes import Batch
 from graphmem.model import Failure, Record
+from graphmem.model.entry import Batch
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, pattern
 

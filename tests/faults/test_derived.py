@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphmemError, safe_files
+from graphmem.catalog import usage
 from graphmem.embed.model import Embedder
-from graphmem.machine import usage
 from tests.faults import whole
 from tests.sample import open_memory
 

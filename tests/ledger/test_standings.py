@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError
-from graphmem.catalog.catalog import parse_record
+from graphmem.catalog.database import parse_record
 from graphmem.model import Lesson
 from graphmem.rules.lesson_state import standing
 from tests.sample import Clock, graph_of, open_memory

@@ -169,7 +169,7 @@ def test_a_cite_that_has_its_hash_stays_as_it_is(memory: Memory) -> None:
     assert memory.get("b").record.model_dump()["cites"] == kept
     assert states(memory, "b") == [("changed", None)]
     with pytest.raises(BadInput):
-        memory.patterns.add("t", "i", cites=[3])
+        memory.patterns.add("t", "i", cites=[3])  # type: ignore[list-item]
 
 
 def test_of_two_texts_of_one_place_the_one_that_is_there_counts(memory: Memory) -> None:

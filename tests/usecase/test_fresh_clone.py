@@ -9,8 +9,8 @@ import pytest
 from graphmem import Memory
 from graphmem.catalog import clues
 from graphmem.catalog.changes import BULK
+from graphmem.ledger.data_file import place_of
 from graphmem.ledger.row import line_id
-from graphmem.sync import place_of
 from tests.sample import data, edge, failure, open_memory, write
 
 MANY = BULK + 1
@@ -26,7 +26,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def are_complete(memory: Memory) -> bool:
-    return not clues.missing(memory.store.catalog.connection)
+    return not clues.missing(memory.store.catalog)
 
 
 def test_reading_by_name_does_not_wait_for_the_clues(clone: Path) -> None:
@@ -103,9 +103,9 @@ def test_a_read_that_another_process_overtakes_with_many_rows_has_their_clues(cl
     with open_memory(clone) as memory:
         with memory.store.reading(with_clues=True):
             pass
-        clues.put_off(memory.store.catalog.connection, [1, 2])  # as another process does after this one's sync
+        clues.put_off(memory.store.catalog, [1, 2])  # as another process does after this one's sync
         with memory.store.reading(with_clues=True) as catalog:
-            assert not clues.missing(catalog.connection)
+            assert not clues.missing(catalog)
 
 
 def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, NotFound, Refused, Unavailable, Usage
-from graphmem.catalog.changes import Batch, Intake
+from graphmem.catalog.changes import Intake
 from graphmem.cli.app import run
 from graphmem.embed.model import Embedder
+from graphmem.model.entry import Batch
 from tests.repository import Repository
 from tests.sample import contents, data, failure, open_memory, write
 

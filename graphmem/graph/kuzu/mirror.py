@@ -242,7 +242,7 @@ class KuzuMirror:
             Unavailable: the disk is full, memory is short, or the engine broke down; the graph is rebuilt next time.
         """
         request = {
-            "job": job, "engine": self.engine, "folder": str(self.path.parent), "catalog": self.catalog.path,
+            "job": job, "engine": self.engine, "folder": str(self.path.parent), "catalog": str(self.catalog.path),
             "lock_timeout_s": self.lock_timeout_s,
         }  # fmt: skip
         timeout_s = self.lock_timeout_s + WRITE_S + WRITE_S_A_MIB * self.likely_bytes() / 2**20

@@ -5,14 +5,14 @@ Runs in a child process (``graph.worker``), which takes the lock of the graph it
 """
 
 import json
-import sqlite3
 import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import Catalog, connect, is_damage
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import CatalogError, is_damage
 from graphmem.errors import DamagedCatalog, GraphmemError, Locked
 from graphmem.graph.kuzu.engine import unavailable, without_asyncio
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened, remove_database
@@ -37,7 +37,7 @@ def main() -> NoReturn:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return what was done, or why it could not be done."""
     try:
-        catalog = Catalog(connect(Path(request["catalog"])))
+        catalog = Catalog(Path(request["catalog"]), replaces_damaged=False)
         mirror = KuzuMirror(
             Path(request["folder"]), catalog, lock_timeout_s=request["lock_timeout_s"], engine=request["engine"]
         )
@@ -54,7 +54,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"damaged": error_fields(error)}
     except GraphmemError as error:
         return {"unavailable": error_fields(error)}
-    except (RuntimeError, MemoryError, OSError, ImportError, sqlite3.Error) as error:  # a library may find no memory
+    except (RuntimeError, MemoryError, OSError, ImportError, CatalogError) as error:  # a library may find no memory
         if is_damage(error):
             return {"damaged": error_fields(DamagedCatalog(str(error)))}
         return {"unavailable": error_fields(unavailable(error, "the graph cannot be written"))}

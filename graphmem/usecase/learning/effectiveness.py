@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from datetime import datetime
 
+from graphmem.catalog.usage import accesses
 from graphmem.constants import MOST_RESULTS
 from graphmem.contract.effectiveness import Loop, LoopStage, StageReached
 from graphmem.errors import Usage
-from graphmem.machine.usage import accesses
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
 from graphmem.rules.health import Piece, Told, broken_stage, verdict, window
@@ -71,8 +71,7 @@ def latest_pieces(store: Store, most: int) -> list[Piece]:
     """Return every campaign, and the latest runs, with their times."""
     numbers = [number for number, *_ in list(store.catalog.live_rows("campaign"))]
     campaigns = [Piece(record.created_at, record.ref) for record in store.catalog.records(numbers).values()]
-    runs = store.catalog.connection.execute("SELECT at, run FROM run ORDER BY at DESC, run DESC LIMIT ?", (most,))
-    return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in runs]
+    return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in store.catalog.latest_runs(most)]
 
 
 def tasks_since(store: Store, since: datetime | None) -> list[Task]:
@@ -83,10 +82,7 @@ def tasks_since(store: Store, since: datetime | None) -> list[Task]:
 
 def all_failures(store: Store) -> dict[int, Failure]:
     """Return every failure, archived ones too, by number."""
-    sql = "SELECT id FROM record WHERE scope = 'failure'"
-    numbers = [number for (number,) in store.catalog.connection.execute(sql).fetchall()]
-    found = {number: store.catalog.stored(number) for number in numbers}
-    return {number: record for number, record in found.items() if isinstance(record, Failure)}
+    return store.catalog.of_kind(Failure, is_live=False)
 
 
 def solved_by(store: Store, failures: Collection[int]) -> Carriers:
@@ -104,10 +100,9 @@ def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
 
 def reports_since(store: Store, carriers: Carriers, since: datetime | None) -> list[Report]:
     """Return the reports on failures, and on what solves them, since a time."""
-    sql = "SELECT record, helped FROM fact WHERE ref IS NOT NULL AND record IS NOT NULL AND at >= ?"
-    rows = store.catalog.connection.execute(sql, (format_time(since) if since else "",))
     known = set[int]().union(*carriers.values())
-    return [(number, bool(helped)) for number, helped in rows if number in known]
+    reports = store.catalog.reports_since(format_time(since) if since else "")
+    return [(number, helped) for number, helped in reports if number in known]
 
 
 def accessed_since(store: Store, carriers: Carriers, since: datetime | None) -> set[int]:

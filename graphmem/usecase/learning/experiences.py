@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from graphmem.catalog.entry import Entry
 from graphmem.constants import FEW_EXPERIENCES, MOST_EXPERIENCES, PROMOTE_SIMILARITY
 from graphmem.contract.experiences import Promoted, Promotion, Recalled
 from graphmem.contract.lessons import OfferedLesson
@@ -11,6 +10,7 @@ from graphmem.contract.records import Listed
 from graphmem.errors import Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Experience, Insight
+from graphmem.model.entry import Entry
 from graphmem.model.insight import Category, confidence_of
 from graphmem.names import row_id
 from graphmem.rules.experience import Agreement, agreements, by_worth, offered, over_bound, said_by, share_keywords

@@ -8,7 +8,6 @@ from pathlib import PurePath
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.entry import Entry
 from graphmem.constants import INJECTED, LESSON_SIMILARITY
 from graphmem.contract.findings import Finding as BadFinding
 from graphmem.contract.lessons import Injected, Learned, Moved, SeenLesson
@@ -17,6 +16,7 @@ from graphmem.errors import BadInput, Usage
 from graphmem.ledger.codec import finding as bad_line
 from graphmem.ledger.row import entry
 from graphmem.model import Lesson, Run
+from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
@@ -96,7 +96,7 @@ def decay(store: Store, run: str) -> Learned:
 def record_run(store: Store, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
     """Write a run with the lessons that it saw, and new lessons with it; return what that did, and what moved."""
     catalog = store.catalog
-    numbers = [number for (number,) in catalog.connection.execute("SELECT id FROM record WHERE scope = 'lesson'")]
+    numbers = catalog.numbers("lesson")
     before = catalog.standings(numbers)
     fact = build("run", {"run": run, "at": at, "seen": seen}, store.now())
     put = put_fact(catalog, fact, store.ledger.symmetric)
@@ -228,10 +228,10 @@ def inject(store: Store, *, domain: str | None, archetype: str | None, limit: in
     with store.reading() as catalog:
         numbers = [number for number, *_ in catalog.live_rows("lesson")]
         lessons = [record for record in catalog.records(numbers).values() if isinstance(record, Lesson)]
-        last = dict(catalog.connection.execute("SELECT run, at FROM run").fetchall())
+        last = catalog.times_of_runs()
         eligible = [lesson for lesson in lessons if is_eligible(lesson, domain, archetype)]
         places = max(0, min(limit, INJECTED))
-        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run, ""), places)
+        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), places)
     lines = [HEADING, *map(injected_line, chosen)] if chosen else []
     return Injected(text="\n".join(lines), lessons=[Listed(ref=lesson.ref, record=lesson) for lesson in chosen])
 

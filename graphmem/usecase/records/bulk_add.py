@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graphmem import safe_files
-from graphmem.catalog.entry import Entry
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.contract.records import BulkAdded
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.ledger.codec import checked, finding
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
 from graphmem.model import MODELS, Fact, Feedback, Insight, Purge, Record, Relation, Session, Task
+from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import row_id

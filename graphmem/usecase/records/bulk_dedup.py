@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from graphmem.catalog.entry import repeat_keys, signature_of
+from graphmem.catalog.keys import repeat_keys, signature_of
 from graphmem.ledger.codec import checked
 from graphmem.model import MODELS, Memory
 from graphmem.model.field import format_time

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from graphmem.catalog.entry import Entry
 from graphmem.constants import MAX_FINDINGS
 from graphmem.contract.findings import Finding
 from graphmem.contract.records import Action, Changed, Update, Variant
@@ -12,6 +11,7 @@ from graphmem.errors import BadInput, Refused
 from graphmem.ledger.codec import finding, too_large
 from graphmem.ledger.row import entry
 from graphmem.model import Entity, Frozen, Record
+from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import RelationType
 from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine

@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from graphmem.catalog.catalog import Catalog, shown_as
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.records import shown_as
 from graphmem.contract.records import Action, Changed
 from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry

@@ -291,9 +291,7 @@ def stale(store: Store) -> StaleRecords:
     """Return the live records whose cited code is not as it was and where it was, by name."""
     with store.reading() as catalog:
         tree = Tree(store, is_thorough=True)
-        sql = "SELECT id FROM record WHERE is_live AND instr(line, CAST(? AS BLOB))"
-        numbers = [number for (number,) in catalog.connection.execute(sql, ('"cites"',))]
-        records = sorted(catalog.records(numbers).values(), key=lambda record: record.ref)
+        records = sorted(catalog.records(catalog.with_field("cites")).values(), key=lambda record: record.ref)
         cites = {record.ref: tree.cites_of(record) for record in records}
         results = [
             StaleRecord(ref=record.ref, cites=found, record=record)

@@ -4,11 +4,11 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.entry import Entry
 from graphmem.contract.records import Action
 from graphmem.errors import Conflict
 from graphmem.ledger.row import entry
 from graphmem.model import MODELS, Frozen
+from graphmem.model.entry import Entry
 from graphmem.names import row_title
 from graphmem.rules.merge import merged_fact
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
+from graphmem.catalog.usage import accesses
 from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANCE
 from graphmem.contract.records import Pruned, PrunedRecord
 from graphmem.errors import Usage
 from graphmem.ledger.row import entry
-from graphmem.machine.usage import accesses
 from graphmem.model import Experience, Memory
 from graphmem.model.field import parse_time
 from graphmem.names import row_id

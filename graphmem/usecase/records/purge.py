@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import os
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,16 +12,20 @@ from typing import Any
 import orjson
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import Catalog, chunks, marks, parse_record
-from graphmem.catalog.entry import Entry, text_hash
+from graphmem.catalog import usage
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.database import CatalogError
+from graphmem.catalog.keys import text_hash
 from graphmem.catalog.vectors import forget as forget_vectors
+from graphmem.catalog.vectors import has_vector
 from graphmem.clone import cached
 from graphmem.contract.records import Purged
 from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
-from graphmem.machine import failed_runs, session_board, usage
+from graphmem.machine import failed_runs, session_board
 from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
+from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
@@ -153,7 +156,7 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
         safe_files.replace(layout.undo, layout.undo_aside)
     try:
         store.ledger.commit(puts, removes, is_noted=False)
-    except (GraphmemError, sqlite3.Error):  # refused before anything was replaced
+    except (GraphmemError, CatalogError):  # refused before anything was replaced
         with contextlib.suppress(OSError):
             safe_files.replace(layout.undo_aside, layout.undo)
         raise
@@ -174,7 +177,7 @@ def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator
         yield "the user's cache", lambda: safe_files.remove_folder(folder)
     if digests:
         vectors = store.local / "vectors"
-        yield "vectors", lambda: forget_vectors(store.catalog.connection, vectors, digests)
+        yield "vectors", lambda: forget_vectors(store.catalog, vectors, digests)
     yield "the search index", store.lexical.catch_up
     yield "the catalog", store.catalog.compact
 
@@ -183,7 +186,7 @@ def is_done(forget: Callable[[], object]) -> bool:
     """Do a step of clearing up, and tell whether it could be done."""
     try:
         forget()
-    except (OSError, sqlite3.Error, Unavailable):
+    except (OSError, CatalogError, Unavailable):
         return False
     return True
 
@@ -240,25 +243,14 @@ def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
     catalog = store.catalog
     numbers = {store.resolve(ref) for ref in refs}
     if archived:
-        numbers |= {number for (number,) in catalog.connection.execute("SELECT id FROM record WHERE NOT is_live")}
+        numbers |= {*catalog.archived()}
     records = {number: catalog.stored(number) for number in numbers}
     campaigns = Doomed(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
     if campaigns.records:
-        sql = "SELECT id, line, crc FROM record WHERE scope = 'task'"
-        for number, line, crc in catalog.connection.execute(sql).fetchall():
-            task = parse_record(number, line, crc)
-            if isinstance(task, Task) and campaigns.is_named(task.campaign):
-                records[number] = task
+        tasks = catalog.of_kind(Task, is_live=False)
+        records |= {number: task for number, task in tasks.items() if campaigns.is_named(task.campaign)}
     doomed = Doomed(catalog, records)
-    for part in chunks(records):
-        for table, column in (("record", "id"), ("fact", "node")):
-            sql = f"SELECT id, file FROM {table} WHERE file NOT NULL AND {column} IN ({marks(part)})"
-            doomed.remove(catalog.connection.execute(sql, part))
-        sql = f"SELECT id, file FROM fact WHERE record IN ({marks(part)})"
-        doomed.remove(catalog.connection.execute(sql, part))
-        for end in ("src", "dst"):
-            sql = f"SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND {end} IN ({marks(part)})"
-            doomed.remove(catalog.connection.execute(sql, part))
+    doomed.remove(catalog.rows_of(records))
     doomed.remove(loose_edges(doomed))
     doomed.remove(events(doomed))
     doomed.changes = dict(namers(doomed))
@@ -267,20 +259,14 @@ def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
 
 def loose_edges(doomed: Doomed) -> Iterator[tuple[int, str]]:
     """Yield the rows of edges that name a doomed record and do not stand for a live edge of their own."""
-    sql = (
-        "SELECT id, file, source, target, src, dst FROM relation"
-        " WHERE (edge IS NULL OR edge <> id) AND file IS NOT NULL"
-    )
-    for number, file, source, target, src, dst in doomed.catalog.connection.execute(sql).fetchall():
+    for number, file, source, target, src, dst in doomed.catalog.edge_rows_by_reference():
         if src in doomed.records or dst in doomed.records or doomed.is_named(source) or doomed.is_named(target):
             yield number, file
 
 
 def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
     """Yield the rows of events that happened to a doomed record, and of reports for a doomed task."""
-    sql = "SELECT id, file, line FROM fact WHERE instr(line, '\"subject\"') OR instr(line, '\"task\"')"
-    for number, file, line in doomed.catalog.connection.execute(sql).fetchall():
-        row = orjson.loads(line)
+    for number, file, row in doomed.catalog.fact_rows_naming(("subject", "task")):
         named = row.get("subject") if row["kind"] == "event" else row.get("task")
         if isinstance(named, str) and (doomed.is_named(named) or doomed.is_named(f"task/{named}")):
             yield number, file
@@ -288,14 +274,8 @@ def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
 
 def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that name a doomed one, each with the values it has without that."""
-    sql = (
-        "SELECT id, line, crc FROM record WHERE scope IN ('task', 'insight', 'session', 'run', 'decision')"
-        " OR instr(line, '\"superseded_by\"')"
-        " OR instr(line, '\"aliases\"') OR instr(line, '\"alternates\"')"
-    )
-    for number, line, crc in doomed.catalog.connection.execute(sql).fetchall():
+    for number, record in doomed.catalog.which_may_name(("superseded_by", "aliases", "alternates")):
         if number not in doomed.records:
-            record = parse_record(number, line, crc)
             values = without(record, doomed)
             if values:
                 yield number, values
@@ -341,8 +321,6 @@ def orphaned_vectors(catalog: Catalog, doomed: Doomed) -> list[bytes]:
     digests = {digest for record in doomed.records.values() if (digest := text_hash(record))}
     found: list[bytes] = []
     for digest in sorted(digests):
-        holders = catalog.connection.execute("SELECT id FROM record WHERE text_hash = ?", (digest,)).fetchall()
-        has_vector = catalog.connection.execute("SELECT 1 FROM vector WHERE text_hash = ?", (digest,)).fetchone()
-        if has_vector and all(number in doomed.records for (number,) in holders):
+        if has_vector(catalog, digest) and all(number in doomed.records for number in catalog.with_text(digest)):
             found.append(digest)
     return found

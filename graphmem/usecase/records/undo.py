@@ -8,19 +8,18 @@ import orjson
 
 from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.changes import Batch
-from graphmem.catalog.entry import Entry
 from graphmem.contract.records import Changed, Write, Writes
 from graphmem.errors import NotFound, Refused, Usage
 from graphmem.ledger import undo as notes
+from graphmem.ledger.data_file import check_place
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import holds
 from graphmem.ledger.row import read_entry
 from graphmem.model import Record
+from graphmem.model.entry import Batch, Entry
 from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
 from graphmem.runtime import Store
-from graphmem.sync import check_place
 from graphmem.usecase.records.change import put
 from graphmem.usecase.records.validation import refuse_archived
 
@@ -83,7 +82,7 @@ def undo(store: Store, number: int) -> Writes:
     if number < 1:
         raise Usage(f"{number} writes cannot be taken back", hint="graphmem undo, or graphmem undo 3")
     with store.writing() as catalog:
-        current = notes.Current(catalog, store.ledger.symmetric)
+        current = notes.Overlay(catalog.lines_of, store.ledger.symmetric)
         taken: list[notes.Write] = []
         passed: list[Path] = []
         for path in notes.noted(store.layout):
@@ -112,7 +111,7 @@ def undo(store: Store, number: int) -> Writes:
         return answer
 
 
-def changes_since(store: Store, current: notes.Current, write: notes.Write, *, is_sure: bool) -> list[str] | None:
+def changes_since(store: Store, current: notes.Overlay, write: notes.Write, *, is_sure: bool) -> list[str] | None:
     """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
     gone = [file for file, total in write.types.items() if checksum(store, file) != total]
     if gone:
@@ -127,7 +126,7 @@ def checksum(store: Store, file: str) -> int | None:
     return crc32(safe_files.read(path)) if safe_files.is_file(path) else None
 
 
-def refuse_types_in_use(store: Store, current: notes.Current, write: notes.Write, going: Sequence[str]) -> None:
+def refuse_types_in_use(store: Store, current: notes.Overlay, write: notes.Write, going: Sequence[str]) -> None:
     """Raise ``Refused`` for a type that has rows, or that another type names which is not itself ``going``."""
     for file in write.types:
         group, name = PurePath(file).parent.name, PurePath(file).stem
@@ -161,7 +160,7 @@ def undoable(store: Store) -> Writes:
         return Writes(writes=[described(catalog, notes.read_write(path)) for path in notes.noted(store.layout)])
 
 
-def batches(store: Store, current: notes.Current) -> Iterator[tuple[str, Batch]]:
+def batches(store: Store, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
     """Yield what has to change in each file for its rows to be as they are to be after an undo."""
     files = set(store.ledger.data_files())
     for file, after in current.after.items():

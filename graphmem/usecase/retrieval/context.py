@@ -2,17 +2,17 @@
 
 import contextlib
 import re
-import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from graphmem.catalog.database import CatalogError
+from graphmem.catalog.usage import accesses, count
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
 from graphmem.contract.campaigns import SimilarCampaign
 from graphmem.contract.citations import Cited
 from graphmem.contract.context import ContextBlock, ContextEntry, LeftOut
 from graphmem.contract.query import Factors, Found, Hit
 from graphmem.errors import BadInput, Usage
-from graphmem.machine.usage import accesses, count
 from graphmem.model import Campaign, Constraint, Entity, Failure, Memory, Pattern, Record
 from graphmem.model.cite import Cite
 from graphmem.model.experience import ExperienceType
@@ -336,5 +336,5 @@ def counted(store: Store, refs: Collection[str]) -> None:
     keys = [record.key_ref for record in store.catalog.records([store.resolve(ref) for ref in refs]).values()]
     try:
         count(store.layout.usage, keys, format_time(store.now()))
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, CatalogError) as error:
         store.say_once(f"accesses are not counted: {error}")

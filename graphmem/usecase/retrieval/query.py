@@ -8,12 +8,12 @@ from operator import itemgetter
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.usage import accesses
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.contract.query import Factors, Found, Hit
 from graphmem.contract.records import Got, Listed, Listing
 from graphmem.contract.relations import Edge
 from graphmem.errors import BadInput, Unavailable, Usage
-from graphmem.machine.usage import accesses
 from graphmem.model import Constraint, Failure, Memory, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.names import split_ref
@@ -54,9 +54,7 @@ def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: 
     """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
     with store.reading() as catalog:
         scopes = scopes_of(store, kind)
-        marks = ",".join("?" * len(scopes))
-        sql = f"SELECT id FROM record WHERE scope IN ({marks}) AND is_live = ? ORDER BY scope, shown"
-        ids = [number for (number,) in catalog.connection.execute(sql, (*scopes, not archived))]
+        ids = catalog.listed(scopes, is_live=not archived)
         if not tags and sort is None:
             records = catalog.records(ids[:limit])
             found = [records[number] for number in ids[:limit]]

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from graphmem import safe_files
-from graphmem.catalog.changes import Batch
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.clone import TRACKED_FIX
 from graphmem.contract.findings import Checked, Doctored, Finding
 from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.ledger.layout import FOLDER
+from graphmem.model.entry import Batch
 from graphmem.runtime import Store
 from graphmem.usecase.store import init, rebuild, validate
 from graphmem.usecase.store.git_setup import unregistered
@@ -117,7 +117,7 @@ def remove_purged(store: Store) -> None:
 
 def remake_vectors(store: Store) -> None:
     """Forget the vectors that are damaged."""
-    forget_damaged(store.catalog.connection, store.local / "vectors")
+    forget_damaged(store.catalog, store.local / "vectors")
 
 
 def rebuild_derived(store: Store) -> None:

@@ -2,7 +2,6 @@
 
 import time
 
-from graphmem.catalog.catalog import transaction
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.contract.store import Rebuilt
 from graphmem.process.collector import uncollected
@@ -15,10 +14,10 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
     start = time.monotonic()
     with uncollected():
         with store.ledger.writing():
-            with transaction(store.catalog.connection):
+            with store.catalog.transaction():
                 store.catalog.clear()
             store.ledger.sync_locked()
-            forget_damaged(store.catalog.connection, store.local / "vectors")
+            forget_damaged(store.catalog, store.local / "vectors")
             store.catalog.compact()
         store.report()
         embedded = 0

@@ -4,10 +4,10 @@ import contextlib
 import hashlib
 import os
 import re
-import sqlite3
 from pathlib import Path
 
 from graphmem import safe_files
+from graphmem.catalog.database import CatalogError, remove
 from graphmem.catalog.vectors import current_files
 from graphmem.clone import find_clone
 from graphmem.errors import NotFound
@@ -16,7 +16,7 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, is_plain
 from graphmem.model.field import format_time
 from graphmem.process.lock import locked
-from graphmem.runtime import CATALOG, Store, open_store, remove_catalog
+from graphmem.runtime import CATALOG, Store, open_store
 
 TREE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # the hash of a tree, which a past state is named by
 KEPT = 5  # past states that stay at hand; each is as large as the store
@@ -111,10 +111,10 @@ def begin_from(present: Store, local: Path) -> None:
         with safe_files.folder(local, make=True):
             present.catalog.copy(local / CATALOG)
         with safe_files.folder(local / "vectors", make=True):
-            for path in current_files(present.catalog.connection, present.local / "vectors"):
+            for path in current_files(present.catalog, present.local / "vectors"):
                 safe_files.copy(path, local / "vectors" / path.name)
-    except (OSError, sqlite3.Error):  # without them everything is read, which takes longer
-        remove_catalog(local / CATALOG)
+    except (OSError, CatalogError):  # without them everything is read, which takes longer
+        remove(local / CATALOG)
 
 
 def forget_oldest(folder: Path) -> None:

@@ -62,19 +62,14 @@ def stats(store: Store, objective: str | None) -> Stats:
 def counts(store: Store) -> dict[str, Any]:
     """Return how many live records there are of each kind and type, live edges of each type, and archived records."""
     catalog = store.catalog
-    found = numbers(store, "SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope")
+    found = Counter(catalog.counts_by_type())
     entities = {name: found[name] for name in sorted(catalog.vocabulary.entities)}
     records = {kind: found[kind] for kind in KINDS} | {"entity": sum(entities.values())}
-    (records["feedback"],) = catalog.connection.execute("SELECT count(*) FROM fact WHERE ref NOT NULL").fetchone()
-    edges = numbers(store, "SELECT type, count(*) FROM relation WHERE is_live GROUP BY type")
-    (archived,) = catalog.connection.execute("SELECT count(*) FROM record WHERE NOT is_live").fetchone()
+    records["feedback"] = catalog.report_count()
+    edges = Counter(catalog.edge_counts())
+    archived = len(catalog.archived())
     relations = {kind: edges[kind] for kind in sorted(catalog.vocabulary.relations)}
     return {"records": records, "entities": entities, "relations": relations, "archived": archived}
-
-
-def numbers(store: Store, sql: str) -> Counter[str]:
-    """Return what a query counts by name."""
-    return Counter(dict(store.catalog.connection.execute(sql).fetchall()))
 
 
 def tiers(store: Store, objective: str) -> dict[Tier, int]:
@@ -109,12 +104,7 @@ def worth(memories: Collection[Weighed]) -> Worth:
 
 def without_pattern(store: Store, failures: Collection[Weighed]) -> list[Failure]:
     """Return the failures that no pattern solves."""
-    sql = (  # a file may hold edges between what this type does not connect
-        "SELECT DISTINCT dst FROM relation JOIN record AS source ON source.id = src"
-        " JOIN record AS target ON target.id = dst WHERE relation.is_live AND relation.type = 'solves'"
-        " AND source.scope = 'pattern' AND target.scope = 'failure'"
-    )
-    solved = set(store.catalog.refs([number for (number,) in store.catalog.connection.execute(sql)]).values())
+    solved = set(store.catalog.refs(store.catalog.solved()).values())
     others = [one.record for one in failures if one.record.ref not in solved]
     return [record for record in others if isinstance(record, Failure)]
 
@@ -127,9 +117,8 @@ def coverage(failures: Collection[Weighed], others: Collection[Failure]) -> Cove
 
 def weeks(store: Store) -> Iterator[Week]:
     """Yield how many reports of each week say that a memory helped, and that it did not."""
-    sql = "SELECT substr(at, 1, 10), sum(helped), count(*) FROM fact WHERE ref IS NOT NULL GROUP BY 1"
     helped, total = Counter[date](), Counter[date]()
-    for day, good, number in store.catalog.connection.execute(sql):
+    for day, good, number in store.catalog.reports_by_day():
         at = date.fromisoformat(day)
         monday = at - timedelta(days=at.weekday())
         helped[monday] += good
@@ -143,11 +132,8 @@ def connectivity(store: Store, unsolved: Sequence[str]) -> Connectivity:
     import networkx as nx  # noqa: PLC0415 - 160 ms that only this command and plans need
 
     graph: nx.Graph[int] = nx.Graph()
-    facts = ",".join(f"'{kind}'" for kind in sorted(FACTS))
-    among = f"SELECT id FROM record WHERE is_live AND scope NOT IN ({facts})"
-    graph.add_nodes_from(number for (number,) in store.catalog.connection.execute(among))
-    ends = store.catalog.connection.execute("SELECT src, dst FROM relation WHERE is_live")
-    edges = [(source, target) for source, target in ends if source in graph and target in graph]
+    graph.add_nodes_from(store.catalog.all_live(without=FACTS))
+    edges = [(source, target) for source, target in store.catalog.live_ends() if source in graph and target in graph]
     graph.add_edges_from(edges)
     nodes = graph.number_of_nodes()
     sizes = Counter(len(found) for found in nx.connected_components(graph))

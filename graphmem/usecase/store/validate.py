@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import orjson
 
 from graphmem import safe_files
+from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
 from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES
 from graphmem.contract.findings import Checked, Finding
@@ -135,7 +135,7 @@ def catalog_differences(store: Store) -> list[Finding]:
 
 def vectors_damaged(store: Store) -> list[Finding]:
     """Say when vectors are not as they were written."""
-    found = damaged(store.catalog.connection, store.local / "vectors")
+    found = damaged(store.catalog, store.local / "vectors")
     what = f"{len(found):,} vectors are not as they were written"
     return [derived("vectors", "vectors_damaged", what)] if found else []
 
@@ -173,8 +173,7 @@ def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
 def dangling(store: Store) -> Iterator[Suspect]:
     """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
     catalog, unread = store.catalog, unreadable(store)
-    sql = "SELECT file, source, type, target, src, dst, line FROM relation WHERE edge IS NULL"
-    for file, source, kind, target, src, dst, line in catalog.connection.execute(sql).fetchall():
+    for _, file, source, kind, target, src, dst, line in catalog.edges_without_effect():
         if file is None and (src is None or kind in FACT_EDGES):
             continue  # of a record that is archived itself; or of a fact, which stays true when its subject goes
         waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
@@ -198,9 +197,7 @@ def dangling(store: Store) -> Iterator[Suspect]:
         home = file or usual_file(split_ref(source)[0], None)
         yield Suspect(home, line if file else None, code, f"{source} {kind} {target}: {what}",
                       expected, fix)  # fmt: skip
-    for file, ref, line in catalog.connection.execute(
-        "SELECT file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
-    ):
+    for _, file, ref, line in catalog.reports_without_record():
         if split_ref(ref)[0] in unread:
             yield Suspect(file, line, "unreadable_end", f"a report on {ref}: it cannot be read, or is missing",
                           "a record that is there", None)  # fmt: skip
@@ -237,25 +234,24 @@ def dangling_rows(store: Store) -> dict[str, list[int]]:
     """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
     catalog, unread = store.catalog, unreadable(store)
     found: dict[str, list[int]] = {}
-    sql = "SELECT file, id, ref FROM fact WHERE ref NOT NULL AND record IS NULL"
-    for file, number, ref in catalog.connection.execute(sql):
+    for number, file, ref, _ in catalog.reports_without_record():
         if split_ref(ref)[0] not in unread:
             found.setdefault(file, []).append(number)
-    sql = "SELECT file, id, source, target, src, dst FROM relation WHERE edge IS NULL AND file IS NOT NULL"
-    for file, number, source, target, src, dst in catalog.connection.execute(sql).fetchall():
+    for number, home, source, _, target, src, dst, _ in catalog.edges_without_effect():
+        if home is None:
+            continue
         waiting = [ref for ref, end in ((source, src), (target, dst)) if end is None]
         if has_wrong_ends(src, dst):
             continue  # the type file may be what is wrong
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         if unread.isdisjoint(split_ref(ref)[0] for ref in missing) and (missing or not waiting):
-            found.setdefault(file, []).append(number)
+            found.setdefault(home, []).append(number)
     return found
 
 
 def doubled_names(store: Store) -> Iterator[Suspect]:
     """Yield the records that are not shown by the name they hold, for another one of their scope holds it too."""
-    sql = "SELECT file, scope, name, shown, line FROM record WHERE shown <> name ORDER BY scope, shown"
-    for file, scope, name, shown, line in store.catalog.connection.execute(sql).fetchall():
+    for file, scope, name, shown, line in store.catalog.renamed_apart():
         yield Suspect(file, line, "doubled_name",
                       f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
                       "one record a name", command("graphmem", "rename", f"{scope}/{shown}", "NEW-NAME"))  # fmt: skip
@@ -264,15 +260,13 @@ def doubled_names(store: Store) -> Iterator[Suspect]:
 def circles(store: Store) -> Iterator[Suspect]:
     """Yield the tasks that wait for each other, one for each circle: two branches can make one together."""
     catalog = store.catalog
-    sql = "SELECT src, dst FROM relation WHERE type = 'depends_on' AND is_live"
     needs: dict[str, list[str]] = {}
-    edges = catalog.connection.execute(sql).fetchall()
+    edges = catalog.live_ends("depends_on")
     refs = catalog.refs({number for edge in edges for number in edge})
     for source, target in edges:
         needs.setdefault(refs[source], []).append(refs[target])
     for around in cycles(needs) if needs else ():
-        number = catalog.lookup(*split_ref(around[0]))
-        file, line = catalog.connection.execute("SELECT file, line FROM record WHERE id = ?", (number,)).fetchone()
+        file, line = catalog.place_of(catalog.known([around[0]])[around[0]])
         yield Suspect(file, line, "cycle", f"the plan has a cycle: {' → '.join(around)}", "a plan that can be finished",
                       "take one of these out of a task's depends", "error")  # fmt: skip
 
@@ -280,8 +274,8 @@ def circles(store: Store) -> Iterator[Suspect]:
 def lost_successors(store: Store) -> Iterator[Suspect]:
     """Yield the records that are superseded by one that is missing."""
     catalog, unread = store.catalog, unreadable(store)
-    sql = "SELECT file, scope || '/' || shown, line FROM record WHERE instr(line, '\"superseded_by\"')"
-    for file, ref, line in catalog.connection.execute(sql).fetchall():
+    for number, ref in catalog.refs(catalog.with_field("superseded_by", is_live=False)).items():
+        file, line = catalog.place_of(number)
         successor = orjson.loads(line).get("superseded_by")
         is_named = isinstance(successor, str) and split_ref(successor)[0] not in unread
         if is_named and catalog.lookup(*split_ref(successor)) is None:
@@ -292,14 +286,11 @@ def lost_successors(store: Store) -> Iterator[Suspect]:
 def ahead(store: Store) -> Iterator[Suspect]:
     """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
     bound = store.now() + timedelta(seconds=CLOCK_SKEW_S)
-    for table in ("record", "relation", "fact"):
-        sql = f"SELECT file, line FROM {table} WHERE file IS NOT NULL"
-        for file, line in store.catalog.connection.execute(sql):
-            row = orjson.loads(line)
-            last = max(times_of(row), default=None)
-            if last is not None and last > bound:
-                yield Suspect(file, line, "future", f"it is of {format_time(last)}, which is still to come",
-                              "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
+    for file, line in store.catalog.all_lines():
+        last = max(times_of(orjson.loads(line)), default=None)
+        if last is not None and last > bound:
+            yield Suspect(file, line, "future", f"it is of {format_time(last)}, which is still to come",
+                          "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
 
 
 def times_of(row: Row) -> Iterator[datetime]:
@@ -318,7 +309,7 @@ def index_damage(store: Store) -> list[Finding]:
     """Bring the search index up to date; say where that cannot be."""
     try:
         store.lexical.catch_up()
-    except sqlite3.DatabaseError as error:
+    except CatalogError as error:
         return [derived("catalog.sqlite", "index_differs", f"the search index cannot be written: {error}")]
     return []
 
@@ -358,12 +349,7 @@ def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | N
 def graph_differences(store: Store, found: Mapping[str, int]) -> list[Finding]:
     """Say where the graph does not hold as many nodes and edges as the files."""
     catalog = store.catalog
-    counts = dict(
-        catalog.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall()
-    )
-    edges = dict(
-        catalog.connection.execute("SELECT type, count(*) FROM relation WHERE is_live GROUP BY type").fetchall()
-    )
+    counts, edges = catalog.counts_by_type(), catalog.edge_counts()
     wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
     return [

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from graphmem.benchmark.peers import Encode, Search
+from tests.benchmark.peers import Encode, Search
 
 NEEDS = "mem0"
-INSTALL = "pip install 'graphmem[peer-mem0]'"
+INSTALL = "pip install 'mem0ai>=2.2'"
 OWNER = {"user_id": "benchmark"}
 SILENT = {"MEM0_TELEMETRY": "False", "OPENAI_API_KEY": "none"}  # a client is made, and never asked
 
@@ -17,8 +17,8 @@ SILENT = {"MEM0_TELEMETRY": "False", "OPENAI_API_KEY": "none"}  # a client is ma
 def opened(folder: Path, texts: Sequence[str], encode: Encode) -> Iterator[Search]:
     """Yield the search of a store of mem0."""
     os.environ.update(SILENT, MEM0_DIR=str(folder))
-    from mem0 import Memory  # noqa: PLC0415 - it reads the variables above, and writes to that folder
-    from mem0.embeddings.mock import MockEmbeddings  # noqa: PLC0415
+    from mem0 import Memory
+    from mem0.embeddings.mock import MockEmbeddings
 
     class Given(MockEmbeddings):  # type: ignore[misc]
         def embed(self, text: str, memory_action: str | None = None) -> list[float]:

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.benchmark.data import plant, read
-from graphmem.benchmark.peers import Encode, Peer, Search, peer
+from graphmem.api import Memory
 from graphmem.constants import RRF_K
 from graphmem.contract.answer import Answer
 from graphmem.errors import Unavailable
-from graphmem.memory import Memory
+from tests.benchmark.data import plant, read
+from tests.benchmark.peers import Encode, Peer, Search, peer
 
 DEPTH = 100  # places of a ranking that are looked at, of the records that a query may find
 PEER_DEPTH = 1_000  # places that a peer is asked for, since it finds also what the query may not

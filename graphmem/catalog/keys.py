@@ -1,26 +1,11 @@
-"""A checked row of the ledger, as it goes into the catalog."""
+"""What the catalog stores of a memory to find it again: hashes of texts, numbers of signatures."""
 
 import hashlib
-from typing import Any, NamedTuple
 
 from graphmem.model import Failure, Frozen, Memory, Record
 from graphmem.names import row_id
 from graphmem.rules.dedup import signature
 from graphmem.rules.signature import error_keys
-
-
-class Entry(NamedTuple):
-    """
-    A checked row: its number, its line without the line end, its fields, its record.
-
-    An edge that is nothing but its ends has no record made for it: there are too many of them.
-    """
-
-    id: int
-    kind: str
-    line: bytes
-    row: dict[str, Any]
-    record: Frozen | None
 
 
 def text_hash(record: Frozen | None) -> bytes | None:

@@ -11,7 +11,7 @@ import pytest
 
 from graphmem import Memory, Unavailable
 from graphmem.catalog import vectors
-from graphmem.catalog.catalog import is_damage
+from graphmem.catalog.database import is_damage
 from graphmem.embed.model import Embedder
 from tests.sample import open_memory
 
@@ -68,7 +68,7 @@ def test_the_file_is_compacted_when_most_of_it_belongs_to_no_text(
         memory.query("alpha")
     assert max(files(tmp_path).values()) <= 4 * len(NAMES) + 1
     assert len(files(tmp_path)) <= 2
-    assert vectors.damaged(memory.store.catalog.connection, memory.store.local / "vectors") == []
+    assert vectors.damaged(memory.store.catalog, memory.store.local / "vectors") == []
     memory.edit("alpha", {"trigger": "alpha went wrong"})
     assert answers(memory) == expected
     reader.close()

@@ -16,16 +16,16 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 import numpy as np
 import orjson
 
-from graphmem.benchmark.data import read
-from graphmem.benchmark.quality import Bm25, Scores, mean, order
+from graphmem.api import Memory
+from graphmem.catalog.usage import count
 from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS
 from graphmem.contract.answer import Answer
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
-from graphmem.machine.usage import count
-from graphmem.memory import Memory
 from graphmem.model.field import format_time
 from graphmem.runtime import Progress
+from tests.benchmark.data import read
+from tests.benchmark.quality import Bm25, Scores, mean, order
 
 PROBLEMS = ("failure", "task")
 SAME_WORK = ("part_of", "touches")  # two problems with the same target belong together

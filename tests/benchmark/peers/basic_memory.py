@@ -10,9 +10,9 @@ from threading import Thread
 
 import orjson
 
-from graphmem.benchmark.mcp import server
-from graphmem.benchmark.peers import Encode, Search
 from graphmem.errors import Unavailable
+from tests.benchmark.mcp import server
+from tests.benchmark.peers import Encode, Search
 
 NEEDS = "basic-memory"
 INSTALL = "uv tool install basic-memory"  # a program: it wants Python 3.12 and exact versions of much else

@@ -1,7 +1,6 @@
 """The nearest records are those of brute force, also where short vectors choose who is measured."""
 
 import os
-import sqlite3
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphmem import Memory
 from graphmem.catalog import pca, vectors
+from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.vectors import VectorStore
 from tests.sample import open_memory
 
@@ -33,12 +33,12 @@ class Fixed:
 
 
 @pytest.fixture(scope="module")
-def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     """A catalog without rows."""
     with open_memory(tmp_path_factory.mktemp("store")) as memory:
         memory.list()
         memory.store.catalog.connection.execute("PRAGMA synchronous = OFF")
-        yield memory.store.catalog.connection
+        yield memory.store.catalog
 
 
 @pytest.fixture(autouse=True)
@@ -46,21 +46,21 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
-def filled(connection: sqlite3.Connection, folder: Path, rows: Matrix, live: list[bool]) -> VectorStore:
+def filled(catalog: Catalog, folder: Path, rows: Matrix, live: list[bool]) -> VectorStore:
     """Return a store of these vectors, one record each, the scopes by turns."""
-    made = VectorStore(connection, folder, Fixed(rows.shape[1]))
+    made = VectorStore(catalog, folder, Fixed(rows.shape[1]))
     digests = [n.to_bytes(16) for n in range(len(rows))]
-    connection.execute("DELETE FROM record")
-    connection.execute("DELETE FROM vector")
+    catalog.connection.execute("DELETE FROM record")
+    catalog.connection.execute("DELETE FROM vector")
     made.path.unlink(missing_ok=True)
     made.sketch.path.unlink(missing_ok=True)
     made.append(digests, rows)
-    connection.executemany(
+    catalog.connection.executemany(
         "INSERT INTO record (id, scope, key, name, shown, is_live, text_hash, vector, line)"
         " VALUES (?,?,?,?,?,?,?,?,'')",
         [(1_000 - n, SCOPES[n % 3], f"k{n}", f"k{n}", f"k{n}", live[n], digests[n], n) for n in range(len(rows))],
     )
-    connection.commit()
+    catalog.connection.commit()
     return made
 
 
@@ -93,12 +93,12 @@ def brute_force(rows: Matrix, live: list[bool], query: Matrix, scopes: Collectio
     few=st.sampled_from([0, 5_000]),
 )
 def test_the_nearest_are_those_of_brute_force(
-    connection: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     seed: int, size: int, dead: set[int], scopes: set[str] | None, limit: int, few: int,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(vectors, "FEW", few)
     rows, live = clustered(seed, size), [n not in dead for n in range(size)]
-    store = filled(connection, tmp_path, rows, live)
+    store = filled(catalog, tmp_path, rows, live)
     found = store.search(rows[0], scopes, limit)
     assert [number for number, _ in found] == brute_force(rows, live, rows[0], scopes, limit)
     cosines = [float(rows[1_000 - n] @ rows[0]) for n, _ in found]
@@ -106,17 +106,17 @@ def test_the_nearest_are_those_of_brute_force(
 
 
 def test_short_vectors_find_the_same_and_follow_what_is_added(
-    connection: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "SKETCH_ROWS", 100)
     monkeypatch.setattr(pca, "SKETCH_CANDIDATES", 60)
     monkeypatch.setattr(pca, "STEP", 70)
     rows = clustered(1, 900)
     live = [n % 10 != 0 for n in range(900)]
-    store = filled(connection, tmp_path, rows[:80], live)
+    store = filled(catalog, tmp_path, rows[:80], live)
     store.sketch_all()
     assert not store.is_sketched  # too few
-    store = filled(connection, tmp_path, rows, live)
+    store = filled(catalog, tmp_path, rows, live)
     assert not store.is_sketched
     store.sketch = pca.Sketch(store.sketch.path, 24)
     store.sketch.width, store.sketch.head_bytes, store.sketch.row_bytes = 12, 4 * 24 * 12, 4 * 12
@@ -133,7 +133,7 @@ def test_short_vectors_find_the_same_and_follow_what_is_added(
     assert hits / total > 0.97
     more = clustered(2, 30)
     store.append([(2_000 + n).to_bytes(16) for n in range(30)], more)
-    connection.execute("UPDATE record SET vector = 905 WHERE vector = 5")
+    catalog.connection.execute("UPDATE record SET vector = 905 WHERE vector = 5")
     assert store.is_sketched  # the new ones are looked at whole until they are projected
     assert store.search(more[5], None, 1) == [(995, pytest.approx(1.0))]
     store.sketch_all()
@@ -150,11 +150,11 @@ def same_sketch(store: VectorStore, whole: bytes) -> bool:
 
 
 def test_short_vectors_that_a_death_cut_or_another_file_left_are_made_again(
-    connection: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "SKETCH_ROWS", 100)
     rows, live = clustered(3, 300), [True] * 300
-    store = filled(connection, tmp_path, rows, live)
+    store = filled(catalog, tmp_path, rows, live)
     store.sketch_all()
     whole = store.sketch.path.read_bytes()
     for size in (len(whole) - 7, store.sketch.head_bytes + 3, store.sketch.head_bytes - 1, 0):
@@ -173,7 +173,7 @@ def test_short_vectors_that_a_death_cut_or_another_file_left_are_made_again(
         assert not store.is_sketched
         assert [n for n, _ in store.search(rows[5], None, 3)] == brute_force(rows, live, rows[5], None, 3)
     store.sketch_all()
-    vectors.forget(connection, store.folder, [(5).to_bytes(16)])
+    vectors.forget(catalog, store.folder, [(5).to_bytes(16)])
     assert not store.sketch.path.exists()
     store.sketch_all()
     assert not np.fromfile(store.sketch.path, "<f4")[-295 * store.sketch.width :][: store.sketch.width].any()

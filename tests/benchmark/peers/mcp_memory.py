@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from graphmem.benchmark.mcp import server
-from graphmem.benchmark.peers import Encode, Search
+from tests.benchmark.mcp import server
+from tests.benchmark.peers import Encode, Search
 
 NEEDS = "mcp-server-memory"
 INSTALL = "npm install -g @modelcontextprotocol/server-memory"

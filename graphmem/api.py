@@ -1,7 +1,7 @@
 """
-`Memory`: the whole program, one method a use case, grouped by noun.
+The Python API: ``Memory``, one method a use case, grouped by noun.
 
-Every front end calls this and nothing below; each method returns a model of ``graphmem.model.result``.
+Every front end calls this and nothing below; each method returns a model of ``graphmem.contract``.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,38 +11,36 @@ from types import TracebackType
 from typing import Self
 
 from graphmem import constants
-from graphmem.contract.campaigns import Similar
+from graphmem.contract.campaigns import CampaignTasks, Ready, Similar
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop
+from graphmem.contract.experiences import Promoted, Recalled
 from graphmem.contract.feedback import BulkReported, Reported
 from graphmem.contract.findings import Checked, Doctored
 from graphmem.contract.history import Difference, History
+from graphmem.contract.lessons import Injected, Learned
 from graphmem.contract.match import MatchedLog
 from graphmem.contract.query import Found
 from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
-from graphmem.contract.relations import Connection, Related, Solutions
+from graphmem.contract.relations import Connection, Linked, Related, Solutions
+from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
 from graphmem.contract.test_runs import Ran
-from graphmem.model.experience import ExperienceType
-from graphmem.nouns import (
-    Campaigns,
-    Entities,
-    Experiences,
-    Failures,
-    Insights,
-    Lessons,
-    Patterns,
-    Relations,
-    Sessions,
-    Types,
-)
+from graphmem.contract.vocabulary import TypeList
+from graphmem.model.blackboard import TaskStage
+from graphmem.model.campaign import CampaignStatus
+from graphmem.model.experience import Confidence, ExperienceType, Outcome
+from graphmem.model.insight import Category
+from graphmem.model.lesson import LessonType, Severity
+from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.retry import repeated
 from graphmem.rules.score import Complexity
-from graphmem.runtime import Progress, Say, find_store, fresh_id, no_progress, open_store, system_clock
-from graphmem.usecase import campaigns
-from graphmem.usecase.records import bulk_add, change, citations, feedback, purge, undo
+from graphmem.runtime import Progress, Say, Store, find_store, fresh_id, no_progress, open_store, system_clock
+from graphmem.usecase import campaigns, vocabulary
+from graphmem.usecase.learning import experiences, sessions
+from graphmem.usecase.records import bulk_add, change, citations, feedback, purge, relations, undo
 from graphmem.usecase.retrieval import context, query, traversal
 from graphmem.usecase.retrieval.traversal import Direction
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, trust, validate
@@ -57,6 +55,299 @@ def lines_of(log: Log) -> Iterator[bytes]:
     for part in given:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
         yield from data.splitlines(keepends=True) if isinstance(log, bytes | str) else (data,)
+
+
+Texts = Collection[str] | None
+
+
+def listed(texts: Texts) -> list[str] | None:
+    """Return texts as a row has them."""
+    return None if texts is None else list(texts)
+
+
+def about(tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None) -> dict[str, object]:
+    """Return the fields that say what a record is about and where it came from."""
+    return {"tags": listed(tags), "sources": listed(sources), "files": listed(files), "cites": listed(cites)}
+
+
+class Noun:
+    """Use cases of one noun."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+
+@repeated()
+class Failures(Noun):
+    """What went wrong, and what fixes it."""
+
+    def add(
+        self, trigger: str, *, fix: str | None = None, name: str | None = None, match: str | None = None,
+        cost: float | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None,
+        flaky: bool | None = None, dedup: bool = True, dry_run: bool = False, replace: bool = False,
+    ) -> Changed:  # fmt: skip
+        """
+        Add a failure; one that repeats another is merged into it.
+
+        Args:
+            trigger: the error. fix: what resolves it. name: a slug; made from the trigger if not given.
+            match: a regular expression that finds the failure in a log. cost: thousands of tokens that it took.
+            tags: words. sources: where it came from. files: paths from the project's root.
+            cites: code, as ``path``, ``path:symbol`` or ``path:symbol@commit``. flaky: whether it comes and goes.
+            dedup: look for a failure to merge into. dry_run: return what would change, and change nothing.
+            replace: in a merge, and under a taken name, the new texts become the current ones.
+        """
+        given = about(tags, sources, files, cites)
+        given |= {"trigger": trigger, "fix": fix, "name": name, "match": match, "cost": cost, "flaky": flaky}
+        return change.add(self.store, "failure", given, dedup=dedup, dry_run=dry_run, replace=replace)
+
+
+@repeated()
+class Patterns(Noun):
+    """What works."""
+
+    def add(
+        self, trigger: str, insight: str, *, name: str | None = None, saved: float | None = None,
+        framework: str | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None,
+        cites: Texts = None, dedup: bool = True, dry_run: bool = False, replace: bool = False,
+    ) -> Changed:  # fmt: skip
+        """
+        Add a pattern; one that repeats another is merged into it.
+
+        Args:
+            trigger: when it applies. insight: what to do then. name: a slug; made from the trigger if not given.
+            saved: thousands of tokens that it saves. framework: what it is for.
+            tags, sources, files, cites, dedup, dry_run, replace: as for a failure.
+        """
+        given = about(tags, sources, files, cites)
+        given |= {"trigger": trigger, "insight": insight, "name": name, "saved": saved, "framework": framework}
+        return change.add(self.store, "pattern", given, dedup=dedup, dry_run=dry_run, replace=replace)
+
+
+@repeated()
+class Entities(Noun):
+    """Things of the project."""
+
+    def add(
+        self, type_name: str, name: str, *, value: str | None = None, sources: Texts = None, dry_run: bool = False
+    ) -> Changed:
+        """Add an entity of a declared type, or change its value."""
+        given = {"type": type_name, "name": name, "value": value} | about(sources=sources)
+        return change.add(self.store, "entity", given, dry_run=dry_run)
+
+
+@repeated(holds=("learn",))
+class Lessons(Noun):
+    """What runs taught: seen again, fading, and injected into prompts."""
+
+    def add(
+        self, description: str, *, type: LessonType | None = None, name: str | None = None,  # noqa: A002
+        domain: str | None = None, severity: Severity | None = None, archetype: str | None = None,
+        source: str | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None,
+        dedup: bool = True, dry_run: bool = False, replace: bool = False,
+    ) -> Changed:  # fmt: skip
+        """
+        Add a lesson by hand; a ``preference`` is injected at once, any other type after two runs saw it.
+
+        Args:
+            description: what to know. domain: where it applies. severity: how bad it is to ignore it.
+            archetype: of an ``archetype_hint``. source: who raised it.
+            name, tags, sources, files, cites, dedup, dry_run, replace: as for a failure.
+        """
+        given = {"description": description, "type": type, "name": name, "domain": domain, "severity": severity,
+                 "archetype": archetype, "source": source} | about(tags, sources, files, cites)  # fmt: skip
+        return change.add(self.store, "lesson", given, dedup=dedup, dry_run=dry_run, replace=replace)
+
+    def learn(self, events: Iterable[bytes], *, name: str = "<events>", run: str | None = None,
+              semantic: bool = False) -> Learned:  # fmt: skip
+        """
+        Take from the events of a finished run which lessons it saw, and new ones; the same events change nothing.
+
+        Args:
+            events: NDJSON; the findings of each ``review.verdict`` count.
+            run: what identifies the run; None for what the events or the name of the input say.
+            semantic: a finding that means the same as a lesson counts too.
+        """
+        from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
+
+        return lessons.learn(self.store, events, name=name, run=run, semantic=semantic)
+
+    def decay(self, run: str) -> Learned:
+        """Record a run that saw no lesson, and say which lessons it moved."""
+        from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
+
+        return lessons.decay(self.store, run)
+
+    def inject(self, *, domain: str | None = None, archetype: str | None = None) -> Injected:
+        """Return the lessons that belong into a prompt, at most ten, ready to be put there."""
+        from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
+
+        return lessons.inject(self.store, domain=domain, archetype=archetype)
+
+
+@repeated()
+class Experiences(Noun):
+    """What finished tasks taught."""
+
+    def add(
+        self, task_type: ExperienceType, description: str, *, approach: str, outcome: Outcome, lessons: Collection[str],
+        name: str | None = None, time_taken: float | None = None, complexity_estimated: Complexity | None = None,
+        complexity_actual: Complexity | None = None, capabilities_used: Texts = None,
+        confidence: Confidence | None = None, tags: Texts = None, sources: Texts = None, dry_run: bool = False,
+    ) -> Changed:  # fmt: skip
+        """
+        Add what a finished task taught; above 200 experiences, the oldest of low confidence is archived.
+
+        Args:
+            description: what the task was. approach: how it was done. lessons: what to know the next time.
+            time_taken: minutes. capabilities_used: what it was done with.
+        """
+        given = {
+            "task_type": task_type, "description": description, "approach": approach, "outcome": outcome,
+            "lessons": list(lessons), "name": name, "time_taken": time_taken, "confidence": confidence,
+            "complexity_estimated": complexity_estimated, "complexity_actual": complexity_actual,
+            "capabilities_used": listed(capabilities_used),
+        } | about(tags, sources)  # fmt: skip
+        return change.add(self.store, "experience", given, dry_run=dry_run)
+
+    def recall(self, *, task_type: str | None = None, tags: Collection[str] = ()) -> Recalled:
+        """Return the newest experiences with this type of task or one of these tags, and their lessons."""
+        return experiences.recall(self.store, task_type=task_type, tags=tags)
+
+    def promote(self, *, category: Category | None = None, yes: bool = False) -> Promoted:
+        """Find what experiences of different days and tasks agree on; ``yes`` writes it as insights."""
+        return experiences.promote(self.store, category=category, yes=yes)
+
+
+@repeated()
+class Insights(Noun):
+    """What several experiences agree on."""
+
+    def add(
+        self, category: Category, statement: str, *, derived_from: Collection[str], name: str | None = None,
+        tags: Texts = None, sources: Texts = None, dry_run: bool = False,
+    ) -> Changed:  # fmt: skip
+        """Add an insight by hand; it needs two experiences of different days and tasks."""
+        given = {"category": category, "statement": statement, "derived_from": list(derived_from), "name": name}
+        return change.add(self.store, "insight", given | about(tags, sources), dry_run=dry_run)
+
+
+@repeated()
+class Sessions(Noun):
+    """What is current, what was decided, and what has to be kept to; ``name`` is of a session, None the project's."""
+
+    def show(self, name: str | None = None) -> SessionContext:
+        """Return what is current; the empty answer where nothing is."""
+        return sessions.show(self.store, name)
+
+    def start(self, name: str | None = None, *, conversation: str | None = None,
+              task: str | None = None) -> SessionContext:  # fmt: skip
+        """Begin a session anew; the preferences of the user stay."""
+        return sessions.start(self.store, name, conversation=conversation, task=task)
+
+    def work_on(self, description: str | None = None, name: str | None = None, *, id: str | None = None,  # noqa: A002
+                type: str | None = None, status: TaskStage | None = None) -> SessionContext:  # noqa: A002  # fmt: skip
+        """Say what is being worked on, or how it stands; a new description begins a new task."""
+        fields = {"description": description, "id": id, "type": type, "status": status}
+        return sessions.work_on(self.store, name, fields)
+
+    def decide(self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
+               key: str | None = None) -> Changed:  # fmt: skip
+        """Record a decision; ``key`` is its name, made from the text if not given."""
+        return sessions.decide(self.store, name, decision, reasoning=reasoning, task=task, key=key)
+
+    def constrain(self, constraint: str, name: str | None = None, *, source: str | None = None,
+                  expires_at: str | None = None, key: str | None = None) -> Changed:  # fmt: skip
+        """Record a constraint, for everybody or for a named session, until a time if one is given."""
+        return sessions.constrain(self.store, name, constraint, source=source, expires_at=expires_at, key=key)
+
+    def prefer(
+        self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
+        default_model_profile: str | None = None,
+    ) -> SessionContext:  # fmt: skip
+        """Note how the user wants to work."""
+        values = {"communication_style": communication_style, "approval_gates": approval_gates,
+                  "default_model_profile": default_model_profile}  # fmt: skip
+        return sessions.prefer(self.store, name, values)
+
+    def note(self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
+             skills: Collection[str] = (), used: Collection[str] = ()) -> SessionContext:  # fmt: skip
+        """Note how far the session has come, the skills it invoked and the records it used."""
+        return sessions.note(self.store, name, messages=messages, conversation=conversation, skills=skills, used=used)
+
+    def end(self, name: str | None = None) -> Changed:
+        """End the session: what it was and used becomes a record."""
+        return sessions.end(self.store, name)
+
+
+@repeated()
+class Relations(Noun):
+    """Typed, weighted edges."""
+
+    def link(self, source: str, kind: str, target: str, *, weight: float | None = None, note: str | None = None,
+             sources: Collection[str] = ()) -> Linked:  # fmt: skip
+        """Add an edge, or change its weight and note; without a weight it has that of its type."""
+        return relations.link(self.store, source, kind, target, weight=weight, note=note, sources=sources)
+
+    def unlink(self, source: str, kind: str, target: str) -> Linked:
+        """Take an edge out."""
+        return relations.unlink(self.store, source, kind, target)
+
+
+@repeated()
+class Campaigns(Noun):
+    """Pieces of work that are more than one task."""
+
+    def create(
+        self, objective: str, *, name: str | None = None, framework: str | None = None, tags: Texts = None,
+        sources: Texts = None,
+    ) -> Changed:  # fmt: skip
+        """Begin a campaign."""
+        given = {"objective": objective, "name": name, "framework": framework} | about(tags, sources)
+        return change.add(self.store, "campaign", given)
+
+    def add_tasks(self, ref: str, plan: object) -> CampaignTasks:
+        """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
+        return campaigns.add_tasks(self.store, ref, plan)
+
+    def ready(self, ref: str) -> Ready:
+        """Return the tasks that can start now."""
+        return campaigns.ready(self.store, ref)
+
+    def complete(self, ref: str, *, outcome: str | None = None, status: CampaignStatus | None = None) -> CampaignTasks:
+        """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
+        return campaigns.complete(self.store, ref, outcome=outcome, status=status)
+
+
+@repeated()
+class Types(Noun):
+    """The vocabulary of the project."""
+
+    def list(self) -> TypeList:
+        """Return the project's types, and graphmem's own relations."""
+        return vocabulary.type_list(self.store)
+
+    def show(self, name: str) -> EntityType | RelationType:
+        """Return one type."""
+        return vocabulary.type_show(self.store, name)
+
+    def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
+        """Declare an entity type."""
+        made = vocabulary.type_add(
+            self.store, vocabulary.new_type(EntityType, type=name, description=description, search=search)
+        )
+        assert isinstance(made, EntityType)
+        return made
+
+    def add_relation(self, name: str, *, sources: Collection[str], targets: Collection[str], weight: float = 1.0,
+                     symmetric: bool = False, description: str = "") -> RelationType:  # fmt: skip
+        """Declare a relation type and between what it may stand."""
+        made = vocabulary.type_add(self.store, vocabulary.new_type(
+            RelationType, type=name, sources=tuple(sources), targets=tuple(targets), weight=weight, symmetric=symmetric,
+            description=description,
+        ))  # fmt: skip
+        assert isinstance(made, RelationType)
+        return made
 
 
 @repeated(holds=("add_rows", "feedback_rows"))

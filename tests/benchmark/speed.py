@@ -29,10 +29,10 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphmem.api import Memory
 from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, MIN_STRENGTH
 from graphmem.contract.answer import Answer
 from graphmem.graph.kuzu.engine import Connection, open_database
-from graphmem.memory import Memory
 from graphmem.ndjson import encode
 from graphmem.runtime import Progress
 

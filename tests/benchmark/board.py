@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphmem.benchmark.quality import Quality
-from graphmem.benchmark.simulation import Simulated
-from graphmem.benchmark.speed import Timing
 from graphmem.contract.answer import Answer
+from tests.benchmark.quality import Quality
+from tests.benchmark.simulation import Simulated
+from tests.benchmark.speed import Timing
 
 
 class Scoreboard(Answer):

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from graphmem.benchmark.peers import Encode, Search
+from tests.benchmark.peers import Encode, Search
 
 NEEDS = "graphiti_core"
-INSTALL = "pip install 'graphmem[peer-graphiti]'"
+INSTALL = "pip install 'graphiti-core[kuzu]>=0.31' httpx"
 SILENT = {"GRAPHITI_TELEMETRY_ENABLED": "false", "OPENAI_API_KEY": "none"}  # clients are made, and never asked
 
 
@@ -31,10 +31,10 @@ def opened(folder: Path, texts: Sequence[str], encode: Encode) -> Iterator[Searc
 
 async def filled(place: str, texts: Sequence[str], encode: Encode) -> tuple[Any, Any]:
     """Return a graph with an entity for each text, and how it is to be searched."""
-    from graphiti_core import Graphiti  # noqa: PLC0415 - it reads the variables above
-    from graphiti_core.driver.kuzu_driver import KuzuDriver  # noqa: PLC0415
-    from graphiti_core.nodes import EntityNode  # noqa: PLC0415
-    from graphiti_core.search.search_config_recipes import NODE_HYBRID_SEARCH_RRF  # noqa: PLC0415
+    from graphiti_core import Graphiti
+    from graphiti_core.driver.kuzu_driver import KuzuDriver
+    from graphiti_core.nodes import EntityNode
+    from graphiti_core.search.search_config_recipes import NODE_HYBRID_SEARCH_RRF
 
     driver = KuzuDriver(place)
     for number, text in enumerate(texts):

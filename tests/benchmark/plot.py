@@ -1,39 +1,14 @@
-"""The plots of a scoreboard; matplotlib, an optional extra, is imported only here."""
+"""The plots of a scoreboard; matplotlib is an optional extra."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphmem.benchmark.board import Scoreboard
-from graphmem.benchmark.speed import Timing
-from graphmem.errors import Unavailable, Usage
+from graphmem.cli.picture import plotter
+from tests.benchmark.board import Scoreboard
+from tests.benchmark.speed import Timing
 
-KINDS = (".svg", ".png")
 ACROSS = 3  # panels side by side
 COLOURS = {"graphmem": "#0b6e4f", "raw engines": "#c8553d", "floor": "#8a8d91"}
-
-
-def plotter() -> Any:
-    """
-    Return matplotlib's class of figures, made to write the same file for the same figures.
-
-    Raises:
-        Unavailable: matplotlib is not installed.
-    """
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - a heavy optional extra
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError:
-        raise Unavailable("plots need matplotlib", hint="pip install 'graphmem[plots]'") from None
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "graphmem", "font.size": 8, "axes.grid": True})
-    mpl.rcParams.update({"font.sans-serif": ["DejaVu Sans"]})
-    mpl.rcParams.update({"grid.linewidth": 0.3, "axes.spines.top": False, "axes.spines.right": False})
-    return Figure
-
-
-def refuse_kind(path: Path) -> None:
-    """Raise ``Usage`` for a file that is no picture."""
-    if path.suffix not in KINDS:
-        raise Usage(f"{path.name!r} is no plot that can be drawn", hint=f"a name that ends in {' or '.join(KINDS)}")
 
 
 def draw(board: Scoreboard, path: Path) -> None:

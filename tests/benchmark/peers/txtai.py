@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from graphmem.benchmark.peers import Encode, Search
+from tests.benchmark.peers import Encode, Search
 
 NEEDS = "txtai"
-INSTALL = "pip install 'graphmem[peer-txtai]'"
+INSTALL = "pip install 'txtai>=9.14'"
 SQL = "SELECT id, score FROM txtai WHERE similar(:text)"
 
 
 @contextmanager
 def opened(folder: Path, texts: Sequence[str], encode: Encode) -> Iterator[Search]:
     """Yield the search of an index of txtai, in memory."""
-    from txtai import Embeddings  # noqa: PLC0415 - with torch
+    from txtai import Embeddings
 
     def encode_all(given: Sequence[str]) -> list[list[float]]:
         return [encode(text).tolist() for text in given]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from graphmem.api import Memory
 from graphmem.errors import Usage
-from graphmem.memory import Memory
 
 CONVERTER = "to_graphmem.py"  # beside the sets: turns one into rows, types, and its ids as references
 

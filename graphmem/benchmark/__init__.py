@@ -1,1 +1,0 @@
-"""The benchmark: how good graphmem is on public data sets, measured through its own interface."""

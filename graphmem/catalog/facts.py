@@ -1,0 +1,85 @@
+"""Reports, runs, events and purges."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+import orjson
+
+from graphmem.catalog.database import Reads, chunks, marks, parse_row
+from graphmem.model import Feedback, Frozen
+from graphmem.model.field import parse_time
+from graphmem.model.record import Row
+from graphmem.rules.purged import Purges
+
+
+class FactReads(Reads):
+    """Reports, runs, events and purges."""
+
+    def reports(self, ids: Collection[int]) -> dict[int, tuple[int, int, str | None]]:
+        """Return, for records that were reported on, how often they helped, failed, and when they last helped."""
+        found = {}
+        for part in chunks(ids):
+            sql = (
+                "SELECT record, sum(helped), count(*), max(CASE WHEN helped THEN at END) FROM fact"
+                f" WHERE ref IS NOT NULL AND record IN ({marks(part)}) GROUP BY record"
+            )
+            for number, helped, total, last in self.connection.execute(sql, part):
+                found[number] = (helped, total - helped, last)
+        return found
+
+    def times_of_reports(self, number: int) -> list[tuple[datetime, bool]]:
+        """Return when each report on a record was made, and whether it helped, in the order of time."""
+        sql = "SELECT at, helped FROM fact WHERE ref IS NOT NULL AND record = ? ORDER BY at, id"
+        return [(parse_time(at), bool(helped)) for at, helped in self.connection.execute(sql, (number,))]
+
+    def report(self, number: int) -> Feedback | None:
+        """Return a report by its number."""
+        found = self.fact(number)
+        return found if isinstance(found, Feedback) else None
+
+    def fact(self, number: int) -> Frozen | None:
+        """Return a report, a run or an event by its number."""
+        row = self.connection.execute("SELECT id, line, crc FROM fact WHERE id = ?", (number,)).fetchone()
+        return parse_row(*row) if row else None
+
+    def purges(self) -> Purges:
+        """Return which rows were purged."""
+        sql = "SELECT line FROM fact WHERE node IS NULL AND ref IS NULL"
+        return Purges(orjson.loads(line) for (line,) in self.connection.execute(sql))
+
+    def report_count(self) -> int:
+        """Return how many reports there are."""
+        return int(self.connection.execute("SELECT count(*) FROM fact WHERE ref NOT NULL").fetchone()[0])
+
+    def reports_by_day(self) -> list[tuple[str, int, int]]:
+        """Return, for each day with reports, as ISO date: how many say that a memory helped, and how many there are."""
+        sql = "SELECT substr(at, 1, 10), sum(helped), count(*) FROM fact WHERE ref IS NOT NULL GROUP BY 1"
+        return self.connection.execute(sql).fetchall()
+
+    def reports_since(self, at: str) -> list[tuple[int, bool]]:
+        """Return the reports since a time: the record, and whether it helped."""
+        sql = "SELECT record, helped FROM fact WHERE ref IS NOT NULL AND record IS NOT NULL AND at >= ?"
+        return [(number, bool(helped)) for number, helped in self.connection.execute(sql, (at,))]
+
+    def reports_without_record(self) -> list[tuple[int, str, str, bytes]]:
+        """Return the reports on records that are missing: number, file, reference, line."""
+        return self.connection.execute(
+            "SELECT id, file, ref, line FROM fact WHERE ref NOT NULL AND record IS NULL"
+        ).fetchall()
+
+    def latest_runs(self, limit: int) -> list[tuple[str, str]]:
+        """Return time and name of the latest runs, the last first."""
+        return self.connection.execute(
+            "SELECT at, run FROM run ORDER BY at DESC, run DESC LIMIT ?", (limit,)
+        ).fetchall()
+
+    def times_of_runs(self) -> dict[str, str]:
+        """Return the time of each run by its name."""
+        return dict(self.connection.execute("SELECT run, at FROM run").fetchall())
+
+    def fact_rows_naming(self, fields: Collection[str]) -> list[tuple[int, str, Row]]:
+        """Return the rows of facts that hold one of these fields: number, file, row."""
+        any_of = " OR ".join(["instr(line, CAST(? AS BLOB))"] * len(fields))
+        sql = f"SELECT id, file, line FROM fact WHERE {any_of}"
+        rows = self.connection.execute(sql, [f'"{name}"' for name in fields]).fetchall()
+        return [(number, file, orjson.loads(line)) for number, file, line in rows]

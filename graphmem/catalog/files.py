@@ -1,0 +1,142 @@
+"""What the catalog knows of the files it was made from."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Collection, Iterator
+from typing import NamedTuple, Self
+
+import orjson
+
+from graphmem.catalog.database import Reads, chunks, marks, table_of
+from graphmem.contract.findings import Finding
+
+
+class Stamp(NamedTuple):
+    """What tells a file from another one, or from itself after a change: bytes, nanoseconds, inode."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Self:
+        """Return the stamp of a file that the system described."""
+        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+class FileReads(Reads):
+    """What the catalog knows of the files it was made from."""
+
+    def lines(self, file: str) -> dict[bytes, int]:
+        """Return the rows of a file as last read: line to number."""
+        return dict(self.connection.execute(f"SELECT line, id FROM {table_of(file)} WHERE file = ?", (file,)))
+
+    def files_of(self, ids: Collection[int], table: str) -> dict[int, str]:
+        """Return the files that hold rows of a table with these numbers."""
+        found: dict[int, str] = {}
+        if self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None:
+            return found
+        for part in chunks(ids):
+            sql = f"SELECT id, file FROM {table} WHERE id IN ({marks(part)}) AND file IS NOT NULL"
+            found |= dict(self.connection.execute(sql, part).fetchall())
+        return found
+
+    def lines_of(self, ids: Collection[int], file: str) -> dict[int, bytes]:
+        """Return the lines of those of some rows that a file holds, as last read."""
+        found: dict[int, bytes] = {}
+        table = table_of(file)
+        if self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None:
+            return found
+        for part in chunks(ids):
+            sql = f"SELECT id, line FROM {table} WHERE id IN ({marks(part)}) AND file = ?"
+            found |= dict(self.connection.execute(sql, (*part, file)).fetchall())
+        return found
+
+    # --- the files as they were read ----------------------------------------------------------------------------
+
+    def file_stamps(self) -> dict[str, tuple[int, int, int, int]]:
+        """Return size, time, inode and the time of reading of each file that was read."""
+        rows = self.connection.execute("SELECT path, size, mtime_ns, inode, read_ns FROM file")
+        return {path: (size, mtime, inode, read) for path, size, mtime, inode, read in rows}
+
+    def stamp(self, file: str) -> Stamp | None:
+        """Return size, time and inode of a file when it was read; None where it was not there."""
+        sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
+        row = self.connection.execute(sql, (file,)).fetchone()
+        return Stamp(*row) if row else None
+
+    def digest(self, file: str) -> bytes | None:
+        """Return the SHA-256 of a file when it was read; None where it was not there."""
+        row = self.connection.execute("SELECT sha256 FROM file WHERE path = ?", (file,)).fetchone()
+        return row[0] if row else None
+
+    def store_file(self, file: str, stamp: Stamp, digest: bytes, read_ns: int, *, findings: Collection[Finding] = (),
+                   purged: Collection[int] = (), is_ordered: bool) -> None:  # fmt: skip
+        """
+        Store how a file was when it was read, and what was found in it.
+
+        Args:
+            stamp: of the file. digest: its SHA-256. read_ns: when it was read.
+            findings: what is wrong with it. purged: numbers of its rows that were purged, and are not read.
+            is_ordered: every line is a row, in order.
+        """
+        self.connection.execute(
+            "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
+            (
+                file, *stamp, digest, read_ns, is_ordered,
+                orjson.dumps([finding.model_dump() for finding in findings]), orjson.dumps(list(purged)).decode(),
+            ),
+        )  # fmt: skip
+
+    def store_read_time(self, file: str, read_ns: int) -> None:
+        """Store when a file was last compared; where another process writes the catalog, a later call does it."""
+        with contextlib.suppress(sqlite3.OperationalError):
+            self.connection.execute("UPDATE file SET read_ns = ? WHERE path = ?", (read_ns, file))
+
+    def remove_file(self, file: str) -> None:
+        """Remove what is stored of a file; its rows stay until they are removed."""
+        self.connection.execute("DELETE FROM file WHERE path = ?", (file,))
+
+    def findings_of(self, file: str) -> list[Finding]:
+        """Return what was wrong with a file when it was read."""
+        row = self.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
+        return [Finding.model_validate(item) for item in orjson.loads(row[0])] if row else []
+
+    def purged_in(self, file: str) -> list[int]:
+        """Return the numbers of the rows of a file that were purged, and are not read."""
+        row = self.connection.execute("SELECT purged FROM file WHERE path = ?", (file,)).fetchone()
+        return orjson.loads(row[0]) if row else []
+
+    def is_ordered(self, file: str) -> bool:
+        """Tell whether every line of a file was a row, in order, when it was read."""
+        row = self.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (file,)).fetchone()
+        return bool(row and row[0])
+
+    def findings(self) -> list[Finding]:
+        """Return what was wrong with the files when they were read, in the order of files and lines."""
+        rows = self.connection.execute("SELECT findings FROM file WHERE findings <> '[]' ORDER BY path")
+        return [Finding.model_validate(item) for (text,) in rows for item in orjson.loads(text)]
+
+    def purged_rows(self) -> dict[str, int]:
+        """Return the files with purged rows that a merge brought back, with how many; these rows are not read."""
+        sql = "SELECT path, json_array_length(purged) FROM file WHERE purged <> '[]' ORDER BY path"
+        return dict(self.connection.execute(sql).fetchall())
+
+    def all_lines(self) -> Iterator[tuple[str, bytes]]:
+        """Yield file and line of every row of the files."""
+        for table in ("record", "relation", "fact"):
+            yield from self.connection.execute(f"SELECT file, line FROM {table} WHERE file IS NOT NULL")
+
+    def rows_of(self, ids: Collection[int]) -> Iterator[tuple[int, str]]:
+        """Yield number and file of the rows of some records: their own, their live edges, reports on them."""
+        selects = (
+            "SELECT id, file FROM record WHERE file NOT NULL AND id",
+            "SELECT id, file FROM fact WHERE file NOT NULL AND node",
+            "SELECT id, file FROM fact WHERE record",
+            "SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND src",
+            "SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND dst",
+        )
+        for part in chunks(ids):
+            for select in selects:
+                yield from self.connection.execute(f"{select} IN ({marks(part)})", part)

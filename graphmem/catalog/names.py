@@ -1,0 +1,115 @@
+"""Names, aliases and references of records."""
+
+from collections.abc import Collection
+
+from graphmem.catalog.database import Reads, chunks, marks
+from graphmem.names import row_id, split_ref
+
+SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
+    "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
+    " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
+    " SELECT scope FROM found WHERE scope IS NOT NULL"
+)
+
+
+class NameReads(Reads):
+    """Names, aliases and references of records."""
+
+    def live(self, refs: Collection[str]) -> dict[str, tuple[int, str]]:
+        """Return the live records that references mean, by key, name or alias: number and reference by key."""
+        found = {row_id(ref): ref for ref in refs}
+        result: dict[str, tuple[int, str]] = {}
+        present: set[str] = set()
+        for part in chunks(found):
+            sql = f"SELECT id, is_live FROM record WHERE id IN ({marks(part)})"
+            for number, is_live in self.connection.execute(sql, part):
+                present.add(found[number])
+                if is_live:
+                    result[found[number]] = (number, found[number])
+        for ref in set(refs) - present:
+            number = self.by_name(*split_ref(ref))
+            if number is not None:
+                row = self.connection.execute(
+                    "SELECT scope || '/' || key FROM record WHERE id = ? AND is_live", (number,)
+                ).fetchone()
+                if row:
+                    result[ref] = (number, row[0])
+        return result
+
+    def known(self, refs: Collection[str]) -> dict[str, int]:
+        """Return the records, live or archived, that references mean, by key, name or alias."""
+        found: dict[str, int] = {}
+        for ref in refs:
+            number = self.lookup(*split_ref(ref))
+            if number is not None:
+                found[ref] = number
+        return found
+
+    def lookup(self, scope: str, name: str) -> int | None:
+        """Return the record of a scope that a name means: by key, then name, then alias."""
+        number = row_id(f"{scope}/{name}")
+        if self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
+            return number
+        return self.by_name(scope, name)
+
+    def key_of_name(self, scope: str, name: str) -> str | None:
+        """Return the key of the record of a scope that is called this now; aliases do not count."""
+        sql = "SELECT key FROM record WHERE name = ? AND scope = ? ORDER BY key <> name, key LIMIT 1"
+        row = self.connection.execute(sql, (name, scope)).fetchone()
+        return row[0] if row else None
+
+    def namesakes(self, number: int, name: str) -> list[int]:
+        """Return the other records that have this as their stored name, where it is not the key of this one."""
+        sql = (
+            "SELECT other.id FROM record one JOIN record other ON other.name = one.name AND other.scope = one.scope"
+            " WHERE one.id = ? AND one.name = ? AND one.key <> one.name AND other.id <> one.id ORDER BY other.key"
+        )
+        return [other for (other,) in self.connection.execute(sql, (number, name))]
+
+    def by_name(self, scope: str, name: str) -> int | None:
+        """Return the record of a scope with this name, as shown or as stored, or with this alias."""
+        row = self.connection.execute(
+            "SELECT id FROM record WHERE name = ? AND scope = ? AND shown = name UNION ALL"
+            " SELECT id FROM record WHERE shown = ? AND shown <> name AND scope = ? UNION ALL"
+            " SELECT record FROM alias WHERE name = ? AND scope = ? UNION ALL"
+            " SELECT id FROM record WHERE name = ? AND scope = ? LIMIT 1",
+            (name, scope) * 4,
+        ).fetchone()
+        return row[0] if row else None
+
+    def anywhere(self, name: str, scopes: Collection[str] | None = None) -> list[int]:
+        """Return the records of any scope that a bare name means; where keys or names fit, aliases do not count."""
+        among = [scope for scope in self.scopes() if scopes is None or scope in scopes]
+        numbers = {self.lookup(scope, name) for scope in among}
+        return sorted(number for number in numbers if number is not None)
+
+    def scopes(self) -> list[str]:
+        """Return the kinds and entity types that have records."""
+        return [scope for (scope,) in self.connection.execute(SCOPES)]
+
+    def names(self, limit: int) -> list[str]:
+        """Return references by shown name, at most ``limit``: for suggestions and completion."""
+        rows = self.connection.execute("SELECT scope || '/' || shown FROM record WHERE is_live LIMIT ?", (limit,))
+        return [ref for (ref,) in rows]
+
+    def completions(self, prefix: str, limit: int) -> list[str]:
+        """Return current references that begin with ``prefix``, in name order."""
+        sql = (
+            "SELECT scope || '/' || shown AS ref FROM record"
+            " WHERE is_live AND substr(scope || '/' || shown, 1, ?) = ? ORDER BY ref LIMIT ?"
+        )
+        return [ref for (ref,) in self.connection.execute(sql, (len(prefix), prefix, limit))]
+
+    def refs(self, ids: Collection[int]) -> dict[int, str]:
+        """Return the current references of records."""
+        found: dict[int, str] = {}
+        for part in chunks(ids):
+            sql = f"SELECT id, scope || '/' || shown FROM record WHERE id IN ({marks(part)})"
+            found |= dict(self.connection.execute(sql, part).fetchall())
+        return found
+
+    def shown_refs(self, refs: Collection[str]) -> dict[str, str]:
+        """Return the current reference by shown name for each of these references that means a record."""
+        known = self.known(refs)
+        names = self.refs(set(known.values()))
+        return {ref: names[number] for ref, number in known.items()}

@@ -1,0 +1,220 @@
+"""Records, as answers show them or as their rows have them."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from graphmem.catalog.database import REPAIR, R, chunks, marks, parse_record, sound, told_apart
+from graphmem.catalog.facts import FactReads
+from graphmem.catalog.keys import repeat_keys
+from graphmem.catalog.names import NameReads
+from graphmem.errors import DamagedCatalog
+from graphmem.model import MODELS, Memory, Record
+from graphmem.model.field import as_set
+from graphmem.rules.fixes import credited
+from graphmem.rules.lesson_state import Standing
+
+
+class RecordReads(NameReads, FactReads):
+    """Records, as answers show them or as their rows have them."""
+
+    def records(self, ids: Collection[int]) -> dict[int, Record]:
+        """Return records as answers show them: they and what they refer to by shown name, with what was reported."""
+        counts, standings = self.reports(ids), self.standings(ids)
+        found: dict[int, Record] = {}
+        for part in chunks(ids):
+            sql = f"SELECT id, shown, line, crc FROM record WHERE id IN ({marks(part)})"
+            for number, shown, line, crc in self.connection.execute(sql, part):
+                helped, failed, _ = counts.get(number, (0, 0, None))
+                stored = parse_record(number, line, crc)
+                if shown not in (stored.name, told_apart(stored.name, stored.key)):
+                    raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
+                record = shown_as(stored, shown, helped, failed, standings.get(number))
+                found[number] = (
+                    credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
+                )
+        if len(found) < len({*ids}) and self.damage():  # gone since they were found, or damaged
+            raise DamagedCatalog("rows of the catalog are missing", hint=REPAIR)
+        return dict(zip(found, self.named(list(found.values())), strict=True))
+
+    def named(self, records: Sequence[R]) -> list[R]:
+        """Return records with the references in their fields by shown name; rows have them by key."""
+        given = {ref for record in records for ref in references_in(record)}
+        if not given:
+            return list(records)
+        shown = self.shown_refs(given)
+        return [with_references(record, shown) for record in records]
+
+    def repeating(self, record: Memory, limit: int) -> list[Memory]:
+        """
+        Return live memories of its kind that share a signature with a record: of the trigger, of an error.
+
+        At most ``limit``, those with the signature of the trigger first.
+        """
+        keys = list(repeat_keys(record))
+        among = f"IN ({marks(keys)})"
+        sql = (
+            f"WITH same (id, is_error) AS (SELECT record, 0 FROM signature WHERE number {among}"
+            f" UNION ALL SELECT record, 1 FROM error WHERE number {among})"
+            " SELECT id, line, crc FROM same JOIN record USING (id) WHERE is_live"
+            f" GROUP BY id ORDER BY min(is_error), id LIMIT {limit}"
+        )
+        found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
+        return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
+
+    def has(self, number: int) -> bool:
+        """Tell whether there is a record with this number."""
+        return self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone() is not None
+
+    def stored(self, number: int) -> Record:
+        """Return a record as its row has it."""
+        sql = "SELECT id, line, crc FROM record WHERE id = ?"
+        return parse_record(*self.connection.execute(sql, (number,)).fetchone())
+
+    def standings(self, ids: Collection[int]) -> dict[int, Standing]:
+        """Return how those of some records that are lessons stand."""
+        found = {}
+        for part in chunks(ids):
+            sql = f"SELECT record, frequency, silent, last_run, is_faded FROM standing WHERE record IN ({marks(part)})"
+            for number, frequency, silent, last_run, is_faded in self.connection.execute(sql, part):
+                found[number] = Standing(frequency, silent, last_run, bool(is_faded))
+        return found
+
+    def live_rows(self, scope: str) -> Iterator[tuple[int, str, str, bytes]]:
+        """Yield the live records of a scope: number, key, shown name, line."""
+        sql = "SELECT id, key, shown, line, crc FROM record WHERE scope = ? AND is_live ORDER BY id"
+        for number, key, shown, line, crc in self.connection.execute(sql, (scope,)):
+            yield number, key, shown, sound(number, line, crc)
+
+    def live_row(self, number: int) -> tuple[str, bytes] | None:
+        """Return the shown name and the line of a live record."""
+        sql = "SELECT shown, line FROM record WHERE id = ? AND is_live"
+        row = self.connection.execute(sql, (number,)).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def settled_tasks(self, refs: Collection[str]) -> set[str]:
+        """Return those references that mean a live task, or an archived one that is complete."""
+        numbers, found = self.known(refs), set[int]()
+        for part in chunks(numbers.values()):
+            sql = f"SELECT id, is_live, line FROM record WHERE id IN ({marks(part)})"
+            for number, is_live, line in self.connection.execute(sql, part):
+                if is_live or orjson.loads(line).get("status") == "complete":
+                    found.add(number)
+        return {ref for ref, number in numbers.items() if number in found}
+
+    def holding(self, texts: Collection[str]) -> list[int]:
+        """Return the live records in whose rows one of these texts stands, wherever; every row is looked at."""
+        wanted = [orjson.dumps(text)[1:-1] for text in texts]
+        any_of = " OR ".join(["instr(line, ?)"] * len(wanted))
+        sql = f"SELECT id FROM record WHERE is_live AND file IS NOT NULL AND ({any_of}) ORDER BY id"
+        return [number for (number,) in self.connection.execute(sql, wanted)]
+
+    def of_kind(self, model: type[R], *, is_live: bool = True) -> dict[int, R]:
+        """Return the records of a kind as their rows have them, by number; the live ones, or archived ones too."""
+        kind = next(kind for kind, found in MODELS.items() if found is model)
+        sql = f"SELECT id, line, crc FROM record WHERE scope = ?{' AND is_live' if is_live else ''} ORDER BY id"
+        found = {number: parse_record(number, line, crc) for number, line, crc in self.connection.execute(sql, (kind,))}
+        return {number: record for number, record in found.items() if isinstance(record, model)}
+
+    def live_counts(self) -> tuple[int, int]:
+        """Return how many live records and live edges there are."""
+        (records,) = self.connection.execute("SELECT count(*) FROM record WHERE is_live").fetchone()
+        (edges,) = self.connection.execute("SELECT count(*) FROM relation WHERE is_live").fetchone()
+        return records, edges
+
+    def of_scopes(self, ids: Collection[int], scopes: Collection[str]) -> set[int]:
+        """Return those of some records that are of these kinds or entity types."""
+        found: set[int] = set()
+        for part in chunks(ids):
+            sql = f"SELECT id FROM record WHERE id IN ({marks(part)}) AND scope IN ({marks(scopes)})"
+            found.update(number for (number,) in self.connection.execute(sql, (*part, *scopes)))
+        return found
+
+    def listed(self, scopes: Collection[str], *, is_live: bool) -> list[int]:
+        """Return the live or the archived records of some types, by type and shown name."""
+        sql = f"SELECT id FROM record WHERE scope IN ({marks(scopes)}) AND is_live = ? ORDER BY scope, shown"
+        return [number for (number,) in self.connection.execute(sql, (*scopes, is_live))]
+
+    def numbers(self, scope: str) -> list[int]:
+        """Return the records of a type, archived ones too."""
+        return [number for (number,) in self.connection.execute("SELECT id FROM record WHERE scope = ?", (scope,))]
+
+    def archived(self) -> list[int]:
+        """Return the archived records."""
+        return [number for (number,) in self.connection.execute("SELECT id FROM record WHERE NOT is_live")]
+
+    def all_live(self, without: Collection[str] = ()) -> list[int]:
+        """Return the live records but for those of some types."""
+        sql = f"SELECT id FROM record WHERE is_live AND scope NOT IN ({marks(without)})"
+        return [number for (number,) in self.connection.execute(sql, list(without))]
+
+    def with_field(self, name: str, *, is_live: bool = True) -> list[int]:
+        """Return the records whose rows hold a field of this name, at any depth; live ones, or archived ones too."""
+        sql = f"SELECT id FROM record WHERE {'is_live AND ' if is_live else ''}instr(line, CAST(? AS BLOB))"
+        return [number for (number,) in self.connection.execute(sql, (f'"{name}"',))]
+
+    def which_may_name(self, fields: Collection[str]) -> Iterator[tuple[int, Record]]:
+        """Yield the records whose model has fields of references, and those whose rows hold one of these fields."""
+        kinds = [kind for kind, model in MODELS.items() if issubclass(model, Record) and has_own_references(model)]
+        any_of = " OR ".join(["instr(line, CAST(? AS BLOB))"] * len(fields))
+        sql = f"SELECT id, line, crc FROM record WHERE scope IN ({marks(kinds)}) OR {any_of}"
+        for row in self.connection.execute(sql, (*kinds, *(f'"{name}"' for name in fields))).fetchall():
+            yield row[0], parse_record(*row)
+
+    def with_text(self, digest: bytes) -> list[int]:
+        """Return the records with this search text, by its hash."""
+        rows = self.connection.execute("SELECT id FROM record WHERE text_hash = ?", (digest,))
+        return [number for (number,) in rows]
+
+    def counts_by_type(self) -> dict[str, int]:
+        """Return how many live records there are of each kind and entity type."""
+        return dict(
+            self.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall()
+        )
+
+    def place_of(self, number: int) -> tuple[str, bytes]:
+        """Return the file and the line of a record."""
+        row = self.connection.execute("SELECT file, line FROM record WHERE id = ?", (number,)).fetchone()
+        return row[0], row[1]
+
+    def renamed_apart(self) -> list[tuple[str, str, str, str, bytes]]:
+        """Return the records that are shown by another name than their own: file, type, name, shown name, line."""
+        sql = "SELECT file, scope, name, shown, line FROM record WHERE shown <> name ORDER BY scope, shown"
+        return self.connection.execute(sql).fetchall()
+
+
+def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Standing | None = None) -> Record:
+    """Return the copy of a record that answers show: by current name, with its counts, and how it stands."""
+    changes: dict[str, object] = {} if shown == record.name else {"name": shown}
+    others = tuple(found for found in record.alternates if getattr(record, found.field, None) != found.text)
+    if others != record.alternates:
+        changes["alternates"] = others
+    if isinstance(record, Memory) and (helped or failed):
+        changes |= {"helped": record.helped + helped, "failed": record.failed + failed}
+    if standing is not None:
+        changes |= standing.fields
+    return record.model_copy(update=changes) if changes else record
+
+
+def has_own_references(model: type[Record]) -> bool:
+    """Tell whether a kind has fields of references that other kinds do not have."""
+    return bool(model.references) or model.single_references != Record.single_references
+
+
+def references_in(record: Record) -> Iterator[str]:
+    """Yield the references in the fields of a record."""
+    for field in record.references:
+        yield from getattr(record, field)
+    yield from filter(None, (getattr(record, field) for field in record.single_references))
+
+
+def with_references(record: R, shown: Mapping[str, str]) -> R:
+    """Return a record with other references in its fields, where ``shown`` has one for those that are there."""
+    changes: dict[str, Any] = {}
+    for field in record.references:
+        changes[field] = as_set(shown.get(ref, ref) for ref in getattr(record, field))
+    for field in record.single_references:
+        changes[field] = shown.get(getattr(record, field), getattr(record, field))
+    changes = {field: value for field, value in changes.items() if value != getattr(record, field)}
+    return record.model_copy(update=changes) if changes else record

@@ -1,0 +1,84 @@
+"""A caller who may see some kinds only: no read of the catalog returns anything of the others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.words import LexicalIndex
+from graphmem.names import row_id
+from tests.sample import open_memory
+
+SECRET = "hunter2"
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Memory:
+    """A store with failures that nobody but their owner may see, and patterns that all may see."""
+    with open_memory(tmp_path) as memory:
+        memory.failures.add(f"login failed with {SECRET}", name="secret", match=f"{SECRET}.*", tags=["auth"])
+        memory.failures.add(f"timeout after {SECRET}", name="other")
+        memory.patterns.add("login", f"never print {SECRET[:4]}", name="open")
+        memory.patterns.add("timeouts", "retry twice", name="retry")
+        memory.relations.link("pattern/open", "solves", "failure/secret")
+        memory.relations.link("pattern/open", "solves", "failure/other")
+        memory.relations.link("pattern/open", "variant", "pattern/retry")
+        memory.feedback("failure/secret", helped=True)
+        memory.feedback("pattern/open", helped=True)
+        memory.query("login")
+    return memory
+
+
+def reads(catalog: Catalog) -> dict[str, object]:
+    """Return what the reads of a catalog answer, asked for everything by name and by number."""
+    keys = [key for _, key in catalog_keys(catalog.path)]
+    numbers = [row_id(ref) for ref in keys]
+    return {
+        "lookup": [catalog.lookup(*ref.split("/")) for ref in [*keys, "failure/secret", "pattern/open"]],
+        "anywhere": [catalog.anywhere(name) for name in ("secret", "open")],
+        "known": catalog.known(keys), "live": catalog.live(keys), "refs": catalog.refs(numbers),
+        "scopes": catalog.scopes(), "names": catalog.names(100), "completions": catalog.completions("", 100),
+        "records": {n: record.ref for n, record in catalog.records([n for n in numbers if catalog.has(n)]).items()},
+        "rows": {scope: list(catalog.live_rows(scope)) for scope in ("failure", "pattern")},
+        "listed": catalog.listed(["failure", "pattern"], is_live=True), "all_live": catalog.all_live(),
+        "holding": catalog.holding([SECRET]), "with_field": catalog.with_field("tags"),
+        "counts": [catalog.counts_by_type(), catalog.edge_counts(), catalog.live_counts(), catalog.report_count()],
+        "edges": list(catalog.live_edges()), "steps": list(catalog.steps(numbers, None, "both")),
+        "ends": catalog.live_ends(), "solved": catalog.solved(), "reports": catalog.reports(numbers),
+        "by_day": catalog.reports_by_day(), "since": catalog.reports_since(""), "expressions": catalog.expressions(),
+        "heads": catalog.heads(), "lines": [*catalog.all_lines()], "rows_of": [*catalog.rows_of(numbers)],
+        "lexical": LexicalIndex(catalog).search(f"login {SECRET} timeout", None, 10),
+    }  # fmt: skip
+
+
+def catalog_keys(path: Path) -> list[tuple[str, str]]:
+    """Return kind and reference by key of every record in the files."""
+    found = []
+    for kind in ("failure", "pattern"):
+        for line in (path.parent.parent / f"data/{kind}.ndjson").read_text().splitlines():
+            row = json.loads(line)
+            found.append((kind, f"{kind}/{row.get('key') or row['name']}"))
+    return found
+
+
+def test_a_caller_who_may_see_all_sees_all(filled: Memory, tmp_path: Path) -> None:
+    """So that the next test can fail."""
+    catalog = Catalog(tmp_path / ".graphmem/local/catalog.sqlite")
+    found = reads(catalog)
+    assert SECRET in repr(found)
+    assert all(found.values())
+    catalog.close()
+
+
+def test_a_caller_who_may_see_patterns_gets_nothing_of_failures_from_any_read(filled: Memory, tmp_path: Path) -> None:
+    catalog = Catalog(tmp_path / ".graphmem/local/catalog.sqlite", visible={"pattern"})
+    found = reads(catalog)
+    hidden = {row_id(ref) for kind, ref in catalog_keys(catalog.path) if kind == "failure"}
+    assert [name for name, value in found.items() if SECRET in repr(value)] == []
+    assert "failure" not in repr({name: value for name, value in found.items() if name != "rows"})
+    assert not any(str(number) in repr(found) for number in hidden)
+    assert set(found["records"].values()) == {"pattern/open", "pattern/retry"}  # type: ignore[attr-defined]
+    assert found["counts"] == [{"pattern": 2}, {"variant": 1}, (2, 1), 1]
+    catalog.close()
