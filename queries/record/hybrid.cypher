@@ -1,12 +1,12 @@
 // Records by score, where a search by meaning gave some of them a similarity; patterns that solve one of them join in.
 //
-// param  refs         STRING[]  references of records
-// param  similarities DOUBLE[]  of each of them, 0 to 1
-// param  now          STRING    the time that age is counted to, as 2026-11-01T09:30:00.000Z
-// param  half_life    DOUBLE    days until a record counts half
-// column ref          STRING
-// column score        DOUBLE
-// column relevance    DOUBLE
+// param  refs           STRING[]  references of records
+// param  similarities   DOUBLE[]  of each of them, 0 to 1
+// param  now            STRING    the time that age is counted to, as 2026-11-01T09:30:00.000Z
+// param  half_life_days DOUBLE    days until a record counts half
+// column ref            STRING
+// column score          DOUBLE
+// column relevance      DOUBLE
 // cost every record and every edge that solves one
 UNWIND range(1, size($refs)) AS place
 WITH $refs[place] AS ref, $similarities[place] AS similarity
@@ -21,5 +21,5 @@ WITH n.ref AS ref, relevance, coalesce(n.cost, n.saved, 1.0) AS cost,
   (coalesce(n.helped, 0) + 1.0) / (coalesce(n.helped, 0) + coalesce(n.failed, 0) + 2.0) AS ratio,
   to_epoch_ms(timestamp($now)) - to_epoch_ms(greatest(n.updated_at, coalesce(n.last_helped, n.updated_at))) AS age
 RETURN ref, relevance * log2(CASE WHEN cost > 1.0 THEN cost ELSE 1.0 END + 1.0) * ratio
-  * pow(0.5, CASE WHEN age > 0 THEN age / 86400000.0 ELSE 0.0 END / $half_life) AS score, relevance
+  * pow(0.5, CASE WHEN age > 0 THEN age / 86400000.0 ELSE 0.0 END / $half_life_days) AS score, relevance
 ORDER BY round(score, 9) DESC, ref;

@@ -1,15 +1,15 @@
 // Records at most two edges of any type away from a record, strongest path first: the product of its weights.
 //
-// param  ref      STRING  reference of the record to start at
-// param  least    DOUBLE  the weakest path that counts
-// column ref      STRING
-// column strength DOUBLE
-// column hops     INT64
+// param  ref          STRING  reference of the record to start at
+// param  min_strength DOUBLE  no path is weaker than this
+// column ref          STRING
+// column strength     DOUBLE
+// column hops         INT64
 OPTIONAL MATCH (a:{label} {ref: $ref})-[r]-(b)
-WHERE r.weight >= $least - 1e-9
+WHERE r.weight >= $min_strength - 1e-9
 WITH collect({ref: b.ref, strength: r.weight, hops: 1}) AS near
 OPTIONAL MATCH (a:{label} {ref: $ref})-[r]-(b)-[s]-(c)
-WHERE r.weight >= $least - 1e-9 AND r.weight * s.weight >= $least - 1e-9 AND id(c) <> id(a)
+WHERE r.weight >= $min_strength - 1e-9 AND r.weight * s.weight >= $min_strength - 1e-9 AND id(c) <> id(a)
 WITH near, collect({ref: c.ref, strength: r.weight * s.weight, hops: 2}) AS beyond
 UNWIND list_concat(near, beyond) AS path
 WITH path.ref AS ref, max(path.strength) AS best, max(CASE WHEN path.hops = 1 THEN path.strength ELSE 0.0 END) AS direct

@@ -80,7 +80,7 @@ def test_the_strongest_relations_within_two_hops_are_those_of_related(stores: li
         for ref in [*some(memory, "failure"), *some(memory, "order", 1), *some(memory, "task", 1)]:
             related = memory.related(ref, max_hops=2, min_strength=0.3).results
             expected = [[found.ref, pytest.approx(found.strength), found.hops] for found in related]
-            assert named(memory, "relation/strongest", ref=ref, least=0.3) == expected
+            assert named(memory, "relation/strongest", ref=ref, min_strength=0.3) == expected
 
 
 def test_what_solves_a_failure_is_the_same(stores: list[Memory]) -> None:
@@ -158,7 +158,7 @@ def test_the_hybrid_score_for_given_similarities_is_that_of_query(stores: list[M
         own = {hit.ref: hit.relevance for hit in hits if hit.relevance > hit.factors.graph}
         is_raised = is_raised or any(hit.relevance == hit.factors.graph for hit in hits)
         now = format_time(memory.store.now())
-        given = {"refs": list(own), "similarities": list(own.values()), "now": now, "half_life": HALF_LIFE_DAYS}
+        given = {"refs": list(own), "similarities": list(own.values()), "now": now, "half_life_days": HALF_LIFE_DAYS}
         rows = named(memory, "record/hybrid", **given)
         expected = {hit.ref: (pytest.approx(hit.score, rel=1e-4), pytest.approx(hit.relevance)) for hit in hits}
         assert {str(ref): (score, relevance) for ref, score, relevance in rows} == expected

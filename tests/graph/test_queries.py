@@ -191,8 +191,8 @@ def test_graph_counts(graph: Memory) -> None:
 
 def test_relation_strongest(graph: Memory) -> None:
     best = [["pattern/q", pytest.approx(1.05), 2], ["failure/c", 0.7, 1], ["failure/b", pytest.approx(0.56), 2]]
-    assert rows(graph, "relation/strongest", ref="d", least=0.5) == best
-    assert rows(graph, "relation/strongest", ref="d", least=0.6) == best[:2]
+    assert rows(graph, "relation/strongest", ref="d", min_strength=0.5) == best
+    assert rows(graph, "relation/strongest", ref="d", min_strength=0.6) == best[:2]
 
 
 def test_record_hybrid(graph: Memory) -> None:
@@ -202,7 +202,7 @@ def test_record_hybrid(graph: Memory) -> None:
         "refs": ["a", "d", "b"],
         "similarities": [0.6, 0.6, 0.6],
         "now": "2026-11-01T09:30:00.000Z",
-        "half_life": 30.0,
+        "half_life_days": 30.0,
     }
     found = rows(graph, "record/hybrid", **given)
     assert [row[0] for row in found] == ["failure/a", "failure/b", "failure/d", "pattern/p", "pattern/q"]

@@ -95,7 +95,14 @@ def costs(tmp_path_factory: pytest.TempPathFactory) -> list[Costs]:
 def cost(query: Stored, connection: kuzu.Connection) -> tuple[list[list[Any]], Counter[str]]:
     text = query.filled({"label": "Failure", "relation": "CAUSES"})
     refs = {"ref": "campaign/near" if query.name.startswith("task/") else "failure/near-1", "target": "failure/near-3"}
-    given = {**refs, "least": 0.5, "refs": ["failure/near-1"], "similarities": [0.9], "now": CREATED, "half_life": 30.0}
+    given = {
+        **refs,
+        "min_strength": 0.5,
+        "refs": ["failure/near-1"],
+        "similarities": [0.9],
+        "now": CREATED,
+        "half_life_days": 30.0,
+    }
     parameters = {name: given[name] for name in query.parameters}
     answer, profile = connection.execute(text, parameters), connection.execute(f"PROFILE {text}", parameters)
     assert isinstance(answer, kuzu.QueryResult)

@@ -25,7 +25,7 @@ def defaults(model: type[Frozen]) -> Mapping[str, object]:
     return {alias: default for alias, default in found if default or isinstance(default, int)}
 
 
-def whole(row: Row, standing: Standing | None = None) -> Row:
+def with_derived_fields(row: Row, standing: Standing | None = None) -> Row:
     """Return the row of a record with what its node has beside: the name of a fact, how a lesson stands."""
     match row["kind"]:
         case "run":
@@ -53,7 +53,10 @@ def node_columns(catalog: Catalog, scope: str, numbers: Sequence[int], shown: Se
         lines: their rows.
     """
     standings = catalog.standings(numbers) if scope == "lesson" else {}
-    rows = [whole(orjson.loads(line), standings.get(number)) for number, line in zip(numbers, lines, strict=True)]
+    rows = [
+        with_derived_fields(orjson.loads(line), standings.get(number))
+        for number, line in zip(numbers, lines, strict=True)
+    ]
     made: dict[str, list[Any]] = {
         "key": [composed(str(row.get("key") or row["name"])) for row in rows],
         "name": list(shown),
