@@ -3,7 +3,8 @@
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +19,7 @@ from graphmem.catalog.database import CatalogError, has_passing_cause, is_damage
 from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
 from graphmem.clone import Clone, cached, find_clone
-from graphmem.config import Settings, load_settings, project_folder
+from graphmem.config import Settings, from_environment, load_settings, project_folder, settings_stamp
 from graphmem.constants import EMBED_S, FORMAT, MAX_FINDINGS, SILENT_BYTES, SILENT_CLUES, SUGGESTION_NAMES
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.engines import open_mirror
@@ -31,6 +32,7 @@ from graphmem.sync import SyncedLedger
 
 if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
+    from graphmem.embed.model import Found as FoundEmbedder
     from graphmem.embed.reranker import Reranker
 
 Say = Callable[[str], None]
@@ -57,9 +59,87 @@ def fresh_id() -> str:
     return token_hex(16)
 
 
+class Models:
+    """The models that the clients of one process share; each is loaded once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.embedders: dict[str, FoundEmbedder] = {}
+        self.rerankers: dict[str, tuple[Reranker | None, Sequence[str]]] = {}
+
+    def embedder(self, name: str, cache_folder: Path) -> "FoundEmbedder":
+        """Return the embedder that a setting names, with what to report about it."""
+        from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
+
+        with self.lock:
+            if name not in self.embedders:
+                self.embedders[name] = find_model(name, cache_folder=cache_folder)
+            return self.embedders[name]
+
+    def reranker(self, name: str) -> "tuple[Reranker | None, Sequence[str]]":
+        """Return the reranker that a setting names, with what to report about it."""
+        from graphmem.embed.reranker import find_reranker  # noqa: PLC0415 - numpy, then torch
+
+        with self.lock:
+            if name not in self.rerankers:
+                self.rerankers[name] = find_reranker(name)
+            return self.rerankers[name]
+
+
 @dataclass
+class Shared:
+    """What the clients of one ``Memory`` share, each of which belongs to one thread."""
+
+    now: Callable[[], datetime] = system_clock
+    new_id: Callable[[], str] = fresh_id
+    say: Say = lambda text: None
+    progress: Progress = no_progress
+    command: str = "python"  # what the notes for ``undo`` call the writes
+    options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
+    environment: Mapping[str, Mapping[str, object]] = field(default_factory=from_environment)
+    models: Models = field(default_factory=Models)
+    said: set[str] = field(default_factory=set)
+
+
+class Runtime:
+    """
+    The clients of one ``Memory``: each thread has its own, with a connection of its own to the catalog.
+
+    Args:
+        opened: opens the client of the thread that calls it.
+    """
+
+    def __init__(self, opened: "Callable[[], Store]") -> None:
+        self.opened = opened
+        self.of_thread = threading.local()
+        self.clients: weakref.WeakSet[Store] = weakref.WeakSet()
+        self.is_closed = False
+
+    def client(self) -> "Store":
+        """Return the client of this thread, opened when the thread first asks for it."""
+        found: Store | None = getattr(self.of_thread, "client", None)
+        if found is None:
+            if self.is_closed:
+                raise closed_error()
+            found = self.of_thread.client = self.opened()
+            self.clients.add(found)
+        return found
+
+    def close(self) -> None:
+        """Close the clients of all threads."""
+        self.is_closed = True
+        for client in list(self.clients):
+            client.close()
+
+
+def closed_error() -> Usage:
+    """Return the error for the use of a memory that was closed."""
+    return Usage("the memory is closed", hint="open another one: Memory(folder)")
+
+
+@dataclass(eq=False)
 class Store:
-    """One project's store, open. Use ``open_store``."""
+    """One project's store, open for one thread. Use ``open_store``."""
 
     clone: Clone
     settings: Settings
@@ -67,14 +147,15 @@ class Store:
     catalog: Catalog
     lexical: LexicalIndex
     local: Path
-    now: Callable[[], datetime]
-    new_id: Callable[[], str]
-    say: Say
-    progress: Progress
-    thread: int = field(default_factory=threading.get_ident)
+    shared: Shared
+    settings_stamp: object = None  # of the files that the settings came from
     is_closed: bool = False
-    said: set[str] = field(default_factory=set)
+    notices: list[str] = field(default_factory=list)  # reported since the last call of a use case returned
     present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.catalog.close)  # a thread that ends closes nothing
+        self.now, self.new_id = self.shared.now, self.shared.new_id
 
     @property
     def layout(self) -> Layout:
@@ -107,6 +188,19 @@ class Store:
             self.say_once(f"{sync.waits_for}: this is what was read before")
         self.report(sync.rows if sync.is_first and self.present is None else 0)
 
+    def refresh_settings(self) -> None:
+        """Read the settings again where a file that they come from has changed, or what is trusted."""
+        stamp = settings_stamp(self.layout.config)
+        if stamp == self.settings_stamp:
+            return
+        self.settings = load_settings(self.layout.config, self.shared.options, self.shared.environment)
+        self.settings_stamp = stamp
+        self.ledger.lock_timeout_s = self.settings.store.lock_timeout
+        for name in ("embedder", "reranker", "vectors", "graph"):
+            vars(self).pop(name, None)
+        for text in self.settings.ignored:
+            self.say_once(f"ignored: {text}")
+
     def is_catalog_damaged(self, error: Exception) -> bool:
         """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
         if isinstance(error, DamagedCatalog) or is_damage(error):
@@ -123,11 +217,9 @@ class Store:
         self.say_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
-        """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
+        """Raise ``Usage`` for a memory that is closed."""
         if self.is_closed:
-            raise Usage("the memory is closed", hint="open another one: Memory(folder)")
-        if threading.get_ident() != self.thread:
-            raise Usage("the memory was opened in another thread", hint="open a Memory in each thread")
+            raise closed_error()
 
     def report(self, rows_read_first: int = 0) -> None:
         """Say, once, what was read anew and which lines are bad."""
@@ -149,10 +241,11 @@ class Store:
             self.say_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
     def say_once(self, text: str) -> None:
-        """Say something on standard error, and never again in this process."""
-        if text not in self.said:
-            self.said.add(text)
-            self.say(text)
+        """Report something to people, and never again for this ``Memory``; the answer holds it as a notice."""
+        if text not in self.shared.said:
+            self.shared.said.add(text)
+            self.notices.append(text)
+            self.shared.say(text)
 
     @contextlib.contextmanager
     def reading(self, *, with_clues: bool = False) -> Iterator[Catalog]:
@@ -212,9 +305,7 @@ class Store:
         """The model of this store; None where there is none, which is said once."""
         if self.present is not None:
             return self.present.embedder
-        from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
-
-        found = find_model(self.settings.embedding.model, cache_folder=self.local)
+        found = self.shared.models.embedder(self.settings.embedding.model, self.local)
         for warning in found.warnings:
             self.say_once(warning)
         if found.embedder is None and self.settings.embedding.model != "none":
@@ -228,9 +319,7 @@ class Store:
             return self.present.reranker
         if not self.settings.retrieval.reranker:
             return None
-        from graphmem.embed.reranker import find_reranker  # noqa: PLC0415 - numpy, then torch
-
-        found, warnings = find_reranker(self.settings.retrieval.reranker)
+        found, warnings = self.shared.models.reranker(self.settings.retrieval.reranker)
         for warning in warnings:
             self.say_once(warning)
         return found
@@ -252,7 +341,7 @@ class Store:
         if self.vectors is None:
             return 0
         made = self.vectors.catch_up(
-            lambda done, total: self.progress("embedding", done, total), first=first, seconds=seconds
+            lambda done, total: self.shared.progress("embedding", done, total), first=first, seconds=seconds
         )
         if self.vectors.lacking:
             self.say_once(
@@ -329,36 +418,29 @@ def counted(number: int, noun: str) -> str:
 
 def open_store(
     folder: Path | str | None = None,
-    *,
-    lock_timeout_s: float | None = None,
-    now: Callable[[], datetime] = system_clock,
-    new_id: Callable[[], str] = fresh_id,
-    say: Say = lambda text: None,
-    progress: Progress = no_progress,
-    command: str = "python",
+    shared: Shared | None = None,
 ) -> Store:
     """
-    Open the store of a project.
+    Open the store of a project for the current thread.
 
     Args:
         folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
-        lock_timeout_s: seconds to wait for another writer; None for what the settings say.
-        now: the clock. new_id: makes the ids of reports. say: takes a line for people. progress: shows long work.
-        command: what ``undo --list`` is to call the writes.
+        shared: what the clients of one ``Memory`` share; None for one client alone.
 
     Raises:
         Unavailable: there is no store.
     """
     clone = find_clone(find_store(folder))
     layout = clone.layout
-    options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
-    settings = load_settings(layout.config, options)
+    shared = shared or Shared()
+    stamp = settings_stamp(layout.config)
+    settings = load_settings(layout.config, shared.options, shared.environment)
     local = derived_folder(layout)
     catalog = Catalog(local / CATALOG)
     timeout = settings.store.lock_timeout
-    ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
+    ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=shared.command)
     lexical = LexicalIndex(catalog)
-    store = Store(clone, settings, ledger, catalog, lexical, local, now, new_id, say, progress)
+    store = Store(clone, settings, ledger, catalog, lexical, local, shared, stamp)
     try:
         ledger.load_vocabulary()
     except Exception as error:

@@ -108,7 +108,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
         if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
             raise bad_input(intake)
         if place % REPORT_EVERY == 0:
-            intake.store.progress("reading", place, 0)
+            intake.store.shared.progress("reading", place, 0)
     return rows
 
 

@@ -26,7 +26,7 @@ AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "bot
 
 
 def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | None, kinds: Collection[str] | None,
-            direction: Direction, min_strength: float, limit: int | None) -> Related:  # fmt: skip
+            direction: Direction, min_strength: float | None, limit: int | None) -> Related:  # fmt: skip
     """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
     refuse_hops(max_hops)
     with store.reading() as catalog, uncollected():
@@ -38,7 +38,7 @@ def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | N
             lambda ids: catalog.edges_at(ids, types, direction),
             catalog.refs,
             max_hops=max_hops,
-            min_strength=min_strength,
+            min_strength=store.settings.retrieval.min_strength if min_strength is None else min_strength,
             max_weight=catalog.max_weight(types) if limit else 2.0,
             limit=limit,
             is_wanted=(lambda ids: catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
