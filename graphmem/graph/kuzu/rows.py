@@ -84,7 +84,7 @@ def usefulness(
 ) -> dict[str, list[Any]]:
     """Return how often memories helped and failed, by their rows and their reports, and when one last helped."""
     counts = [reports.get(number, (0, 0, None)) for number in numbers]
-    made: dict[str, list[Any]] = {"last_helped": [last for *_, last in counts]}
+    made: dict[str, list[Any]] = {"last_helped": [as_time(last) for *_, last in counts]}
     for place, name in enumerate(("helped", "failed")):
         made[name] = [(row.get(name) or 0) + count[place] for row, count in zip(rows, counts, strict=True)]  # type: ignore[operator]
     return made
