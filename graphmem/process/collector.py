@@ -20,7 +20,7 @@ PAUSES = Pauses()
 
 
 @contextlib.contextmanager
-def uncollected() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """
     Leave the garbage collector off: it would walk all rows again and again, and none of them is garbage yet.
 

@@ -13,7 +13,7 @@ from graphmem.model.field import as_set, format_time, parse_time
 from graphmem.model.insight import confidence_of
 from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.names import composed
-from graphmem.rules.lesson_state import Standing
+from graphmem.rules.lesson_state import LessonState
 
 CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
 
@@ -25,7 +25,7 @@ def defaults(model: type[Frozen]) -> Mapping[str, object]:
     return {alias: default for alias, default in found if default or isinstance(default, int)}
 
 
-def with_derived_fields(row: Row, standing: Standing | None = None) -> Row:
+def with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
     """Return the row of a record with what its node has beside: the name of a fact, how a lesson stands."""
     match row["kind"]:
         case "run":
@@ -34,8 +34,8 @@ def with_derived_fields(row: Row, standing: Standing | None = None) -> Row:
             return {**row, "name": row["id"], "created_at": row["at"]}
         case "failure" if not str(row.get("fix", "-")).strip():
             return {name: value for name, value in row.items() if name != "fix"}
-        case "lesson" if standing:
-            return {**row, **standing.fields}
+        case "lesson" if state:
+            return {**row, **state.fields}
         case "insight":
             occurrences = len(as_set(row["derived_from"]))  # type: ignore[arg-type]  # a list of texts
             return {**row, "occurrences": occurrences, "confidence": confidence_of(occurrences)}
@@ -52,10 +52,9 @@ def node_columns(catalog: Catalog, scope: str, numbers: Sequence[int], shown: Se
         shown: their names in answers.
         lines: their rows.
     """
-    standings = catalog.standings(numbers) if scope == "lesson" else {}
+    states = catalog.lesson_states(numbers) if scope == "lesson" else {}
     rows = [
-        with_derived_fields(orjson.loads(line), standings.get(number))
-        for number, line in zip(numbers, lines, strict=True)
+        with_derived_fields(orjson.loads(line), states.get(number)) for number, line in zip(numbers, lines, strict=True)
     ]
     made: dict[str, list[Any]] = {
         "key": [composed(str(row.get("key") or row["name"])) for row in rows],

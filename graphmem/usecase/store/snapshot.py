@@ -50,7 +50,7 @@ def open_past(present: Store, at: str) -> Store:
         present.close()
         raise
     past.present = present
-    past.say_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
+    past.notify_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
     return past
 
 
