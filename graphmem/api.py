@@ -37,7 +37,18 @@ from graphmem.model.lesson import LessonType, Severity
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.retry import repeated
 from graphmem.rules.score import Complexity
-from graphmem.runtime import Progress, Say, Store, find_store, fresh_id, no_progress, open_store, system_clock
+from graphmem.runtime import (
+    Progress,
+    Runtime,
+    Say,
+    Shared,
+    Store,
+    find_store,
+    fresh_id,
+    no_progress,
+    open_store,
+    system_clock,
+)
 from graphmem.usecase import campaigns, vocabulary
 from graphmem.usecase.learning import experiences, sessions
 from graphmem.usecase.records import bulk_add, change, citations, feedback, purge, relations, undo
@@ -73,8 +84,13 @@ def about(tags: Texts = None, sources: Texts = None, files: Texts = None, cites:
 class Noun:
     """Use cases of one noun."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    @property
+    def store(self) -> Store:
+        """The store, open for this thread."""
+        return self.runtime.client()
 
 
 @repeated()
@@ -353,7 +369,10 @@ class Types(Noun):
 @repeated(holds=("add_rows", "feedback_rows"))
 class Memory:
     """
-    The memory of one project.
+    The memory of one project; any number of threads may use it.
+
+    Each thread gets its own connection when it first calls a method. A change of the settings, of what is trusted and
+    of the types by another process counts from the next call on.
 
     Args:
         folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
@@ -383,23 +402,34 @@ class Memory:
         command: str = "python",
     ) -> None:
         is_fresh = not find_store(folder).local.exists()
-        self.store = open_store(
-            folder, lock_timeout_s=lock_timeout_s, now=now, new_id=new_id, say=say, progress=progress, command=command
-        )
+        options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
+        shared = Shared(now, new_id, say, progress, command, options)
+
+        def opened() -> Store:
+            """Open the client of a thread."""
+            client = open_store(folder, shared)
+            return client if at is None else open_past(client, at)
+
+        self.runtime = Runtime(opened)
         if is_fresh and git_setup.unregistered(self.store.layout):
-            self.store.say_once("git does not know yet how to merge this memory's files; run once here: graphmem init")
-        if at is not None:
-            self.store = open_past(self.store, at)
-        self.failures = Failures(self.store)
-        self.patterns = Patterns(self.store)
-        self.lessons = Lessons(self.store)
-        self.experiences = Experiences(self.store)
-        self.insights = Insights(self.store)
-        self.entities = Entities(self.store)
-        self.relations = Relations(self.store)
-        self.campaigns = Campaigns(self.store)
-        self.sessions = Sessions(self.store)
-        self.types = Types(self.store)
+            self.store.notify_once(
+                "git does not know yet how to merge this memory's files; run once here: graphmem init"
+            )
+        self.failures = Failures(self.runtime)
+        self.patterns = Patterns(self.runtime)
+        self.lessons = Lessons(self.runtime)
+        self.experiences = Experiences(self.runtime)
+        self.insights = Insights(self.runtime)
+        self.entities = Entities(self.runtime)
+        self.relations = Relations(self.runtime)
+        self.campaigns = Campaigns(self.runtime)
+        self.sessions = Sessions(self.runtime)
+        self.types = Types(self.runtime)
+
+    @property
+    def store(self) -> Store:
+        """The store, open for this thread."""
+        return self.runtime.client()
 
     @staticmethod
     def init(folder: Path | str) -> Initialised:
@@ -408,7 +438,7 @@ class Memory:
 
     def close(self) -> None:
         """Let go of the store's files."""
-        self.store.close()
+        self.runtime.close()
 
     def __enter__(self) -> Self:
         return self
@@ -556,9 +586,8 @@ class Memory:
                 kinds: Collection[str] | None = None, direction: Direction = "both",
                 min_strength: float | None = None, limit: int | None = None) -> Related:  # fmt: skip
         """Return what a record is related to, strongest path first, each path edge by edge."""
-        strength = self.store.settings.retrieval.min_strength if min_strength is None else min_strength
         return traversal.related(self.store, ref, max_hops=max_hops, types=types or None, kinds=kinds or None,
-                            direction=direction, min_strength=strength, limit=limit)  # fmt: skip
+                            direction=direction, min_strength=min_strength, limit=limit)  # fmt: skip
 
     def path(self, source: str, target: str, *, max_hops: int = constants.MAX_HOPS,
              types: Collection[str] | None = None, direction: Direction = "both") -> Connection:  # fmt: skip
@@ -645,7 +674,7 @@ class Memory:
         return doctor.doctor(self.store, fix=fix)
 
     def trust(self, *, yes: bool = False) -> Trust:
-        """Return the project's settings that need trust; ``yes`` lets them count in this clone, from the next start."""
+        """Return the project's settings that need trust; ``yes`` lets them count in this clone."""
         return trust.trust(self.store, yes=yes)
 
     def stats(self, *, objective: str | None = None) -> Stats:

@@ -130,13 +130,18 @@ def project_folder() -> str | None:
     return os.environ.get("GRAPHMEM_DIR") or None
 
 
-def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str, object]] | None = None) -> Settings:
+def load_settings(
+    project: Path | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
+    environment: Mapping[str, Mapping[str, object]] | None = None,
+) -> Settings:
     """
     Return the settings that hold for a store.
 
     Args:
         project: the store's ``config.toml``; it may be missing.
         options: values that win over all others, by section and key.
+        environment: what ``from_environment`` returned earlier; None to read the environment now.
 
     Raises:
         BadInput: a file is no TOML, or a key or a value is none that a setting can have.
@@ -150,9 +155,23 @@ def load_settings(project: Path | None = None, options: Mapping[str, Mapping[str
         found = read_project(project)
         ignored = [*without_weights(project, found), *without_raises(found, checked(values, ()))]
         merge(values, found)
-    merge(values, from_environment())
+    given = from_environment() if environment is None else environment
+    merge(values, {section: dict(keys) for section, keys in given.items()})
     merge(values, {section: dict(keys) for section, keys in (options or {}).items()})
     return checked(values, tuple(ignored))
+
+
+def settings_stamp(project: Path) -> tuple[tuple[int, int, int] | None, ...]:
+    """Return what changes when one of the files changes that settings come from."""
+    found: list[tuple[int, int, int] | None] = []
+    for path in (project, user_config(), trust_file()):
+        try:
+            stat = os.lstat(path)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((stat.st_size, stat.st_mtime_ns, stat.st_ino))
+    return tuple(found)
 
 
 def read_project(project: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from inspect import isfunction
 from typing import Any, TypeVar
 
 from graphmem.catalog.database import CatalogError, reason_of
+from graphmem.contract.answer import Answer
 from graphmem.errors import DamagedCatalog, FileReplaced
 from graphmem.runtime import Store
 
@@ -38,10 +39,11 @@ def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) ->
     Args:
         may_repeat: it can run again; False for one whose input is gone by then.
     """
+    store.refresh_settings()
     is_renewed, writes = False, store.ledger.writes
     for runs_left in reversed(range(MOST_RUNS)):
         try:
-            return use_case()
+            return with_notices(store, use_case())
         except FileReplaced:
             if not runs_left or not may_repeat or store.ledger.writes > writes:
                 raise
@@ -61,6 +63,14 @@ def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) ->
                     "the catalog was damaged; it is made again from the files", hint="run the command again"
                 ) from error
     raise AssertionError("the last run returns or raises")
+
+
+def with_notices(store: Store, answer: T) -> T:
+    """Return an answer with what was reported since the last one."""
+    notices, store.notices = store.notices, []
+    if notices and isinstance(answer, Answer):
+        return answer.model_copy(update={"notices": notices})
+    return answer
 
 
 def repeated(*, holds: tuple[str, ...] = ()) -> Callable[[type[T]], type[T]]:

@@ -3,7 +3,8 @@
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +19,7 @@ from graphmem.catalog.database import CatalogError, has_passing_cause, is_damage
 from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
 from graphmem.clone import Clone, cached, find_clone
-from graphmem.config import Settings, load_settings, project_folder
+from graphmem.config import Settings, from_environment, load_settings, project_folder, settings_stamp
 from graphmem.constants import (
     DEFAULT_MODEL,
     EMBED_S,
@@ -40,6 +41,7 @@ from graphmem.sync import SyncedLedger
 
 if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
+    from graphmem.embed.model import Found as FoundEmbedder
     from graphmem.embed.reranker import Reranker
 
 Say = Callable[[str], None]
@@ -66,9 +68,87 @@ def fresh_id() -> str:
     return token_hex(16)
 
 
+class Models:
+    """The models that the clients of one process share; each is loaded once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.embedders: dict[str, FoundEmbedder] = {}
+        self.rerankers: dict[str, tuple[Reranker | None, Sequence[str]]] = {}
+
+    def embedder(self, name: str, cache_folder: Path) -> "FoundEmbedder":
+        """Return the embedder that a setting names, with what to report about it."""
+        from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
+
+        with self.lock:
+            if name not in self.embedders:
+                self.embedders[name] = find_model(name, cache_folder=cache_folder)
+            return self.embedders[name]
+
+    def reranker(self, name: str) -> "tuple[Reranker | None, Sequence[str]]":
+        """Return the reranker that a setting names, with what to report about it."""
+        from graphmem.embed.reranker import find_reranker  # noqa: PLC0415 - numpy, then torch
+
+        with self.lock:
+            if name not in self.rerankers:
+                self.rerankers[name] = find_reranker(name)
+            return self.rerankers[name]
+
+
 @dataclass
+class Shared:
+    """What the clients of one ``Memory`` share, each of which belongs to one thread."""
+
+    now: Callable[[], datetime] = system_clock
+    new_id: Callable[[], str] = fresh_id
+    say: Say = lambda text: None
+    progress: Progress = no_progress
+    command: str = "python"  # what the notes for ``undo`` call the writes
+    options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
+    environment: Mapping[str, Mapping[str, object]] = field(default_factory=from_environment)
+    models: Models = field(default_factory=Models)
+    said: set[str] = field(default_factory=set)
+
+
+class Runtime:
+    """
+    The clients of one ``Memory``: each thread has its own, with a connection of its own to the catalog.
+
+    Args:
+        opened: opens the client of the thread that calls it.
+    """
+
+    def __init__(self, opened: "Callable[[], Store]") -> None:
+        self.opened = opened
+        self.of_thread = threading.local()
+        self.clients: weakref.WeakSet[Store] = weakref.WeakSet()
+        self.is_closed = False
+
+    def client(self) -> "Store":
+        """Return the client of this thread, opened when the thread first asks for it."""
+        found: Store | None = getattr(self.of_thread, "client", None)
+        if found is None:
+            if self.is_closed:
+                raise closed_error()
+            found = self.of_thread.client = self.opened()
+            self.clients.add(found)
+        return found
+
+    def close(self) -> None:
+        """Close the clients of all threads."""
+        self.is_closed = True
+        for client in list(self.clients):
+            client.close()
+
+
+def closed_error() -> Usage:
+    """Return the error for the use of a memory that was closed."""
+    return Usage("the memory is closed", hint="open another one: Memory(folder)")
+
+
+@dataclass(eq=False)
 class Store:
-    """One project's store, open. Use ``open_store``."""
+    """One project's store, open for one thread. Use ``open_store``."""
 
     clone: Clone
     settings: Settings
@@ -76,14 +156,15 @@ class Store:
     catalog: Catalog
     lexical: LexicalIndex
     local: Path
-    now: Callable[[], datetime]
-    new_id: Callable[[], str]
-    say: Say
-    progress: Progress
-    thread: int = field(default_factory=threading.get_ident)
+    shared: Shared
+    settings_stamp: object = None  # of the files that the settings came from
     is_closed: bool = False
-    said: set[str] = field(default_factory=set)
+    notices: list[str] = field(default_factory=list)  # reported since the last call of a use case returned
     present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.catalog.close)  # a thread that ends closes nothing
+        self.now, self.new_id = self.shared.now, self.shared.new_id
 
     @property
     def layout(self) -> Layout:
@@ -109,12 +190,25 @@ class Store:
         self.refuse_unusable()
         self.clone.refuse_tracked()
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
-            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
+            self.notify_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         if sync.waits_for:
-            self.say_once(f"{sync.waits_for}: this is what was read before")
+            self.notify_once(f"{sync.waits_for}: this is what was read before")
         self.report(sync.rows if sync.is_first and self.present is None else 0)
+
+    def refresh_settings(self) -> None:
+        """Read the settings again where a file that they come from has changed, or what is trusted."""
+        stamp = settings_stamp(self.layout.config)
+        if stamp == self.settings_stamp:
+            return
+        self.settings = load_settings(self.layout.config, self.shared.options, self.shared.environment)
+        self.settings_stamp = stamp
+        self.ledger.lock_timeout_s = self.settings.store.lock_timeout
+        for name in ("embedder", "reranker", "vectors", "graph"):
+            vars(self).pop(name, None)
+        for text in self.settings.ignored:
+            self.notify_once(f"ignored: {text}")
 
     def is_catalog_damaged(self, error: Exception) -> bool:
         """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
@@ -129,39 +223,38 @@ class Store:
         self.catalog.renew()
         vars(self).pop("vectors", None)
         self.ledger.forget_vocabulary()
-        self.say_once("the catalog was damaged; it is made again from the files")
+        self.notify_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
-        """Raise ``Usage`` for a memory that is closed, or that another thread opened."""
+        """Raise ``Usage`` for a memory that is closed."""
         if self.is_closed:
-            raise Usage("the memory is closed", hint="open another one: Memory(folder)")
-        if threading.get_ident() != self.thread:
-            raise Usage("the memory was opened in another thread", hint="open a Memory in each thread")
+            raise closed_error()
 
     def report(self, rows_read_first: int = 0) -> None:
         """Say, once, what was read anew and which lines are bad."""
         if rows_read_first:
             records, edges = self.catalog.live_counts()
-            self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+            self.notify_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
         for file in sorted(conflicted):
             at = next(found.line for found in findings if found.file == file and found.code == "conflict_marker")
-            self.say_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
+            self.notify_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
         findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:MAX_FINDINGS]:
-            self.say_once(f"{finding.severity}: {finding}")
+            self.notify_once(f"{finding.severity}: {finding}")
         for file, number in self.ledger.purged_rows().items():
-            self.say_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+            self.notify_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
                           " the next write to the file removes them")  # fmt: skip
         if len(findings) > MAX_FINDINGS:
-            self.say_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
+            self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
-    def say_once(self, text: str) -> None:
-        """Say something on standard error, and never again in this process."""
-        if text not in self.said:
-            self.said.add(text)
-            self.say(text)
+    def notify_once(self, text: str) -> None:
+        """Report something to people, and never again for this ``Memory``; the answer holds it as a notice."""
+        if text not in self.shared.said:
+            self.shared.said.add(text)
+            self.notices.append(text)
+            self.shared.say(text)
 
     @contextlib.contextmanager
     def reading(self, *, with_clues: bool = False) -> Iterator[Catalog]:
@@ -185,7 +278,7 @@ class Store:
         """Add the clues that were put off, and say so where it takes seconds."""
         missing = clues.missing(self.catalog)
         if missing > SILENT_CLUES:
-            self.say_once(f"working out what {missing:,} memories are recognised by")
+            self.notify_once(f"working out what {missing:,} memories are recognised by")
         if missing:
             clues.catch_up(self.catalog)
 
@@ -211,7 +304,7 @@ class Store:
                 raise Unavailable(f"{self.layout.local} is no folder that can be written", hint="reading goes on")
             yield self.catalog
         for text in self.ledger.notices:
-            self.say_once(text)
+            self.notify_once(text)
         self.ledger.notices.clear()
 
     # --- models -------------------------------------------------------------------------------------------------
@@ -221,15 +314,13 @@ class Store:
         """The model of this store; None where there is none, which is said once."""
         if self.present is not None:
             return self.present.embedder
-        from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
-
-        found = find_model(self.settings.embedding.model, cache_folder=self.local)
+        found = self.shared.models.embedder(self.settings.embedding.model, self.local)
         for warning in found.warnings:
-            self.say_once(warning)
+            self.notify_once(warning)
         if found.embedder is None and self.settings.embedding.model != "none":
-            self.say_once("no embedding model is at hand: search is lexical only")
+            self.notify_once("no embedding model is at hand: search is lexical only")
             if self.settings.embedding.model == DEFAULT_MODEL:
-                self.say_once(f"hint: {MODEL_COMMAND}")
+                self.notify_once(f"hint: {MODEL_COMMAND}")
         return found.embedder
 
     @cached_property
@@ -239,11 +330,9 @@ class Store:
             return self.present.reranker
         if not self.settings.retrieval.reranker:
             return None
-        from graphmem.embed.reranker import find_reranker  # noqa: PLC0415 - numpy, then torch
-
-        found, warnings = find_reranker(self.settings.retrieval.reranker)
+        found, warnings = self.shared.models.reranker(self.settings.retrieval.reranker)
         for warning in warnings:
-            self.say_once(warning)
+            self.notify_once(warning)
         return found
 
     @cached_property
@@ -263,10 +352,10 @@ class Store:
         if self.vectors is None:
             return 0
         made = self.vectors.catch_up(
-            lambda done, total: self.progress("embedding", done, total), first=first, seconds=seconds
+            lambda done, total: self.shared.progress("embedding", done, total), first=first, seconds=seconds
         )
         if self.vectors.lacking:
-            self.say_once(
+            self.notify_once(
                 f"{counted(self.vectors.lacking, 'text')} have no vector yet, and are found by their words alone;"
                 " each command makes some, and all are made by: graphmem rebuild"
             )
@@ -314,7 +403,7 @@ class Store:
         if others:
             refs = self.catalog.refs([number, *others])
             also = ", ".join(sorted(refs[other] for other in others))
-            self.say_once(f"{refs[number]} is not the only record of this name; the others: {also}")
+            self.notify_once(f"{refs[number]} is not the only record of this name; the others: {also}")
         return number
 
     def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
@@ -340,36 +429,29 @@ def counted(number: int, noun: str) -> str:
 
 def open_store(
     folder: Path | str | None = None,
-    *,
-    lock_timeout_s: float | None = None,
-    now: Callable[[], datetime] = system_clock,
-    new_id: Callable[[], str] = fresh_id,
-    say: Say = lambda text: None,
-    progress: Progress = no_progress,
-    command: str = "python",
+    shared: Shared | None = None,
 ) -> Store:
     """
-    Open the store of a project.
+    Open the store of a project for the current thread.
 
     Args:
         folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
-        lock_timeout_s: seconds to wait for another writer; None for what the settings say.
-        now: the clock. new_id: makes the ids of reports. say: takes a line for people. progress: shows long work.
-        command: what ``undo --list`` is to call the writes.
+        shared: what the clients of one ``Memory`` share; None for one client alone.
 
     Raises:
         Unavailable: there is no store.
     """
     clone = find_clone(find_store(folder))
     layout = clone.layout
-    options = {"store": {"lock_timeout": lock_timeout_s}} if lock_timeout_s is not None else None
-    settings = load_settings(layout.config, options)
+    shared = shared or Shared()
+    stamp = settings_stamp(layout.config)
+    settings = load_settings(layout.config, shared.options, shared.environment)
     local = derived_folder(layout)
     catalog = Catalog(local / CATALOG)
     timeout = settings.store.lock_timeout
-    ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=command)
+    ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=shared.command)
     lexical = LexicalIndex(catalog)
-    store = Store(clone, settings, ledger, catalog, lexical, local, now, new_id, say, progress)
+    store = Store(clone, settings, ledger, catalog, lexical, local, shared, stamp)
     try:
         ledger.load_vocabulary()
     except Exception as error:
@@ -379,15 +461,17 @@ def open_store(
             raise
         store.renew_catalog()
     for text in clone.notices:
-        store.say_once(text)
+        store.notify_once(text)
     if isinstance(clone.refusal, Refused):
-        store.say_once(f"{clone.refusal.message}; nothing is written until they are gone")
+        store.notify_once(f"{clone.refusal.message}; nothing is written until they are gone")
     for path in safe_files.links(layout.store):
-        store.say_once(f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone")
+        store.notify_once(
+            f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone"
+        )
     for text in settings.ignored:
-        store.say_once(f"ignored: {text}")
+        store.notify_once(f"ignored: {text}")
     if settings.format > FORMAT:
-        store.say_once(f"the store has format {settings.format}, newer than this graphmem's {FORMAT}: reading only")
+        store.notify_once(f"the store has format {settings.format}, newer than this graphmem's {FORMAT}: reading only")
     return store
 
 

@@ -19,7 +19,7 @@ import orjson
 
 from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.changes import Intake
+from graphmem.catalog.changes import ChangeApplier
 from graphmem.catalog.database import REPAIR, CatalogError, table_of
 from graphmem.catalog.files import Stamp
 from graphmem.clone import Clone, state_of_index
@@ -49,7 +49,7 @@ from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.ndjson import Lines
-from graphmem.process.collector import uncollected
+from graphmem.process.collector import collector_paused
 from graphmem.process.lock import locked
 from graphmem.rules.purged import Purges
 from graphmem.shell import command
@@ -175,7 +175,7 @@ class SyncedLedger:
     def read_changes(self, changed: list[str], moment: str, *, is_thorough: bool) -> Sync:
         """Take in the files that changed, or raise ``Moved`` where git has changed files since ``moment``."""
         sync = Sync(is_first=self.catalog.is_new)
-        with self.catalog.transaction(), uncollected():
+        with self.catalog.transaction(), collector_paused():
             if sync.is_first:
                 self.catalog.next_epoch()
             if any(file.startswith("types/") for file in changed) or sync.is_first:
@@ -206,9 +206,9 @@ class SyncedLedger:
         """Read these files and take in what changed in them; return how many rows that are."""
         self.purges = self.catalog.purges()
         self.siblings = Counter(map(holds, self.layout.data_files()))
-        in_order = sorted((file for file in files if file.startswith("data/")), key=Intake.order)
+        in_order = sorted((file for file in files if file.startswith("data/")), key=ChangeApplier.order)
         types = [file for file in files if not file.startswith("data/")]
-        with Intake(self.catalog) as intake:
+        with ChangeApplier(self.catalog) as intake:
             for file in types + in_order:
                 for batch in self.read(file, is_every_line=is_every_line):
                     intake.take(batch)
@@ -451,8 +451,8 @@ class SyncedLedger:
                 found = os.lstat(fresh[self.layout.store / file])
                 digest = hashlib.sha256(data).digest()
                 self.catalog.store_file(file, Stamp.of(found), digest, time.time_ns(), is_ordered=True)
-            with Intake(self.catalog) as intake:
-                for file in sorted(batches, key=Intake.order):
+            with ChangeApplier(self.catalog) as intake:
+                for file in sorted(batches, key=ChangeApplier.order):
                     if not is_of_purges(file):
                         intake.take(batches[file])
             self.refuse_changed(read)  # last: what is refused leaves the catalog as it was

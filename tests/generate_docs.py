@@ -391,14 +391,16 @@ def json_page() -> str:
         "A list is a list also when it is empty, and a field without a value is `null`.\n"
         "Every `ref` is `kind/name`, for an entity `type/name`, by current name.\n"
         "A `record` is one of [the records](records.md) with `ref`, `updated_at` and its counts as they are now.\n"
-        "An error is one document on standard error; see [errors](errors.md).",
+        "An error is one document on standard error; see [errors](errors.md).\n"
+        "Every document may hold `notices`: lines to report beside the answer, such as the bad lines of a file.",
         table(
             ["command", "document"],
             [[name, f"[{model.__name__}](#{model.__name__.lower()})"] for name, model in ANSWERS.items()],
         ),
     ]
     for model in shapes():
-        rows = [[f"`{field.alias or name}`", type_of(field.annotation)] for name, field in model.model_fields.items()]
+        fields = {name: field for name, field in model.model_fields.items() if name != "notices"}
+        rows = [[f"`{field.alias or name}`", type_of(field.annotation)] for name, field in fields.items()]
         parts += [f"## {model.__name__}", first_line(model), table(["field", "type"], rows)]
     return "\n\n".join(parts)
 

@@ -79,25 +79,81 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
             call()
 
 
-def test_another_thread_is_told_to_open_its_own(memory: Memory, tmp_path: Path) -> None:
-    memory.failures.add("x happened", name="x")
+def test_one_memory_serves_many_threads(memory: Memory) -> None:
+    """Each thread writes and reads; nothing is lost, and no thread sees half of a write."""
+    errors: list[BaseException] = []
+
+    def work(thread: int) -> None:
+        try:
+            for number in range(5):
+                name = f"t{thread}-{number}"
+                memory.failures.add(f"thread {thread} failed at step {number}", name=name, dedup=False)
+                if number:
+                    memory.relations.link(f"failure/{name}", "causes", f"failure/t{thread}-0")
+                    assert len(memory.related(f"failure/t{thread}-0").results) == number
+                assert memory.get(f"failure/{name}").record.name == name
+                assert memory.query(f"thread {thread} failed").results
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert memory.list().total == 20
+    assert memory.validate().ok
+
+
+def test_a_thread_that_comes_after_the_end_is_told_that_the_memory_is_closed(memory: Memory) -> None:
+    memory.list()
+    memory.close()
     raised: list[BaseException] = []
 
     def work() -> None:
-        for call in (memory.list, lambda: memory.failures.add("y"), lambda: memory.get("x"), memory.rebuild):
-            try:
-                call()
-            except Exception as error:
-                raised.append(error)
-        with open_memory(tmp_path) as own:
-            own.failures.add("y happened", name="y", dedup=False)
+        try:
+            memory.list()
+        except Exception as error:
+            raised.append(error)
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert [type(error) for error in raised] == [Usage] * 4
-    assert "another thread" in str(raised[0])
-    assert memory.list().total == 2
+    assert [type(error) for error in raised] == [Usage]
+    assert "closed" in str(raised[0])
+
+
+def test_an_open_memory_sees_settings_that_change(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("one", name="one")
+    memory.failures.add("two", name="two")
+    memory.relations.link("failure/one", "causes", "failure/two", weight=0.4)
+    assert memory.related("one").results == []
+    config = tmp_path / ".graphmem/config.toml"
+    config.write_text(config.read_text() + "[retrieval]\nmin_strength = 0.3\n")
+    assert [found.ref for found in memory.related("one").results] == ["failure/two"]
+
+
+def test_an_open_memory_sees_what_is_trusted_meanwhile(memory: Memory, tmp_path: Path) -> None:
+    config = tmp_path / ".graphmem/config.toml"
+    config.write_text(config.read_text() + '[retrieval]\nreranker = "some/model"\n')
+    notices = memory.list().notices
+    assert len(notices) == 1
+    assert "retrieval.reranker" in notices[0]
+    assert memory.store.settings.retrieval.reranker == ""
+    with open_memory(tmp_path) as other:
+        other.trust(yes=True)
+    memory.list()
+    assert memory.store.settings.retrieval.reranker == "some/model"
+
+
+def test_notices_are_in_the_answer_once_and_left_out_where_there_are_none(memory: Memory, tmp_path: Path) -> None:
+    memory.failures.add("one", name="one")
+    assert "notices" not in memory.list().model_dump_json()
+    with data(tmp_path, "failure").open("ab") as file:
+        file.write(b"no row\n")
+    assert ["failure.ndjson:2" in text for text in memory.list().notices] == [True]
+    assert memory.list().notices == []
 
 
 # --- input first, lock last ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from graphmem.catalog import clues, lessons
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import checksum, chunks, marks, table_of, told_apart
 from graphmem.catalog.keys import text_hash
-from graphmem.model import Fact, Feedback, Memory, Purge, Record, Run
+from graphmem.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.model.entry import Batch, Entry
 from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
@@ -54,7 +54,7 @@ class Touched:
     rows: int = 0
 
 
-class Intake:
+class ChangeApplier:
     """
     Takes what changed in the files into a catalog, inside the transaction that the caller opened.
 
@@ -83,8 +83,8 @@ class Intake:
             return  # the transaction takes everything back
         self.make_indexes()
         self.move_lessons(self.touched)
-        self.tell_names_apart(self.touched)
-        self.resolve_again(self.touched)
+        self.disambiguate_names(self.touched)
+        self.resolve_edges_again(self.touched)
         self.note_changes(self.touched)
 
     @property
@@ -198,7 +198,7 @@ class Intake:
         self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
-        memories = [(number, record) for number, record in owned if isinstance(record, Memory)]
+        memories = [(number, record) for number, record in owned if isinstance(record, MemoryRecord)]
         if touched.rows > BULK:
             clues.put_off(self.catalog, [number for number, _ in memories])
         else:
@@ -392,7 +392,7 @@ class Intake:
                     touched.moved.add(number)
                     self.connection.execute("UPDATE record SET is_live = NOT is_live WHERE id = ?", (number,))
 
-    def tell_names_apart(self, touched: Touched) -> None:
+    def disambiguate_names(self, touched: Touched) -> None:
         """Mark the shown name of every record that its plain name would not lead back to."""
         if len(touched.records) > BULK:
             clashes = "SELECT scope, name FROM record WHERE name <> key UNION SELECT scope, name FROM record"
@@ -410,7 +410,7 @@ class Intake:
                     self.connection.execute("UPDATE record SET shown = ? WHERE id = ?", (right, number))
                     touched.nodes.add(f"{scope}/{key}")
 
-    def resolve_again(self, touched: Touched) -> None:
+    def resolve_edges_again(self, touched: Touched) -> None:
         """Look up again the ends of every edge, and the record of every report, that a change may have moved."""
         affected = set(touched.left)
         for part in chunks(touched.moved):
@@ -467,10 +467,10 @@ class Intake:
             )
         strays = f"SELECT DISTINCT edge FROM relation WHERE id IN ({marks(ids)}) AND edge IS NOT NULL AND edge <> id"
         for (edge,) in self.connection.execute(strays, ids).fetchall():
-            self.unite(edge)
+            self.merge_duplicate_edges(edge)
         self.note_edges(ids, touched)
 
-    def unite(self, edge: int) -> None:
+    def merge_duplicate_edges(self, edge: int) -> None:
         """Make one edge of the several rows that resolve to it: the later value of each field."""
         sql = "SELECT id, line, type FROM relation WHERE edge = ? OR (id = ? AND edge = id) ORDER BY id <> edge, id"
         rows = self.connection.execute(sql, (edge, edge)).fetchall()

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 from graphmem.catalog.database import Reads, marks, parse_record, transaction
 from graphmem.catalog.keys import signature_of
-from graphmem.model import Failure, Memory
+from graphmem.model import Failure, MemoryRecord
 from graphmem.model.expression import Expression, Malformed
 from graphmem.names import row_id
 from graphmem.rules.line import trigger_lines
@@ -38,11 +38,11 @@ def catch_up(catalog: Reads) -> None:
             part = [number for (number,) in catalog.connection.execute(sql)]
             sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
             found = [(row[0], parse_record(*row)) for row in catalog.connection.execute(sql, part).fetchall()]
-            add(catalog, [(number, record) for number, record in found if isinstance(record, Memory)])
+            add(catalog, [(number, record) for number, record in found if isinstance(record, MemoryRecord)])
             catalog.connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
 
 
-def add(catalog: Reads, memories: Iterable[tuple[int, Memory]]) -> None:
+def add(catalog: Reads, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
     """Add the clues of memories that have none; where some are there already, they stay."""
     signatures, expressions, lines, errors = [], [], [], []
     for number, record in memories:

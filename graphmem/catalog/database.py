@@ -38,7 +38,8 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises:
         sqlite3.DatabaseError: the file is no SQLite database; delete it and call again.
     """
-    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+    # One thread uses the connection; another one may close it.
+    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA trusted_schema = OFF")  # no function of the file's own schema runs
     try:
         connection.execute("PRAGMA journal_mode = WAL")

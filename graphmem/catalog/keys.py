@@ -2,7 +2,7 @@
 
 import hashlib
 
-from graphmem.model import Failure, Frozen, Memory, Record
+from graphmem.model import Failure, Frozen, MemoryRecord, Record
 from graphmem.names import row_id
 from graphmem.rules.dedup import signature
 from graphmem.rules.signature import error_keys
@@ -14,12 +14,12 @@ def text_hash(record: Frozen | None) -> bytes | None:
     return hash_of(text) if text.strip() else None
 
 
-def signature_of(record: Memory) -> int:
+def signature_of(record: MemoryRecord) -> int:
     """Return the number that stands for the signature of a memory's trigger."""
     return row_id(f"{record.kind}\n{signature(record.subject)}")
 
 
-def repeat_keys(record: Memory) -> set[int]:
+def repeat_keys(record: MemoryRecord) -> set[int]:
     """Return the numbers of which two memories that may be one share one: of the text, of errors in it."""
     errors = error_keys(record.trigger) if isinstance(record, Failure) else ()
     return {signature_of(record), *map(row_id, errors)}

@@ -7,7 +7,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import chunks, marks
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
-from graphmem.rules.lesson_state import Order, Standing, after_seen, after_silence, standing
+from graphmem.rules.lesson_state import LessonState, Order, after_seen, after_silence, standing
 
 MOST_STEPS = 20  # runs that move every lesson step by step; with more, each is folded anew
 
@@ -34,7 +34,7 @@ def resolve_seen(catalog: Catalog, handles: Collection[str]) -> set[int]:
     return found
 
 
-def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | None) -> dict[int, Standing]:
+def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | None) -> dict[int, LessonState]:
     """
     Return how those lessons stand now that stand otherwise than before, and note it.
 
@@ -48,17 +48,17 @@ def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | No
     if not steps and not changed and steps is not None:
         return {}
     lessons = catalog.of_kind(Lesson, is_live=False)
-    before = catalog.standings(lessons)
+    before = catalog.lesson_states(lessons)
     first = steps[0].order[0] if steps else None
     anew: dict[int, Lesson] = {}
-    after: dict[int, Standing] = {}
+    after: dict[int, LessonState] = {}
     for number, lesson in lessons.items():
         is_later = first and lesson.restored_at and format_time(lesson.restored_at) > first
         if steps is None or number in changed or number not in before or is_later:
             anew[number] = lesson
         else:
-            after[number] = stepped(before[number], lesson, number, steps)
-    after |= folded(catalog, anew)
+            after[number] = apply_runs(before[number], lesson, number, steps)
+    after |= replay(catalog, anew)
     found = {number: now for number, now in after.items() if before.get(number) != now}
     rows = [(number, *now) for number, now in found.items()]
     catalog.connection.executemany("INSERT OR REPLACE INTO standing VALUES (?,?,?,?,?)", rows)
@@ -84,7 +84,7 @@ def appended(catalog: Catalog, runs: Collection[int]) -> list[Step] | None:
     return steps
 
 
-def stepped(found: Standing, lesson: Lesson, number: int, steps: Collection[Step]) -> Standing:
+def apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collection[Step]) -> LessonState:
     """Return how a lesson stands after some more runs."""
     made = format_time(lesson.created_at)
     for (at, run), saw in steps:
@@ -95,7 +95,7 @@ def stepped(found: Standing, lesson: Lesson, number: int, steps: Collection[Step
     return found
 
 
-def folded(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, Standing]:
+def replay(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, LessonState]:
     """Return how lessons stand after all runs; of those from before any of them was made, only what saw one counts."""
     if not lessons:
         return {}

@@ -10,10 +10,10 @@ from graphmem.catalog.facts import FactReads
 from graphmem.catalog.keys import repeat_keys
 from graphmem.catalog.names import NameReads
 from graphmem.errors import DamagedCatalog
-from graphmem.model import MODELS, Memory, Record
+from graphmem.model import MODELS, MemoryRecord, Record
 from graphmem.model.field import as_set
 from graphmem.rules.fixes import credited
-from graphmem.rules.lesson_state import Standing
+from graphmem.rules.lesson_state import LessonState
 
 
 class RecordReads(NameReads, FactReads):
@@ -21,7 +21,7 @@ class RecordReads(NameReads, FactReads):
 
     def records(self, ids: Collection[int]) -> dict[int, Record]:
         """Return records as answers show them: they and what they refer to by shown name, with what was reported."""
-        counts, standings = self.reports(ids), self.standings(ids)
+        counts, lesson_states = self.reports(ids), self.lesson_states(ids)
         found: dict[int, Record] = {}
         for part in chunks(ids):
             sql = f"SELECT id, shown, line, crc FROM record WHERE id IN ({marks(part)})"
@@ -30,7 +30,7 @@ class RecordReads(NameReads, FactReads):
                 stored = parse_record(number, line, crc)
                 if shown not in (stored.name, told_apart(stored.name, stored.key)):
                     raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
-                record = shown_as(stored, shown, helped, failed, standings.get(number))
+                record = shown_as(stored, shown, helped, failed, lesson_states.get(number))
                 found[number] = (
                     credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
                 )
@@ -46,7 +46,7 @@ class RecordReads(NameReads, FactReads):
         shown = self.shown_refs(given)
         return [with_references(record, shown) for record in records]
 
-    def repeating(self, record: Memory, limit: int) -> list[Memory]:
+    def repeating(self, record: MemoryRecord, limit: int) -> list[MemoryRecord]:
         """
         Return live memories of its kind that share a signature with a record: of the trigger, of an error.
 
@@ -61,7 +61,7 @@ class RecordReads(NameReads, FactReads):
             f" GROUP BY id ORDER BY min(is_error), id LIMIT {limit}"
         )
         found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
-        return [other for other in found if isinstance(other, Memory) and other.kind == record.kind]
+        return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:
         """Tell whether there is a record with this number."""
@@ -72,13 +72,13 @@ class RecordReads(NameReads, FactReads):
         sql = "SELECT id, line, crc FROM record WHERE id = ?"
         return parse_record(*self.connection.execute(sql, (number,)).fetchone())
 
-    def standings(self, ids: Collection[int]) -> dict[int, Standing]:
+    def lesson_states(self, ids: Collection[int]) -> dict[int, LessonState]:
         """Return how those of some records that are lessons stand."""
         found = {}
         for part in chunks(ids):
             sql = f"SELECT record, frequency, silent, last_run, is_faded FROM standing WHERE record IN ({marks(part)})"
             for number, frequency, silent, last_run, is_faded in self.connection.execute(sql, part):
-                found[number] = Standing(frequency, silent, last_run, bool(is_faded))
+                found[number] = LessonState(frequency, silent, last_run, bool(is_faded))
         return found
 
     def live_rows(self, scope: str) -> Iterator[tuple[int, str, str, bytes]]:
@@ -168,13 +168,13 @@ class RecordReads(NameReads, FactReads):
         return self.connection.execute(sql).fetchall()
 
 
-def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Standing | None = None) -> Record:
+def shown_as(record: Record, shown: str, helped: int, failed: int, standing: LessonState | None = None) -> Record:
     """Return the copy of a record that answers show: by current name, with its counts, and how it stands."""
     changes: dict[str, object] = {} if shown == record.name else {"name": shown}
     others = tuple(found for found in record.alternates if getattr(record, found.field, None) != found.text)
     if others != record.alternates:
         changes["alternates"] = others
-    if isinstance(record, Memory) and (helped or failed):
+    if isinstance(record, MemoryRecord) and (helped or failed):
         changes |= {"helped": record.helped + helped, "failed": record.failed + failed}
     if standing is not None:
         changes |= standing.fields

@@ -20,7 +20,7 @@ from graphmem.model import (
     Failure,
     Insight,
     Lesson,
-    Memory,
+    MemoryRecord,
     Pattern,
     Record,
     Run,
@@ -258,6 +258,6 @@ def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def worth(record: Record) -> str:
     """Return how often a memory helped and failed, where anything is known."""
-    if isinstance(record, Memory) and (record.helped or record.failed):
+    if isinstance(record, MemoryRecord) and (record.helped or record.failed):
         return f"  helped {record.helped} of {record.helped + record.failed}"
     return ""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, SerializeAsAny, SkipValidation
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, SkipValidation
 
 from graphmem.model import AnyRecord, Pattern
 from graphmem.model.record import Record
@@ -16,8 +16,14 @@ else:
 
 
 class Answer(BaseModel):
-    """Base of all answers: a value."""
+    """
+    Base of all answers: a value.
+
+    ``notices`` are lines to report beside the answer, such as the bad lines of a file; left out where there are none.
+    """
 
     model_config = ConfigDict(
         defer_build=True, frozen=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
     )
+
+    notices: list[str] = Field(default=[], exclude_if=lambda notices: not notices)

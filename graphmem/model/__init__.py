@@ -12,7 +12,7 @@ from graphmem.model.insight import Insight
 from graphmem.model.lesson import Lesson
 from graphmem.model.pattern import Pattern
 from graphmem.model.purge import Purge
-from graphmem.model.record import Frozen, Memory, Record
+from graphmem.model.record import Frozen, MemoryRecord, Record
 from graphmem.model.relation import Relation
 from graphmem.model.session import Constraint, Decision, Session
 from graphmem.model.task import Task
@@ -69,7 +69,7 @@ __all__ = [
     "Frozen",
     "Insight",
     "Lesson",
-    "Memory",
+    "MemoryRecord",
     "Pattern",
     "Purge",
     "Record",

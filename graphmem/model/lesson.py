@@ -5,13 +5,13 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from graphmem.model.field import Count, Item, Text, Time
-from graphmem.model.record import Memory
+from graphmem.model.record import MemoryRecord
 
 LessonType = Literal["pattern", "preference", "archetype_hint", "anti_pattern"]
 Severity = Literal["bug", "warning", "info", "recommendation"]
 
 
-class Lesson(Memory):
+class Lesson(MemoryRecord):
     """
     Something to know in the next run; how often it was seen follows from the rows of runs.
 
@@ -20,7 +20,7 @@ class Lesson(Memory):
     """
 
     counted = frozenset({"frequency", "runs_since_last_seen", "last_seen_run", "restored_at"})
-    states = (*Memory.states, ("frequency", "runs_since_last_seen", "last_seen_run"))
+    states = (*MemoryRecord.states, ("frequency", "runs_since_last_seen", "last_seen_run"))
     named_from = "description"
     identity = ("description",)
 

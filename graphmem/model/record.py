@@ -238,7 +238,7 @@ class Record(Frozen):
         return row
 
 
-class Memory(Record):
+class MemoryRecord(Record):
     """What failures, patterns and lessons share: it is learned, reported on and merged."""
 
     tags: StringSet = ()
@@ -253,7 +253,7 @@ class Memory(Record):
         return self.search_text
 
 
-class Triggered(Memory):
+class Triggered(MemoryRecord):
     """A memory of what to do when something is observed."""
 
     trigger: Text

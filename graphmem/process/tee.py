@@ -23,7 +23,7 @@ PASSED_ON = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 OF_A_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which it sends to its whole foreground process group
 
 
-class Kept:
+class Retained:
     """
     The beginning and the end of a stream, in a temporary file without a name: it is gone when the process ends.
 
@@ -82,7 +82,7 @@ class Ended:
 
     status: int
     is_interrupted: bool
-    output: tuple[Kept, ...]
+    output: tuple[Retained, ...]
 
     def __enter__(self) -> Self:
         return self
@@ -116,7 +116,7 @@ def run(command: Sequence[str]) -> Ended:
     Raises:
         OSError: it cannot be started.
     """
-    with Relay() as relay:
+    with SignalForwarder() as relay:
         child = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if is_one_file() else subprocess.PIPE, bufsize=0
         )
@@ -124,7 +124,7 @@ def run(command: Sequence[str]) -> Ended:
         ended, kept, pumps = Event(), [], []
         for pipe, target in ((child.stdout, OUT), (child.stderr, ERR)):
             if pipe is not None:
-                kept.append(Kept())
+                kept.append(Retained())
                 pumps.append(Thread(target=pump, args=(pipe, target, kept[-1], ended), daemon=True))
                 pumps[-1].start()
         status = child.wait()
@@ -142,7 +142,7 @@ def is_one_file() -> bool:
         return False
 
 
-def pump(pipe: IO[bytes], target: int, kept: Kept, ended: Event) -> None:
+def pump(pipe: IO[bytes], target: int, kept: Retained, ended: Event) -> None:
     """
     Pass on and keep what comes out of a pipe until nobody writes to it, or until the child has ended and it is silent.
 
@@ -174,7 +174,7 @@ def write_all(target: int, data: bytes) -> None:
             select([], [target], [])
 
 
-class Relay:
+class SignalForwarder:
     """Sends a child the signals that would end us, from its entry to its exit; those that come too early wait."""
 
     def __init__(self) -> None:

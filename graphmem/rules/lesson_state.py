@@ -13,7 +13,7 @@ from graphmem.model.field import format_time
 Order = tuple[str, str]  # of runs: when, in its canonical text, then which
 
 
-class Standing(NamedTuple):
+class LessonState(NamedTuple):
     """What a lesson has come to; ``is_faded`` counts as archived until a run sees it again."""
 
     frequency: int
@@ -29,32 +29,32 @@ class Standing(NamedTuple):
         }  # fmt: skip
 
 
-def imported(lesson: Lesson) -> Standing:
+def imported(lesson: Lesson) -> LessonState:
     """Return how a lesson stands before any run: what was imported with it."""
-    return Standing(lesson.frequency, lesson.runs_since_last_seen, lesson.last_seen_run)
+    return LessonState(lesson.frequency, lesson.runs_since_last_seen, lesson.last_seen_run)
 
 
-def after_seen(standing: Standing, run: str) -> Standing:
+def after_seen(standing: LessonState, run: str) -> LessonState:
     """Return how a lesson stands after a run that saw it."""
-    return Standing(standing.frequency + 1, 0, run)
+    return LessonState(standing.frequency + 1, 0, run)
 
 
-def after_silence(standing: Standing, runs: int, lesson: Lesson) -> Standing:
+def after_silence(standing: LessonState, runs: int, lesson: Lesson) -> LessonState:
     """Return how a lesson stands after so many runs that did not see it: each ten take one off its frequency."""
     if lesson.type == "preference":
         return standing
     losses, silent = divmod(standing.silent + runs, SILENT_RUNS)
     frequency = max(0, standing.frequency - losses)
     is_faded = standing.is_faded or (losses > 0 and frequency == 0)
-    return Standing(frequency, silent, standing.last_run, is_faded)
+    return LessonState(frequency, silent, standing.last_run, is_faded)
 
 
-def after_restore(standing: Standing) -> Standing:
+def after_restore(standing: LessonState) -> LessonState:
     """Return how a lesson stands that was brought back: as if it had just been seen, once at least."""
-    return Standing(max(1, standing.frequency), 0, standing.last_run)
+    return LessonState(max(1, standing.frequency), 0, standing.last_run)
 
 
-def standing(lesson: Lesson, runs: Sequence[Order], seen: Iterable[Order]) -> Standing:
+def standing(lesson: Lesson, runs: Sequence[Order], seen: Iterable[Order]) -> LessonState:
     """
     Return how a lesson stands after all runs, in their order.
 

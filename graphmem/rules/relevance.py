@@ -19,7 +19,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class Calibration:
     """
     What the candidates of one query are measured by.
 
@@ -31,16 +31,16 @@ class Yardstick:
 
     best_lexical: float
     best_likeness: float
-    bend: float
+    curve: float
     lexical_weight: float
 
     @classmethod
-    def of(cls, candidates: Collection[Evidence], lexical_weight: float = LEXICAL_WEIGHT) -> "Yardstick":
+    def of(cls, candidates: Collection[Evidence], lexical_weight: float = LEXICAL_WEIGHT) -> "Calibration":
         """Return what these candidates are measured by."""
         straight = cls(max((found.lexical for found in candidates), default=0.0), math.inf, 0.0, lexical_weight)
         best = max(map(straight.likeness, candidates), default=0.0)
         worth = max((1 - (1 - found.semantic) * (1 - found.lexical) for found in candidates), default=0.0)
-        return replace(straight, best_likeness=best, bend=worth**-BEND - best**-BEND) if best else straight
+        return replace(straight, best_likeness=best, curve=worth**-BEND - best**-BEND) if best else straight
 
     def likeness(self, evidence: Evidence) -> float:
         """Return how alike query and record are, beside the other candidates; it may pass 1."""
@@ -50,13 +50,13 @@ class Yardstick:
     def relevance(self, evidence: Evidence) -> float:
         """Return the relevance: the bent likeness, raised by what is exact or solves a hit."""
         likeness = min(self.likeness(evidence), self.best_likeness)
-        relevance: float = min(1.0, likeness / (1 + self.bend * likeness**BEND) ** (1 / BEND))
+        relevance: float = min(1.0, likeness / (1 + self.curve * likeness**BEND) ** (1 / BEND))
         if evidence.exact:
             relevance = EXACT_RELEVANCE + (1 - EXACT_RELEVANCE) * relevance
         return max(relevance, evidence.graph)
 
 
-def handed_out(relevances: Mapping[int, float], scores: Mapping[int, float]) -> dict[int, float]:
+def reassign(relevances: Mapping[int, float], scores: Mapping[int, float]) -> dict[int, float]:
     """Return the relevances of what has a score in the order of the scores, the highest to the best; ties stay."""
     best_first = sorted(scores, key=lambda number: (-scores[number], -relevances[number]))
     return dict(zip(best_first, sorted((relevances[number] for number in scores), reverse=True), strict=True))

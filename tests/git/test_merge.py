@@ -161,10 +161,10 @@ def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> 
             assert seen == {ref for row in said for ref in row.get("seen", ())}
             assert format_time(found.record.at) == min(row["at"] for row in said)
         assert memory.stats().records["run"] == len({row["run"] for row in runs})
-        assert standings(memory) == standings_of_a_rebuild(memory)
+        assert lesson_states(memory) == standings_of_a_rebuild(memory)
 
 
-def standings(memory: Memory) -> list[tuple[object, ...]]:
+def lesson_states(memory: Memory) -> list[tuple[object, ...]]:
     """Return how every lesson stands."""
     columns = "record, frequency, silent, last_run, is_faded"
     return memory.store.catalog.connection.execute(f"SELECT {columns} FROM standing ORDER BY record").fetchall()
@@ -173,7 +173,7 @@ def standings(memory: Memory) -> list[tuple[object, ...]]:
 def standings_of_a_rebuild(memory: Memory) -> list[tuple[object, ...]]:
     """Return the same from the files alone."""
     memory.rebuild()
-    return standings(memory)
+    return lesson_states(memory)
 
 
 def lines(folder: Path, commit: str, file: str) -> set[str]:

@@ -89,7 +89,7 @@ class History:
             found.append((number, *standing(lesson, runs, run(sql, (number,)).fetchall())))
         return found
 
-    def standings(self) -> tuple[list[Any], list[Any], list[Any]]:
+    def lesson_states(self) -> tuple[list[Any], list[Any], list[Any]]:
         """Return how the lessons stand, which are live, and what the graph has of them."""
         memory = self.memory
         memory.list("lesson")
@@ -115,8 +115,8 @@ def test_lessons_stand_as_the_files_alone_say(history: list[tuple[Any, ...]]) ->
             except GraphmemError:
                 continue
             made.memory.list("lesson")  # each change is taken in by itself
-        found = made.standings()
+        found = made.lesson_states()
         assert found[0] == made.folded()
         made.memory.rebuild()
-        assert made.standings() == found
+        assert made.lesson_states() == found
         made.memory.close()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import EXACT_RELEVANCE, LEXICAL_WEIGHT
-from graphmem.rules.relevance import Evidence, Yardstick, handed_out
+from graphmem.rules.relevance import Calibration, Evidence, reassign
 
 Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
 Found = st.builds(Evidence, semantic=Share, lexical=Share)
@@ -17,7 +17,7 @@ Candidates = st.lists(Found, min_size=1, max_size=8)
 
 
 def relevances(found: list[Evidence]) -> list[float]:
-    yardstick = Yardstick.of(found)
+    yardstick = Calibration.of(found)
     return [yardstick.relevance(evidence) for evidence in found]
 
 
@@ -59,7 +59,7 @@ def test_the_best_is_worth_what_cosine_and_share_say_together(found: list[Eviden
 def test_what_is_exact_is_above_all_that_is_only_alike_unless_that_is_as_good_as_certain(
     exact: Evidence, others: list[Evidence], graph: float
 ) -> None:
-    yardstick = Yardstick.of([exact, *others])
+    yardstick = Calibration.of([exact, *others])
     assert yardstick.relevance(replace(exact, exact=1.0)) >= EXACT_RELEVANCE
     assert yardstick.relevance(replace(exact, exact=1.0)) >= yardstick.relevance(exact) - 1e-12
     assert yardstick.relevance(replace(exact, graph=graph)) == max(graph, yardstick.relevance(exact))
@@ -89,17 +89,17 @@ def test_the_best_of_a_bad_lot_is_not_near() -> None:
 
 def test_what_joins_later_is_never_above_the_best() -> None:
     """A pattern that the graph lets in is measured by a yardstick made without it."""
-    yardstick = Yardstick.of([Evidence(0.3, 0.9)])
+    yardstick = Calibration.of([Evidence(0.3, 0.9)])
     late = yardstick.relevance(Evidence(semantic=1.0))
     assert late == yardstick.relevance(Evidence(0.3, 0.9)) and math.isfinite(late)
-    assert Yardstick.of([]).relevance(Evidence(semantic=0.5)) == 0.5
+    assert Calibration.of([]).relevance(Evidence(semantic=0.5)) == 0.5
 
 
 @given(st.dictionaries(st.integers(), st.tuples(Share, st.none() | st.integers(-3, 3)), max_size=12))
 def test_relevances_are_handed_out_in_the_order_of_the_scores(found: dict[int, tuple[float, int | None]]) -> None:
     relevances = {number: relevance for number, (relevance, _) in found.items()}
     scores = {number: float(score) for number, (_, score) in found.items() if score is not None}
-    got = handed_out(relevances, scores)
+    got = reassign(relevances, scores)
     assert got.keys() == scores.keys()
     assert sorted(got.values()) == sorted(relevances[number] for number in scores)
     best_first = sorted(scores, key=lambda number: (scores[number], relevances[number]), reverse=True)

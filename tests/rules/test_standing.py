@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from graphmem.model import Lesson
 from graphmem.model.field import format_time
 from graphmem.rules.lesson_state import (
+    LessonState,
     Order,
-    Standing,
     after_seen,
     after_silence,
     imported,
@@ -33,7 +33,7 @@ def at(day: int) -> str:
     return format_time(START + timedelta(days=day))
 
 
-def one_by_one(made: Lesson, runs: list[tuple[Order, bool]]) -> Standing:
+def one_by_one(made: Lesson, runs: list[tuple[Order, bool]]) -> LessonState:
     """The rule of the specification, as it is told: run after run."""
     frequency, silent, last, is_faded = made.frequency, made.runs_since_last_seen, made.last_seen_run, False
     restored = None if made.restored_at is None else format_time(made.restored_at)
@@ -49,7 +49,7 @@ def one_by_one(made: Lesson, runs: list[tuple[Order, bool]]) -> Standing:
             if silent == 10:
                 frequency, silent = max(0, frequency - 1), 0
                 is_faded = is_faded or frequency == 0
-    return Standing(frequency, silent, last, is_faded)
+    return LessonState(frequency, silent, last, is_faded)
 
 
 runs = st.lists(st.tuples(st.integers(-20, 60), st.booleans()), max_size=60, unique_by=lambda run: run[0])
@@ -82,17 +82,17 @@ def test_silence_never_raises_a_frequency(made: Lesson, runs: int) -> None:
 
 def test_frequency_five_lasts_fifty_silent_runs() -> None:
     seen = reduce(lambda found, run: after_seen(found, f"r{run}"), range(5), imported(lesson()))
-    assert after_silence(seen, 49, lesson()) == Standing(1, 9, "r4", False)
-    assert after_silence(seen, 50, lesson()) == Standing(0, 0, "r4", True)
+    assert after_silence(seen, 49, lesson()) == LessonState(1, 9, "r4", False)
+    assert after_silence(seen, 50, lesson()) == LessonState(0, 0, "r4", True)
 
 
 def test_a_preference_does_not_fade() -> None:
     wish = lesson("preference")
-    assert after_silence(after_seen(imported(wish), "r"), 1_000, wish) == Standing(1, 0, "r", False)
+    assert after_silence(after_seen(imported(wish), "r"), 1_000, wish) == LessonState(1, 0, "r", False)
 
 
 def test_a_faded_lesson_lives_again_when_a_run_sees_it() -> None:
-    assert after_seen(Standing(0, 3, "r1", True), "r2") == Standing(1, 0, "r2", False)
+    assert after_seen(LessonState(0, 3, "r1", True), "r2") == LessonState(1, 0, "r2", False)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_rebuild_that_is_killed_while_it_embeds_loses_less_than_a_step(tmp_pat
 
     model, told = Counting(), list[tuple[int, int]]()
     with open_memory(tmp_path, embedder=model) as memory:
-        memory.store.progress = lambda what, done, total: told.append((done, total))
+        memory.store.shared.progress = lambda what, done, total: told.append((done, total))
         memory.query("anything")
         assert model.done == TEXTS - 2 * STEP
         assert (told[0], told[-1]) == ((0, TEXTS - 2 * STEP), (TEXTS - 2 * STEP, TEXTS - 2 * STEP))

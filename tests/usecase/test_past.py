@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, NotFound, Refused, Unavailable, Usage
-from graphmem.catalog.changes import Intake
+from graphmem.catalog.changes import ChangeApplier
 from graphmem.cli.app import run
 from graphmem.embed.model import Embedder
 from graphmem.model.entry import Batch
@@ -327,13 +327,13 @@ def test_a_past_that_begins_with_the_catalog_of_now_answers_as_if_it_were_read_f
         memory.query("broken")
     repository.commit("now")
     applied: list[int] = []
-    take = Intake.take
+    take = ChangeApplier.take
 
-    def counted(self: Intake, batch: Batch) -> None:
+    def counted(self: ChangeApplier, batch: Batch) -> None:
         applied.append(len(batch.entries))
         take(self, batch)
 
-    monkeypatch.setattr(Intake, "take", counted)
+    monkeypatch.setattr(ChangeApplier, "take", counted)
     with past(repository, "HEAD~1") as memory:
         found = answers(memory)
         assert {found.code for found in memory.validate().findings} <= {"stale_schema"}

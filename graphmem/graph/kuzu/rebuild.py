@@ -102,8 +102,8 @@ def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str,
     model = model_of(scope)
     counts = catalog.reports(numbers) if model.model_fields.get("helped") else {}
     reported = [counts.get(number, (0, 0))[:2] for number in numbers]
-    standings = catalog.standings(numbers) if scope == "lesson" else {}
-    rows = [whole(orjson.loads(line), standings.get(number)) for number, line in zip(numbers, lines, strict=True)]
+    lesson_states = catalog.lesson_states(numbers) if scope == "lesson" else {}
+    rows = [whole(orjson.loads(line), lesson_states.get(number)) for number, line in zip(numbers, lines, strict=True)]
     return table(node_columns(scope, rows, shown, reported), columns(model))
 
 

@@ -12,7 +12,7 @@ from graphmem.model.field import as_set, format_time, parse_time
 from graphmem.model.insight import confidence_of
 from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.names import composed
-from graphmem.rules.lesson_state import Standing
+from graphmem.rules.lesson_state import LessonState
 
 CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
 
@@ -24,7 +24,7 @@ def defaults(model: type[Frozen]) -> Mapping[str, object]:
     return {alias: default for alias, default in found if default or isinstance(default, int)}
 
 
-def whole(row: Row, standing: Standing | None = None) -> Row:
+def whole(row: Row, standing: LessonState | None = None) -> Row:
     """Return the row of a record with what its node has beside: the name of a fact, how a lesson stands."""
     match row["kind"]:
         case "run":

@@ -37,7 +37,9 @@ def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
         return
     shown, line = row
     counts = catalog.reports([number]).get(number, (0, 0))[:2]
-    found = node_columns(scope, [whole(orjson.loads(line), catalog.standings([number]).get(number))], [shown], [counts])
+    found = node_columns(
+        scope, [whole(orjson.loads(line), catalog.lesson_states([number]).get(number))], [shown], [counts]
+    )
     put_node(connection, scope, typed(found, columns(model_of(scope))))
 
 

@@ -20,7 +20,7 @@ from graphmem.graph.kuzu.schema import define, schema_version
 from graphmem.graph.kuzu.sync import apply_changes
 from graphmem.graph.worker import error_fields, read_request, redirect_stdout, send
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.process.collector import uncollected
+from graphmem.process.collector import collector_paused
 from graphmem.process.lock import locked
 
 MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
@@ -97,7 +97,7 @@ def rebuild(mirror: KuzuMirror) -> tuple[int, int]:
     try:
         with (
             opened(fresh, read_only=False, needed_bytes=needed_bytes, engine=mirror.engine) as connection,
-            uncollected(),
+            collector_paused(),
         ):
             define(connection, mirror.catalog.vocabulary)
             counts = fill(connection, mirror.catalog)

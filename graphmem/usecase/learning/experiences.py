@@ -26,11 +26,11 @@ def as_allowed(store: Store, made: Experience) -> tuple[Experience, list[Entry]]
     """
     there = list(store.catalog.of_kind(Experience).values())
     if len(there) < FEW_EXPERIENCES and made.confidence != "low":
-        store.say_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
+        store.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
         made = made.replaced({"confidence": "low"})
     gone = [one for one in over_bound([*there, made]) if one.key_ref != made.key_ref]
     for one in gone:
-        store.say_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
+        store.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
     return made, [archived(store, one) for one in gone]
 
 

@@ -21,7 +21,7 @@ from graphmem.model.field import format_time, parse_time
 from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
-from graphmem.rules.lesson_state import Standing, injected, is_eligible
+from graphmem.rules.lesson_state import LessonState, injected, is_eligible
 from graphmem.runtime import Store
 from graphmem.usecase.records.events import put_fact
 from graphmem.usecase.records.validation import build, identified
@@ -97,14 +97,14 @@ def record_run(store: Store, run: str, at: datetime, seen: list[str], puts: list
     """Write a run with the lessons that it saw, and new lessons with it; return what that did, and what moved."""
     catalog = store.catalog
     numbers = catalog.numbers("lesson")
-    before = catalog.standings(numbers)
+    before = catalog.lesson_states(numbers)
     fact = build("run", {"run": run, "at": at, "seen": seen}, store.now())
     put = put_fact(catalog, fact, store.ledger.symmetric)
     if put.action != "unchanged":
         store.ledger.commit([*puts, put.entry])
     elif puts:
         store.ledger.commit(puts)
-    after = catalog.standings(numbers)
+    after = catalog.lesson_states(numbers)
     refs = catalog.refs(numbers)
     moved = [
         Moved(ref=refs[number], before=before[number].frequency, after=now.frequency, faded=now.is_faded)
@@ -114,7 +114,7 @@ def record_run(store: Store, run: str, at: datetime, seen: list[str], puts: list
     return put.action, sorted(moved, key=lambda found: found.ref)
 
 
-def has_moved(before: Standing | None, after: Standing) -> bool:
+def has_moved(before: LessonState | None, after: LessonState) -> bool:
     """Tell whether a run changed what a lesson counts for."""
     return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
 
@@ -195,7 +195,7 @@ def triggered(found: Finding, lessons: Mapping[int, Lesson], cosines: Mapping[in
 def likenesses(store: Store, found: list[Finding], lessons: Mapping[int, Lesson]) -> dict[int, dict[int, float]]:
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
     if store.embedder is None:
-        store.say_once("no embedding model is at hand: findings are compared by their keywords only")
+        store.notify_once("no embedding model is at hand: findings are compared by their keywords only")
     if store.vectors is None or not found or not lessons:
         return {}
     told = store.vectors.encode_documents([one.text for one in found])

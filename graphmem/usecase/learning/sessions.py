@@ -38,7 +38,7 @@ def board_of(store: Store, session: str | None) -> Blackboard:
         refuse_no_slug("session", session)
     board, wrong = session_board.read(session_board.path_of(store.layout.state, session))
     if wrong:
-        store.say_once(wrong)
+        store.notify_once(wrong)
     return board
 
 
@@ -107,7 +107,7 @@ def start(store: Store, session: str | None, *, conversation: str | None, task: 
     """Begin a session anew; one under way that did anything is ended first. The preferences of the user stay."""
     under_way = board_of(store, session)
     if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
-        store.say_once(f"ended {end(store, session).ref}")
+        store.notify_once(f"ended {end(store, session).ref}")
 
     def begun(before: Blackboard, now: datetime) -> dict[str, Any]:
         made = {"description": task, "started_at": now} if task else None
@@ -222,5 +222,5 @@ def end(store: Store, session: str | None) -> Changed:
             else:
                 session_board.remove(path)
         except OSError as error:  # the record is written: the session has ended
-            store.say_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
+            store.notify_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
         return Changed(ref=made.ref, action="created", record=made)

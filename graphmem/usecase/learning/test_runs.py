@@ -37,7 +37,7 @@ def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[byte
     key, now = key_of(store, command, folder=folder, session=session, name=name), store.now()
     if status != 0:
         return failed(store, key, now, status, match(store, log))
-    if key not in read(store.layout.runs, now, store.say_once):
+    if key not in read(store.layout.runs, now, store.notify_once):
         return Ran(status=status)
     return passed(store, key, now, task)
 
@@ -45,7 +45,7 @@ def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[byte
 def episodes_of(store: Store, now: datetime) -> AbstractContextManager[Episodes]:
     """Return a block that is alone with what failed lately, and writes what it changes."""
     return changing(
-        store.layout.runs, store.local / "runs.lock", store.settings.store.lock_timeout, now, store.say_once
+        store.layout.runs, store.local / "runs.lock", store.settings.store.lock_timeout, now, store.notify_once
     )
 
 
@@ -62,7 +62,7 @@ def failed(store: Store, key: str, now: datetime, status: int, log: MatchedLog) 
                 episodes[key] = Episode(id=before.id, at=now, shown={**before.shown, **shown}, unknown=kept)
     except (OSError, Locked) as error:  # what is known is shown all the same
         why = error.strerror if isinstance(error, OSError) else error.message
-        store.say_once(f"{store.layout.runs} is not written, so a pass does not credit these fixes: {why}")
+        store.notify_once(f"{store.layout.runs} is not written, so a pass does not credit these fixes: {why}")
     again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
 

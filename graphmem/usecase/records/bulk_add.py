@@ -17,12 +17,12 @@ from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode, read_input, refuse_long
-from graphmem.process.collector import uncollected
+from graphmem.process.collector import collector_paused
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.runtime import Store
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
-from graphmem.usecase.records.bulk_rows import Given, Intake, add_record, guarded, key_of
+from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
 from graphmem.usecase.records.events import put_fact, task_key
 from graphmem.usecase.records.relations import known_relation, refuse_ends
 from graphmem.usecase.records.validation import changed, holder_of, identified, keyed
@@ -47,9 +47,9 @@ def bulk_add(
     given_lines = read_input(lines, sys.maxsize if skip_invalid else MOST_BAD_ROWS)
     if dedup:
         embed_input(store, given_lines)
-    with store.writing(), uncollected():
+    with store.writing(), collector_paused():
         scopes = frozenset(store.catalog.scopes())
-        intake = Intake(store, name, store.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid)
+        intake = BulkAdd(store, name, store.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid)
         rows = read_lines(intake, given_lines)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
@@ -77,7 +77,7 @@ def bulk_add(
     )
 
 
-def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
+def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
     """Return the rows of the input that are whole and of a kind that there is."""
     rows: list[Given] = []
     now = format_time(intake.store.now())
@@ -108,11 +108,11 @@ def read_lines(intake: Intake, lines: Iterable[bytes]) -> list[Given]:
         if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
             raise bad_input(intake)
         if place % REPORT_EVERY == 0:
-            intake.store.progress("reading", place, 0)
+            intake.store.shared.progress("reading", place, 0)
     return rows
 
 
-def complete(intake: Intake, row: Row) -> None:
+def complete(intake: BulkAdd, row: Row) -> None:
     """Give a row with its time the other defaults that a file would have: a name made from its text, an id."""
     kind = row.get("kind")
     if kind == "feedback":
@@ -131,7 +131,7 @@ def complete(intake: Intake, row: Row) -> None:
         complete_names(intake, kind, row)
 
 
-def complete_names(intake: Intake, kind: str, row: Row) -> None:
+def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
     """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
     catalog, name, key = intake.store.catalog, row.get("name"), row.get("key")
     if name is None:
@@ -145,7 +145,7 @@ def complete_names(intake: Intake, kind: str, row: Row) -> None:
         row["key"] = catalog.key_of_name(kind, name) or name
 
 
-def is_running_number(intake: Intake, row: Row) -> bool:
+def is_running_number(intake: BulkAdd, row: Row) -> bool:
     """Tell whether a name is a number of an older file, such as m-001: two branches would give the same one."""
     name = row.get("name")
     is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
@@ -158,7 +158,7 @@ def named_from(kind: str) -> str:
     return model.named_from if model is not None and issubclass(model, Record) else ""
 
 
-def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
+def settle_tasks(intake: BulkAdd, rows: Sequence[Given]) -> None:
     """Name what tasks belong to and need by key; one that is refused is taken back, and so is what needs it."""
     refused = -1
     while refused < len(intake.findings):
@@ -168,7 +168,7 @@ def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
                 guarded(intake, given, settle_task)
 
 
-def settle_task(intake: Intake, given: Given) -> None:
+def settle_task(intake: BulkAdd, given: Given) -> None:
     """Name the campaign and the parents of a task by key; each has to be there or in the input."""
     assert isinstance(given.record, Task)
     task: Record = given.record
@@ -188,7 +188,7 @@ def settle_task(intake: Intake, given: Given) -> None:
         intake.put(task)
 
 
-def settle_references(intake: Intake, given: Given) -> None:
+def settle_references(intake: BulkAdd, given: Given) -> None:
     """Name what a record refers to by key."""
     assert isinstance(given.record, Record)
     if (record := intake.records.get(given.record.key_ref)) is None:
@@ -203,7 +203,7 @@ def settle_references(intake: Intake, given: Given) -> None:
         intake.put(settled)
 
 
-def refuse_cycles(intake: Intake) -> None:
+def refuse_cycles(intake: BulkAdd) -> None:
     """Raise ``Refused`` where tasks of the input wait for each other, or for tasks that wait for them."""
     given = {key: record for key, record in intake.records.items() if isinstance(record, Task)}
     if not given:
@@ -214,7 +214,7 @@ def refuse_cycles(intake: Intake) -> None:
     refuse_cycle({key: task.depends for key, task in tasks.items()})
 
 
-def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
+def add_edges(intake: BulkAdd, rows: Sequence[Given]) -> None:
     """Take in edges: their ends by key, in order where they are symmetric."""
     made: list[tuple[Given, Entry]] = []
     for given in rows:
@@ -234,7 +234,7 @@ def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
             intake.puts[fresh.id] = fresh
 
 
-def settle_edge(intake: Intake, given: Given) -> Entry:
+def settle_edge(intake: BulkAdd, given: Given) -> Entry:
     """Return an edge of the input as a row of the ledger."""
     row, handles = given.row, intake.handles
     kind, source, target = row["type"], row["from"], row["to"]
@@ -258,7 +258,7 @@ def settle_edge(intake: Intake, given: Given) -> Entry:
     return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
 
 
-def end_of(intake: Intake, ref: str) -> str:
+def end_of(intake: BulkAdd, ref: str) -> str:
     """Return the reference by key of an end of an edge."""
     key = key_of(intake, ref)
     if key is None:
@@ -267,7 +267,7 @@ def end_of(intake: Intake, ref: str) -> str:
     return key
 
 
-def change_edge(intake: Intake, given: Given, number: int) -> None:
+def change_edge(intake: BulkAdd, given: Given, number: int) -> None:
     """Change an edge that is there: given values replace, sources are united."""
     existing = intake.store.catalog.relation(number)
     assert existing is not None
@@ -279,7 +279,7 @@ def change_edge(intake: Intake, given: Given, number: int) -> None:
         intake.put(after)
 
 
-def add_fact(intake: Intake, given: Given) -> None:
+def add_fact(intake: BulkAdd, given: Given) -> None:
     """Take in a report, a run or an event, with what it is about by key."""
     fact = given.record
     if isinstance(fact, Feedback):
@@ -296,7 +296,7 @@ def add_fact(intake: Intake, given: Given) -> None:
         intake.puts[made.entry.id] = made.entry
 
 
-def bad_input(intake: Intake) -> BadInput:
+def bad_input(intake: BulkAdd) -> BadInput:
     """Return the error that names every bad line, up to a hundred and then a count."""
     found = sorted(intake.findings, key=lambda finding: finding.line or 0)
     shown = "\n".join(str(finding) for finding in found[:MAX_FINDINGS])
@@ -308,12 +308,12 @@ def bad_input(intake: Intake) -> BadInput:
     )
 
 
-def keep_rejects(intake: Intake) -> None:
+def keep_rejects(intake: BulkAdd) -> None:
     """Write the lines that were left aside where they can be looked at, and say so."""
     if intake.rejects:
         state = intake.store.layout.state
         with safe_files.folder(state, make=True):
             safe_files.write(state / "rejects.ndjson", b"\n".join([*intake.rejects, b""]))
-        intake.store.say_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
+        intake.store.notify_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
         for finding in intake.findings[:MAX_FINDINGS]:
-            intake.store.say_once(str(finding))
+            intake.store.notify_once(str(finding))

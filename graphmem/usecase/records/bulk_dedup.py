@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from graphmem.catalog.keys import repeat_keys, signature_of
 from graphmem.ledger.codec import checked
-from graphmem.model import MODELS, Memory
+from graphmem.model import MODELS, MemoryRecord
 from graphmem.model.field import format_time
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode
 from graphmem.runtime import Store
-from graphmem.usecase.records.bulk_rows import Given, Intake, add_record, guarded
+from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded
 from graphmem.usecase.records.change import NEVER
-from graphmem.usecase.records.duplicates import MOST_ALIKE, judge, merged, variant_edge, variants_of
+from graphmem.usecase.records.duplicates import MOST_ALIKE, classify, merged, variant_edge, variants_of
 from graphmem.usecase.records.validation import changed
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ class Pool:
     """The memories of a kind that a new one may repeat: those of the store and those of the input so far."""
 
     vectors: "Matrix | None"  # unit rows: of the store's records, then of the input's; None without a model
-    records: dict[int, Memory] = field(default_factory=dict)
+    records: dict[int, MemoryRecord] = field(default_factory=dict)
     signatures: dict[int, list[int]] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)  # place in ``vectors`` by record
     numbers: dict[int, int] = field(default_factory=dict)  # record by place
 
-    def add(self, number: int, record: Memory, place: int | None) -> None:
+    def add(self, number: int, record: MemoryRecord, place: int | None) -> None:
         """Let later rows repeat this one."""
         self.records[number] = record
         for key in repeat_keys(record):
@@ -44,7 +44,7 @@ class Pool:
         if place is not None:
             self.places[number], self.numbers[place] = place, number
 
-    def repeats(self, record: Memory) -> list[int]:
+    def repeats(self, record: MemoryRecord) -> list[int]:
         """Return records that share a signature with this one, those with the same text first, up to a bound."""
         keys = sorted(repeat_keys(record), key=lambda key: key != signature_of(record))
         found = dict.fromkeys(number for key in keys for number in islice(self.signatures.get(key, ()), MOST_ALIKE))
@@ -60,12 +60,12 @@ class Pool:
         return found | {number: float(self.vectors[self.places[number]] @ vector) for number in more}
 
 
-def add_without_repeats(intake: Intake, rows: Sequence[Given]) -> None:
+def add_without_repeats(intake: BulkAdd, rows: Sequence[Given]) -> None:
     """Take in records in key order, each compared with the store and with those before it."""
-    memories = [(given, given.record) for given in rows if isinstance(given.record, Memory)]
+    memories = [(given, given.record) for given in rows if isinstance(given.record, MemoryRecord)]
     memories.sort(key=lambda pair: row_id(pair[1].key_ref))
     for given in rows:
-        if not isinstance(given.record, Memory):
+        if not isinstance(given.record, MemoryRecord):
             guarded(intake, given, add_record)
     bound = intake.store.settings.retrieval.variant_similarity
     for kind in sorted({record.kind for _, record in memories}):
@@ -86,9 +86,9 @@ def embed_input(store: Store, lines: Iterable[bytes]) -> None:
         with contextlib.suppress(BadLine):
             row = decode(line.strip(b"\r\n\xef\xbb\xbf"))
             model = MODELS.get(str(row.get("kind")))
-            if model is not None and issubclass(model, Memory):
+            if model is not None and issubclass(model, MemoryRecord):
                 made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
-                texts.append(made.search_text if isinstance(made, Memory) else "")
+                texts.append(made.search_text if isinstance(made, MemoryRecord) else "")
     store.embed_ahead(texts, seconds=None)
 
 
@@ -107,7 +107,7 @@ def pool_of(store: Store, kind: str, texts: Sequence[str]) -> Pool:
     places = {number: place for place, number in enumerate(known)}
     for number in numbers:
         record = store.catalog.stored(number)
-        assert isinstance(record, Memory)
+        assert isinstance(record, MemoryRecord)
         pool.add(number, record, places.get(number))
     return pool
 
@@ -135,10 +135,10 @@ def neighbours(vectors: "Matrix | None", count: int, bound: float) -> Iterator[t
             yield place, list(zip(near.tolist(), cosines[near].tolist(), strict=True))
 
 
-def add_unless_repeated(intake: Intake, given: Given, pool: Pool, place: int | None, near: Near) -> None:
+def add_unless_repeated(intake: BulkAdd, given: Given, pool: Pool, place: int | None, near: Near) -> None:
     """Take in a memory, merged into the one that it repeats, or linked to those that it resembles."""
     made = given.record
-    assert isinstance(made, Memory)
+    assert isinstance(made, MemoryRecord)
     number = row_id(made.key_ref)
     if intake.store.catalog.has(number):
         add_record(intake, given)
@@ -146,7 +146,7 @@ def add_unless_repeated(intake: Intake, given: Given, pool: Pool, place: int | N
     same = pool.repeats(made)
     cosines = pool.cosines(place, near, same)
     repeats = [pool.records[found] for found in same]
-    likeness = judge(intake.store, made, cosines, repeats, lambda found: pool.records[found])
+    likeness = classify(intake.store, made, cosines, repeats, lambda found: pool.records[found])
     if likeness.same is None:
         add_record(intake, given, likeness, variants_of(made, likeness, pool.records))
         if number in intake.puts:

@@ -17,7 +17,7 @@ from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
 from graphmem.runtime import Store
 from graphmem.shell import command
-from graphmem.usecase.records.duplicates import NOVEL, Likeness, with_alternates
+from graphmem.usecase.records.duplicates import NOVEL, DuplicateMatch, with_alternates
 from graphmem.usecase.records.validation import changed, known_type, refuse_taken, united
 
 
@@ -35,7 +35,7 @@ class Given(NamedTuple):
 
 
 @dataclass(slots=True)
-class Intake:
+class BulkAdd:
     """A bulk addition on its way: what is wrong with the input, and what will be written."""
 
     store: Store
@@ -82,7 +82,7 @@ class Intake:
             self.counts["updated" if number in self.there else "created"] -= 1
 
     def count(
-        self, action: Action, record: Record, likeness: Likeness = NOVEL, variants: Sequence[Variant] = ()
+        self, action: Action, record: Record, likeness: DuplicateMatch = NOVEL, variants: Sequence[Variant] = ()
     ) -> None:
         """Count what became of a row, and keep it for the long answer."""
         self.counts[action] += 1
@@ -104,7 +104,7 @@ class Intake:
         return True
 
 
-def guarded(intake: Intake, given: Given, add: Any) -> None:
+def guarded(intake: BulkAdd, given: Given, add: Any) -> None:
     """Do one row, and note it as bad where it is refused."""
     try:
         add(intake, given)
@@ -112,7 +112,9 @@ def guarded(intake: Intake, given: Given, add: Any) -> None:
         intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
 
 
-def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variants: Sequence[Variant] = ()) -> None:
+def add_record(
+    intake: BulkAdd, given: Given, likeness: DuplicateMatch = NOVEL, variants: Sequence[Variant] = ()
+) -> None:
     """Take in a record: a new one, or what it changes of the one that has its key."""
     record = given.record
     assert isinstance(record, Record)
@@ -150,7 +152,7 @@ def add_record(intake: Intake, given: Given, likeness: Likeness = NOVEL, variant
     intake.count(action, record, likeness, variants)
 
 
-def key_of(intake: Intake, ref: str) -> str | None:
+def key_of(intake: BulkAdd, ref: str) -> str | None:
     """Return the reference by key of a record of the input or of the store."""
     ref = composed(ref)
     if ref in intake.handles:

@@ -10,7 +10,7 @@ from graphmem.catalog.records import shown_as
 from graphmem.contract.records import Action, Changed
 from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
-from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, Memory, Record, Task
+from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, MemoryRecord, Record, Task
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
 from graphmem.runtime import Store
@@ -19,7 +19,7 @@ from graphmem.usecase.learning.experiences import as_allowed, refuse_chance
 from graphmem.usecase.records.citations import pinned
 from graphmem.usecase.records.duplicates import (
     NOVEL,
-    Likeness,
+    DuplicateMatch,
     aside_fields,
     find_alike,
     merged,
@@ -75,7 +75,7 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
         number = row_id(made.key_ref)
         if catalog.has(number):
             return add_again(store, number, made, given, dry_run=dry_run)
-        likeness = find_alike(store, made) if dedup and isinstance(made, Memory) else NOVEL
+        likeness = find_alike(store, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
         if likeness.same is not None:
             return merge(store, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
         holder = catalog.lookup(made.scope, made.name)
@@ -137,13 +137,13 @@ def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *
 
 def prepare(store: Store, kind: str, given: Mapping[str, Any]) -> None:
     """Work out what a new memory is compared by before the lock is taken; what is wrong with it is said later."""
-    if not issubclass(MODELS[kind], Memory):
+    if not issubclass(MODELS[kind], MemoryRecord):
         return
     with contextlib.suppress(GraphmemError):
         store.sync()
         store.add_clues()
         made = build(kind, {"name": "unnamed", **given}, NEVER)
-        store.embed_ahead([made.search_text] if isinstance(made, Memory) else ())
+        store.embed_ahead([made.search_text] if isinstance(made, MemoryRecord) else ())
 
 
 def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"cites": pinned(store, cites)}
 
 
-def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> Changed:
+def create(store: Store, made: Record, likeness: DuplicateMatch, *, dry_run: bool) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
     symmetric = store.ledger.symmetric
     made, going = as_allowed(store, made) if isinstance(made, Experience) else (made, [])
@@ -168,7 +168,9 @@ def create(store: Store, made: Record, likeness: Likeness, *, dry_run: bool) -> 
     return Changed(ref=made.ref, action="created", similarity=likeness.similarity, variants=variants, record=made)
 
 
-def merge(store: Store, likeness: Likeness, made: Record, *, is_named: bool, replace: bool, dry_run: bool) -> Changed:
+def merge(
+    store: Store, likeness: DuplicateMatch, made: Record, *, is_named: bool, replace: bool, dry_run: bool
+) -> Changed:
     """Merge a new record into the one it repeats; no text is lost."""
     assert likeness.same is not None
     refuse_other_holder(store.catalog, likeness.same, made)
@@ -272,7 +274,7 @@ def restore(store: Store, ref: str) -> Changed:
     """Bring an archived record back, also a lesson that faded away."""
     with store.writing() as catalog:
         number = store.resolve(ref)
-        standing = catalog.standings([number]).get(number)
+        standing = catalog.lesson_states([number]).get(number)
         is_faded = standing is not None and standing.is_faded
         if not catalog.stored(number).is_archived and not is_faded:
             return put(store, number, {}, "unchanged")

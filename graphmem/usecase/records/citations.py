@@ -27,7 +27,7 @@ from graphmem.contract.citations import Cited, Freshness
 from graphmem.contract.records import StaleRecord, StaleRecords
 from graphmem.errors import BadInput, NotFound, Unavailable
 from graphmem.git import commands
-from graphmem.model import Memory, Record
+from graphmem.model import MemoryRecord, Record
 from graphmem.model.cite import Cite, digest
 from graphmem.runtime import Store
 
@@ -154,7 +154,7 @@ def right_form(root: Path, text: str) -> str:
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-class Tree:
+class CiteChecker:
     """The working tree that cites are compared with for one answer; unless it is to be thorough, within bounds."""
 
     def __init__(self, store: Store, *, is_thorough: bool = False) -> None:
@@ -169,7 +169,7 @@ class Tree:
 
     def cites_of(self, *records: Record) -> list[Cited]:
         """Return how the code that records cite is now; of several texts of one place, those that are still there."""
-        cites = [enumerate(record.cites) for record in records if isinstance(record, Memory)]
+        cites = [enumerate(record.cites) for record in records if isinstance(record, MemoryRecord)]
         found = [self.compared(text, place < CITES_A_RECORD) for texts in cites for place, text in texts]
         fresh = {(one.path, one.symbol) for one in found if one.state == "fresh"}
         return [one for one in found if one.state == "fresh" or (one.path, one.symbol) not in fresh]
@@ -290,7 +290,7 @@ def freshness(cites: Iterable[Cited]) -> float:
 def stale(store: Store) -> StaleRecords:
     """Return the live records whose cited code is not as it was and where it was, by name."""
     with store.reading() as catalog:
-        tree = Tree(store, is_thorough=True)
+        tree = CiteChecker(store, is_thorough=True)
         records = sorted(catalog.records(catalog.with_field("cites")).values(), key=lambda record: record.ref)
         cites = {record.ref: tree.cites_of(record) for record in records}
         results = [

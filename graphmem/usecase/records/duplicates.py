@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from graphmem.contract.records import Variant
-from graphmem.model import Memory, Pattern, Record, Relation
+from graphmem.model import MemoryRecord, Pattern, Record, Relation
 from graphmem.model.field import TEXT_BYTES
 from graphmem.model.record import Alternate, limits
 from graphmem.names import collapsed, row_id
@@ -22,7 +22,7 @@ MOST_VARIANTS = 3  # variants linked to a new record
 
 
 @dataclass(frozen=True)
-class Likeness:
+class DuplicateMatch:
     """What a new record resembles: the record it is, if any, and those that are similar and others."""
 
     same: int | None = None
@@ -31,7 +31,7 @@ class Likeness:
     variants: tuple[tuple[int, float], ...] = ()
 
 
-NOVEL = Likeness()
+NOVEL = DuplicateMatch()
 
 
 def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
@@ -41,22 +41,22 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
     return Relation.model_validate({**row, "similarity": similarity})
 
 
-def find_alike(store: Store, made: Memory) -> Likeness:
+def find_alike(store: Store, made: MemoryRecord) -> DuplicateMatch:
     """Look for the record that a new one repeats, and for those that are only similar."""
     store.add_clues()
     repeats = store.catalog.repeating(made, MOST_ALIKE)
     if store.vectors is None or store.embedder is None:
-        return judge(store, made, {}, repeats, store.catalog.stored)
+        return classify(store, made, {}, repeats, store.catalog.stored)
     store.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
     vector = store.vectors.vector_of(made.search_text)
     bound = store.settings.retrieval.variant_similarity
     similar = {n: cosine for n, cosine in store.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
     similar |= {n: float(row @ vector) for n, row in store.vectors.of({row_id(one.key_ref) for one in repeats})}
-    return judge(store, made, similar, repeats, store.catalog.stored)
+    return classify(store, made, similar, repeats, store.catalog.stored)
 
 
-def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Sequence[Memory],
-          record_of: Callable[[int], Record]) -> Likeness:  # fmt: skip
+def classify(store: Store, made: MemoryRecord, cosines: Mapping[int, float], repeats: Sequence[MemoryRecord],
+          record_of: Callable[[int], Record]) -> DuplicateMatch:  # fmt: skip
     """
     Decide what a new record is.
 
@@ -72,32 +72,32 @@ def judge(store: Store, made: Memory, cosines: Mapping[int, float], repeats: Seq
         if clipped[number] < settings.merge_similarity:
             break
         other = record_of(number)
-        if isinstance(other, Memory) and is_same(made, other):
-            return Likeness(number, clipped[number], "similarity")
+        if isinstance(other, MemoryRecord) and is_same(made, other):
+            return DuplicateMatch(number, clipped[number], "similarity")
     same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
     if same:
-        return Likeness(same[0], clipped.get(same[0]), "signature")
+        return DuplicateMatch(same[0], clipped.get(same[0]), "signature")
     signed = {row_id(other.key_ref) for other in repeats}
     close = ((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)
     variants = tuple(
         islice((pair for pair in close if pair[0] in signed or is_akin(made, record_of(pair[0]))), MOST_VARIANTS)
     )
-    return Likeness(None, variants[0][1] if variants else None, variants=variants)
+    return DuplicateMatch(None, variants[0][1] if variants else None, variants=variants)
 
 
-def is_same(made: Memory, other: Memory) -> bool:
+def is_same(made: MemoryRecord, other: MemoryRecord) -> bool:
     """Tell whether two similar memories say the same; patterns also have to advise the same."""
     if not same_memory(made.subject, other.subject):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
 
 
-def is_akin(made: Memory, other: Record) -> bool:
+def is_akin(made: MemoryRecord, other: Record) -> bool:
     """Tell whether a similar memory is about the same thing, so that a person would call the two variants."""
-    return isinstance(other, Memory) and are_variants(made.subject, other.subject)
+    return isinstance(other, MemoryRecord) and are_variants(made.subject, other.subject)
 
 
-def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) -> list[Variant]:
+def variants_of(made: Record, likeness: DuplicateMatch, others: Mapping[int, Record]) -> list[Variant]:
     """Return what a new record is a variant of, each with what tells them apart."""
     return [
         Variant(ref=others[number].ref, similarity=similarity, differs=differences(made, others[number]))
@@ -107,7 +107,7 @@ def variants_of(made: Record, likeness: Likeness, others: Mapping[int, Record]) 
 
 def differences(made: Record, other: Record) -> list[str]:
     """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
-    assert isinstance(made, Memory) and isinstance(other, Memory)
+    assert isinstance(made, MemoryRecord) and isinstance(other, MemoryRecord)
     found = differing(made.subject, other.subject)
     if isinstance(made, Pattern) and isinstance(other, Pattern):
         found |= differing(made.insight, other.insight)

@@ -9,7 +9,7 @@ from graphmem.contract.findings import Finding
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.codec import finding
 from graphmem.ledger.row import entry
-from graphmem.model import Fact, Feedback, Memory
+from graphmem.model import Fact, Feedback, MemoryRecord
 from graphmem.names import row_id, row_key
 from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
@@ -32,7 +32,9 @@ def reported(store: Store, made: Feedback, action: str) -> Reported:
     number = store.resolve(made.ref)
     record = store.catalog.records([number])[number]
     counts = (
-        (record.helped, record.failed) if isinstance(record, Memory) else store.catalog.reports([number])[number][:2]
+        (record.helped, record.failed)
+        if isinstance(record, MemoryRecord)
+        else store.catalog.reports([number])[number][:2]
     )
     return Reported.model_validate(
         {

@@ -9,7 +9,7 @@ from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANC
 from graphmem.contract.records import Pruned, PrunedRecord
 from graphmem.errors import Usage
 from graphmem.ledger.row import entry
-from graphmem.model import Experience, Memory
+from graphmem.model import Experience, MemoryRecord
 from graphmem.model.field import parse_time
 from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
@@ -54,7 +54,7 @@ def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance:
 class Weighed(NamedTuple):
     """A memory with what it is worth."""
 
-    record: Memory
+    record: MemoryRecord
     importance: float
     age_days: float  # since it was changed or helped last
     accesses: int  # on this machine
@@ -68,7 +68,7 @@ def weighed(store: Store, kind: str) -> list[Weighed]:
     counted = accesses(store.layout.usage, [record.key_ref for record in records.values()])
     found = []
     for number, record in records.items():
-        assert isinstance(record, Memory)
+        assert isinstance(record, MemoryRecord)
         helped_last = reports.get(number, (0, 0, None))[2]
         last = max(record.updated_at, parse_time(helped_last)) if helped_last else record.updated_at
         value = getattr(record, "cost", None) or getattr(record, "saved", None)

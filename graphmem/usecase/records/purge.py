@@ -24,7 +24,7 @@ from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
 from graphmem.machine import failed_runs, session_board
-from graphmem.model import Campaign, Decision, Memory, Purge, Record, Task
+from graphmem.model import Campaign, Decision, MemoryRecord, Purge, Record, Task
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
@@ -42,7 +42,7 @@ SHORTEST = 8  # characters of a text that tells a record
 
 
 @dataclass
-class Doomed:
+class PurgePlan:
     """The records that a purge destroys, and what it takes for nothing to name them any more."""
 
     catalog: Catalog
@@ -112,25 +112,25 @@ def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool,
     if history_script is not None and os.path.lexists(history_script):
         raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
     with store.writing() as catalog:
-        doomed = gather(store, refs, archived=archived)
-        script = script_for(store, doomed) if history_script is not None else b""
-        digests = orphaned_vectors(catalog, doomed)
-        records = sorted(catalog.refs(doomed.records).values())
-        changes = sorted(catalog.refs(doomed.changes).values())
+        plan = gather(store, refs, archived=archived)
+        script = script_for(store, plan) if history_script is not None else b""
+        digests = orphaned_vectors(catalog, plan)
+        records = sorted(catalog.refs(plan.records).values())
+        changes = sorted(catalog.refs(plan.changes).values())
         if yes and records:
-            destroy(store, doomed, digests)
+            destroy(store, plan, digests)
         if history_script is not None:
             safe_files.write(history_script.absolute(), script)
         program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
-        rows = {file: len(numbers) for file, numbers in sorted(doomed.rows.items())}
+        rows = {file: len(numbers) for file, numbers in sorted(plan.rows.items())}
         return Purged(done=yes, records=records, rows=rows, changed=changes, vectors=len(digests),
                       history=[program] if records or history_script else [])  # fmt: skip
 
 
-def script_for(store: Store, doomed: Doomed) -> bytes:
+def script_for(store: Store, plan: PurgePlan) -> bytes:
     """Return the program that removes from git's history what was purged so far, and what is about to be."""
     purges = {salt: dict(hashes) for salt, hashes in store.catalog.purges().by_salt.items()}
-    for made in purge_rows(store, doomed.removed_rows()) if doomed.records else ():
+    for made in purge_rows(store, plan.removed_rows()) if plan.records else ():
         purges.setdefault(made.salt, {})[made.hash] = format_time(made.at)
     if not purges:
         raise Usage("nothing was purged yet", hint="graphmem purge REF --history-script FILE")
@@ -141,16 +141,16 @@ def script_for(store: Store, doomed: Doomed) -> bytes:
     return f"#!/usr/bin/env python3\n{program}".encode()
 
 
-def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
+def destroy(store: Store, plan: PurgePlan, digests: Collection[bytes]) -> None:
     """
     Remove the rows, and their bytes from every file of the store.
 
     Undo notes are put aside first: a purge that is cut off later leaves none that brings a row back, and one that is
     refused leaves them as they were.
     """
-    puts = [renewed(store, number, values) for number, values in doomed.changes.items()]
-    puts += [entry(made, ()) for made in purge_rows(store, doomed.removed_rows())]
-    removes = {file: sorted(numbers) for file, numbers in doomed.rows.items()}
+    puts = [renewed(store, number, values) for number, values in plan.changes.items()]
+    puts += [entry(made, ()) for made in purge_rows(store, plan.removed_rows())]
+    removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
     layout = store.layout
     with contextlib.suppress(FileNotFoundError):
         safe_files.replace(layout.undo, layout.undo_aside)
@@ -160,16 +160,16 @@ def destroy(store: Store, doomed: Doomed, digests: Collection[bytes]) -> None:
         with contextlib.suppress(OSError):
             safe_files.replace(layout.undo_aside, layout.undo)
         raise
-    left = [what for what, forget in traces(store, doomed, digests) if not is_done(forget)]
+    left = [what for what, forget in traces(store, plan, digests) if not is_done(forget)]
     if left:  # the rows are gone: that is no failure of the purge
-        store.say_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
+        store.notify_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
                        " is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
 
 
-def traces(store: Store, doomed: Doomed, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
+def traces(store: Store, plan: PurgePlan, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield where purged records left traces outside of the data files, each with what clears it."""
     yield "undo notes", lambda: safe_files.remove_folder(store.layout.undo_aside)
-    yield "state/", lambda: forget_on_this_machine(store, doomed)
+    yield "state/", lambda: forget_on_this_machine(store, plan)
     yield "the graph", store.graph.forget
     yield "past states", lambda: safe_files.remove_folder(store.local / safe_files.PAST)
     with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
@@ -203,100 +203,98 @@ def purge_rows(store: Store, rows: Collection[Row]) -> list[Purge]:
     ]
 
 
-def forget_on_this_machine(store: Store, doomed: Doomed) -> None:
+def forget_on_this_machine(store: Store, plan: PurgePlan) -> None:
     """Remove what ``state/`` holds of purged records: counters, failing runs, rejected lines, sessions, undo notes."""
     state = store.layout.state
     safe_files.remove_folder(store.layout.state_aside)
-    usage.forget(store.layout.usage, [record.key_ref for record in doomed.records.values()])
+    usage.forget(store.layout.usage, [record.key_ref for record in plan.records.values()])
     with failed_runs.changing(store.layout.runs, store.local / "runs.lock", store.ledger.lock_timeout_s, store.now(),
-                       store.say_once) as episodes:  # fmt: skip
+                       store.notify_once) as episodes:  # fmt: skip
         for key, episode in list(episodes.items()):
             shown: dict[str, list[str]] = {}
             for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
-                kept = shown.setdefault(GONE if doomed.is_called(ref) else ref, [])
-                kept += [other for other in others if not doomed.is_called(other)]
-            unknown = [text for text in episode.unknown if not doomed.is_told(text)]
+                kept = shown.setdefault(GONE if plan.is_called(ref) else ref, [])
+                kept += [other for other in others if not plan.is_called(other)]
+            unknown = [text for text in episode.unknown if not plan.is_told(text)]
             episodes[key] = episode.model_copy(update={"shown": shown, "unknown": unknown})
     rejects = state / "rejects.ndjson"
     if safe_files.is_file(rejects):
         lines = safe_files.read(rejects).splitlines(keepends=True)
-        safe_files.write(
-            rejects, b"".join(line for line in lines if not doomed.is_told(line.decode("utf-8", "replace")))
-        )
+        safe_files.write(rejects, b"".join(line for line in lines if not plan.is_told(line.decode("utf-8", "replace"))))
     for path in (state / "session.json", *safe_files.files(state / "sessions")):
-        forget_in_session(path, doomed)
+        forget_in_session(path, plan)
 
 
-def forget_in_session(path: Path, doomed: Doomed) -> None:
+def forget_in_session(path: Path, plan: PurgePlan) -> None:
     """Take purged records out of what is current in a session."""
     board, _ = session_board.read(path)
-    used = [ref for ref in board.session.used if not doomed.is_called(ref)]
-    is_task = board.task is not None and doomed.is_called(f"task/{(board.task.id or '').removeprefix('task/')}")
+    used = [ref for ref in board.session.used if not plan.is_called(ref)]
+    is_task = board.task is not None and plan.is_called(f"task/{(board.task.id or '').removeprefix('task/')}")
     if is_task or len(used) < len(board.session.used):
         session = board.session.model_copy(update={"used": tuple(used)})
         changes = {"session": session, "task": None if is_task else board.task}
         session_board.write(path, board.model_copy(update=changes))
 
 
-def gather(store: Store, refs: Collection[str], *, archived: bool) -> Doomed:
+def gather(store: Store, refs: Collection[str], *, archived: bool) -> PurgePlan:
     """Return what goes with some records, and what has to be changed in others."""
     catalog = store.catalog
     numbers = {store.resolve(ref) for ref in refs}
     if archived:
         numbers |= {*catalog.archived()}
     records = {number: catalog.stored(number) for number in numbers}
-    campaigns = Doomed(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
+    campaigns = PurgePlan(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
     if campaigns.records:
         tasks = catalog.of_kind(Task, is_live=False)
         records |= {number: task for number, task in tasks.items() if campaigns.is_named(task.campaign)}
-    doomed = Doomed(catalog, records)
-    doomed.remove(catalog.rows_of(records))
-    doomed.remove(loose_edges(doomed))
-    doomed.remove(events(doomed))
-    doomed.changes = dict(namers(doomed))
-    return doomed
+    plan = PurgePlan(catalog, records)
+    plan.remove(catalog.rows_of(records))
+    plan.remove(loose_edges(plan))
+    plan.remove(events(plan))
+    plan.changes = dict(namers(plan))
+    return plan
 
 
-def loose_edges(doomed: Doomed) -> Iterator[tuple[int, str]]:
+def loose_edges(plan: PurgePlan) -> Iterator[tuple[int, str]]:
     """Yield the rows of edges that name a doomed record and do not stand for a live edge of their own."""
-    for number, file, source, target, src, dst in doomed.catalog.edge_rows_by_reference():
-        if src in doomed.records or dst in doomed.records or doomed.is_named(source) or doomed.is_named(target):
+    for number, file, source, target, src, dst in plan.catalog.edge_rows_by_reference():
+        if src in plan.records or dst in plan.records or plan.is_named(source) or plan.is_named(target):
             yield number, file
 
 
-def events(doomed: Doomed) -> Iterator[tuple[int, str]]:
+def events(plan: PurgePlan) -> Iterator[tuple[int, str]]:
     """Yield the rows of events that happened to a doomed record, and of reports for a doomed task."""
-    for number, file, row in doomed.catalog.fact_rows_naming(("subject", "task")):
+    for number, file, row in plan.catalog.fact_rows_naming(("subject", "task")):
         named = row.get("subject") if row["kind"] == "event" else row.get("task")
-        if isinstance(named, str) and (doomed.is_named(named) or doomed.is_named(f"task/{named}")):
+        if isinstance(named, str) and (plan.is_named(named) or plan.is_named(f"task/{named}")):
             yield number, file
 
 
-def namers(doomed: Doomed) -> Iterator[tuple[int, dict[str, Any]]]:
+def namers(plan: PurgePlan) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that name a doomed one, each with the values it has without that."""
-    for number, record in doomed.catalog.which_may_name(("superseded_by", "aliases", "alternates")):
-        if number not in doomed.records:
-            values = without(record, doomed)
+    for number, record in plan.catalog.which_may_name(("superseded_by", "aliases", "alternates")):
+        if number not in plan.records:
+            values = without(record, plan)
             if values:
                 yield number, values
 
 
-def without(record: Record, doomed: Doomed) -> dict[str, Any]:
+def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
     """Return the values of a record that change when nothing in it names a doomed one."""
     values: dict[str, Any] = {}
-    if doomed.is_named(record.superseded_by):
+    if plan.is_named(record.superseded_by):
         values["superseded_by"] = None
     lists: dict[str, tuple[list[Any], Collection[Any]]] = {
-        "aliases": ([name for name in record.aliases if f"{record.scope}/{name}" not in doomed.handles], record.aliases)
+        "aliases": ([name for name in record.aliases if f"{record.scope}/{name}" not in plan.handles], record.aliases)
     }
-    if isinstance(record, Memory):
-        kept = [found for found in record.alternates if found.text not in doomed.texts]
+    if isinstance(record, MemoryRecord):
+        kept = [found for found in record.alternates if found.text not in plan.texts]
         lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
-    if isinstance(record, Decision) and doomed.is_named(record.task):
+    if isinstance(record, Decision) and plan.is_named(record.task):
         values["task"] = None
     for name in record.references:
         given = getattr(record, name)
-        lists[name] = ([ref for ref in given if not doomed.is_named(full_ref(record, ref))], given)
+        lists[name] = ([ref for ref in given if not plan.is_named(full_ref(record, ref))], given)
     return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
 
 
@@ -316,11 +314,11 @@ def renewed(store: Store, number: int, values: Mapping[str, Any]) -> Entry:
     return entry(changed(store.catalog.stored(number), values, store.now()), store.ledger.symmetric)
 
 
-def orphaned_vectors(catalog: Catalog, doomed: Doomed) -> list[bytes]:
+def orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:
     """Return the hashes of texts that have a vector and, once the doomed are gone, no record."""
-    digests = {digest for record in doomed.records.values() if (digest := text_hash(record))}
+    digests = {digest for record in plan.records.values() if (digest := text_hash(record))}
     found: list[bytes] = []
     for digest in sorted(digests):
-        if has_vector(catalog, digest) and all(number in doomed.records for number in catalog.with_text(digest)):
+        if has_vector(catalog, digest) and all(number in plan.records for number in catalog.with_text(digest)):
             found.append(digest)
     return found

@@ -10,7 +10,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
 from graphmem.ledger.types import declaration
-from graphmem.model import MODELS, Entity, Frozen, Insight, Memory, Record, Task
+from graphmem.model import MODELS, Entity, Frozen, Insight, MemoryRecord, Record, Task
 from graphmem.model.field import as_set
 from graphmem.model.record import row_fields
 from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
@@ -180,7 +180,7 @@ def taken(catalog: Catalog, number: int, name: str, *, may_replace: bool = False
     hint = "give another name"
     if record.is_archived:
         hint += f", or bring that record back with: {command('graphmem', 'restore', ref)}"
-    elif may_replace and isinstance(record, Memory):
+    elif may_replace and isinstance(record, MemoryRecord):
         change = command("graphmem", "edit", ref)
         hint += f", change that record with {change}, or put this text in its place with --replace"
     return Conflict(f"the name {record.scope}/{name} is taken by {ref}{shown}", hint=hint, details={"ref": ref})

@@ -13,7 +13,7 @@ from graphmem.contract.citations import Cited
 from graphmem.contract.context import ContextBlock, ContextEntry, LeftOut
 from graphmem.contract.query import Factors, Found, Hit
 from graphmem.errors import BadInput, Usage
-from graphmem.model import Campaign, Constraint, Entity, Failure, Memory, Pattern, Record
+from graphmem.model import Campaign, Constraint, Entity, Failure, MemoryRecord, Pattern, Record
 from graphmem.model.cite import Cite
 from graphmem.model.experience import ExperienceType
 from graphmem.model.field import format_time
@@ -23,7 +23,7 @@ from graphmem.rules.score import BANDS, TIERS, Complexity, band, tier
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Store
 from graphmem.usecase.campaigns import similar
-from graphmem.usecase.records.citations import Tree
+from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,
     INSIGHTS,
@@ -157,12 +157,12 @@ def about_files(store: Store, files: Collection[str], hits: Mapping[str, Hit]) -
 
 def is_about(record: Record, files: Collection[str]) -> bool:
     """Tell whether a memory names one of these files, in its files or as the path of a cite."""
-    if not isinstance(record, Memory):
+    if not isinstance(record, MemoryRecord):
         return False
     return any(path in files for path in (*record.files, *cited_paths(record)))
 
 
-def cited_paths(record: Memory) -> Iterator[str]:
+def cited_paths(record: MemoryRecord) -> Iterator[str]:
     """Yield the paths of the files that a memory cites."""
     for text in record.cites:
         with contextlib.suppress(ValueError):
@@ -181,7 +181,7 @@ def unasked(record: Record) -> Hit:
 def with_cites(store: Store, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
                ) -> Iterator[ContextEntry]:  # fmt: skip
     """Yield entries with the code that they, and the patterns with them, cite, and how that is now."""
-    tree = Tree(store)
+    tree = CiteChecker(store)
     for entry in entries:
         records = store.catalog.records([store.resolve(ref) for ref in entry.solved_by]).values()
         found = known.get(entry.ref) or tree.cites_of(entry.record)
@@ -213,7 +213,7 @@ def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str]) -> bool:
     if hit.factors.exact or hit.tier in tiers:
         return True
     record = hit.record
-    is_tagged = isinstance(record, Memory) and not tags.isdisjoint(tag.lower() for tag in record.tags)
+    is_tagged = isinstance(record, MemoryRecord) and not tags.isdisjoint(tag.lower() for tag in record.tags)
     return is_tagged and (hit.tier == "exploration" or hit.band != "background")
 
 
@@ -257,7 +257,7 @@ def solved(store: Store, failures: Collection[str]) -> dict[str, list[Pattern]]:
     }
 
 
-def record_of(memory: Memory) -> str:
+def record_of(memory: MemoryRecord) -> str:
     """Return how often a memory helped and failed, where anything is known."""
     reports = memory.helped + memory.failed
     return f", helped {memory.helped} of {reports}" if reports else ""
@@ -266,7 +266,7 @@ def record_of(memory: Memory) -> str:
 def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: list[str], explain: bool) -> ContextEntry:
     """Return a hit as it stands in the block."""
     record = hit.record
-    helped = record_of(record).removeprefix(", ") if isinstance(record, Memory) else ""
+    helped = record_of(record).removeprefix(", ") if isinstance(record, MemoryRecord) else ""
     nearness = [hit.band, f"score {hit.score:.3g}"] if hit.relevance else ["about a file of the task"]
     marks = [*nearness, *([helped] if helped else []), known_since(record)]
     if record.sources:
@@ -337,4 +337,4 @@ def counted(store: Store, refs: Collection[str]) -> None:
     try:
         count(store.layout.usage, keys, format_time(store.now()))
     except (OSError, CatalogError) as error:
-        store.say_once(f"accesses are not counted: {error}")
+        store.notify_once(f"accesses are not counted: {error}")

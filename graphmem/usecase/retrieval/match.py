@@ -16,7 +16,7 @@ from graphmem.rules.dedup import differing
 from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import Error, Reader
 from graphmem.runtime import Store
-from graphmem.usecase.records.citations import Tree
+from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.traversal import solving
@@ -200,7 +200,7 @@ def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
     order = sorted(
         records, key=lambda number: (RANKS.index(told[number].by), told[number].lines[0], records[number].ref)
     )
-    tree = Tree(store)
+    tree = CiteChecker(store)
     return [
         Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
                 similarity=told[n].similarity, differs=differs(told[n], records[n]), solved_by=solutions.get(n, []),

@@ -14,19 +14,19 @@ from graphmem.contract.query import Factors, Found, Hit
 from graphmem.contract.records import Got, Listed, Listing
 from graphmem.contract.relations import Edge
 from graphmem.errors import BadInput, Unavailable, Usage
-from graphmem.model import Constraint, Failure, Memory, Pattern, Record
+from graphmem.model import Constraint, Failure, MemoryRecord, Pattern, Record
 from graphmem.model.field import parse_time
 from graphmem.names import split_ref
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
 from graphmem.rules.merge import FACTS
-from graphmem.rules.relevance import Evidence, Yardstick, handed_out
+from graphmem.rules.relevance import Calibration, Evidence, reassign
 from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_ratio, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Store
-from graphmem.usecase.records.citations import Tree, freshness
+from graphmem.usecase.records.citations import CiteChecker, freshness
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 
 
@@ -46,7 +46,7 @@ def get(store: Store, ref: str) -> Got:
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
         count, last = accesses(store.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
         return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
-                   fixes=fixes(record), cites=Tree(store).cites_of(record))  # fmt: skip
+                   fixes=fixes(record), cites=CiteChecker(store).cites_of(record))  # fmt: skip
 
 
 def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
@@ -99,7 +99,7 @@ def sorted_by(records: list[Record], field: str) -> list[Record]:
 
 
 @dataclass
-class Asked:
+class Request:
     """A query, the scopes it looks among, and the evidence gathered for its candidates."""
 
     text: str
@@ -107,7 +107,7 @@ class Asked:
     scopes: list[str] | None
     vector: Any  # of the gist; None without a model
     found: dict[int, Evidence] = field(default_factory=dict)
-    yardstick: Yardstick = field(default_factory=lambda: Yardstick.of(()))
+    yardstick: Calibration = field(default_factory=lambda: Calibration.of(()))
     reranked: dict[int, float] = field(default_factory=dict)  # the relevances that a reranker has handed out
 
     def of(self, number: int) -> Evidence:
@@ -136,7 +136,7 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
         store.embed_missing(near)
     with store.reading(with_clues=True):
         embedder = store.embedder if store.vectors is not None else None
-        asked = Asked(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
+        asked = Request(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
         gather(store, asked, limit)
         rerank(store, asked)
         gather_graph(store, asked, limit)
@@ -152,7 +152,7 @@ def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int,
     return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})
 
 
-def gather(store: Store, asked: Asked, limit: int) -> None:
+def gather(store: Store, asked: Request, limit: int) -> None:
     """Take the candidates of both indexes, fused by reciprocal rank, and what is exact, with the evidence for each."""
     settings = store.settings.retrieval
     most = max(limit, settings.candidates)
@@ -168,10 +168,10 @@ def gather(store: Store, asked: Asked, limit: int) -> None:
         asked.of(number).lexical = lexical.get(number, 0.0)
     gather_exact(store, asked)
     compare_vectors(store, asked)
-    asked.yardstick = Yardstick.of(asked.found.values(), settings.lexical_weight)
+    asked.yardstick = Calibration.of(asked.found.values(), settings.lexical_weight)
 
 
-def compare_vectors(store: Store, asked: Asked) -> None:
+def compare_vectors(store: Store, asked: Request) -> None:
     """Give the candidates that have none yet their semantic evidence."""
     if store.vectors is not None:
         unknown = [number for number, evidence in asked.found.items() if evidence.semantic == 0.0]
@@ -179,7 +179,7 @@ def compare_vectors(store: Store, asked: Asked) -> None:
             asked.found[number].semantic = min(1.0, max(0.0, float(row @ asked.vector)))
 
 
-def gather_exact(store: Store, asked: Asked) -> None:
+def gather_exact(store: Store, asked: Request) -> None:
     """Mark what the query names, and the failures whose own expression finds it or that tell of the same error."""
     catalog = store.catalog
     text = asked.text.strip()
@@ -204,7 +204,7 @@ def matched(store: Store, text: str) -> set[int]:
     found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
     if matcher.slow:
         refs = ", ".join(sorted(store.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
-        store.say_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
+        store.notify_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
     return found
 
 
@@ -225,7 +225,7 @@ def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
     return {number for error in found for number in catalog.with_errors(error.exact_keys)}
 
 
-def rerank(store: Store, asked: Asked) -> None:
+def rerank(store: Store, asked: Request) -> None:
     """Let the reranker, if there is one, hand out the relevances of the most relevant that are not exact."""
     relevances = {number: asked.relevance(number) for number, evidence in asked.found.items() if not evidence.exact}
     if store.reranker is None or not relevances:
@@ -235,19 +235,19 @@ def rerank(store: Store, asked: Asked) -> None:
     try:
         found = store.reranker.scores(asked.gist, [records[number].search_text for number in most])
     except Unavailable as error:
-        store.say_once(error.message)
+        store.notify_once(error.message)
         return
     scores = dict(zip(most, found, strict=True))
     for number, score in scores.items():
         asked.found[number].reranked = score
-    asked.reranked = handed_out(relevances, scores)
+    asked.reranked = reassign(relevances, scores)
 
 
-def gather_graph(store: Store, asked: Asked, limit: int) -> None:
+def gather_graph(store: Store, asked: Request, limit: int) -> None:
     """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
     hits = {number: asked.relevance(number) for number in asked.found}
     if asked.scopes is not None and "pattern" in asked.scopes and "failure" not in asked.scopes:
-        failures = Asked(asked.text, asked.gist, ["failure"], asked.vector)
+        failures = Request(asked.text, asked.gist, ["failure"], asked.vector)
         gather(store, failures, limit)
         hits |= {number: failures.relevance(number) for number in failures.found}
     best = dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))[:GRAPH_HITS])
@@ -259,7 +259,7 @@ def gather_graph(store: Store, asked: Asked, limit: int) -> None:
 Place = tuple[int, float, str]  # the lower the better: the band of a hit, its negative score, and its reference
 
 
-def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[tuple[Place, Hit]]:
+def rank(store: Store, asked: Request, min_similarity: float | None) -> list[tuple[Place, Hit]]:
     """Return the candidates as hits: by band, then by score."""
     catalog, now = store.catalog, store.now()
     if asked.scopes is not None:
@@ -288,7 +288,7 @@ def rank(store: Store, asked: Asked, min_similarity: float | None) -> list[tuple
 
 def freshest(store: Store, ranked: list[tuple[Place, Hit]], limit: int) -> list[Hit]:
     """Return the first hits; one whose cited code changed gives way inside its band. Only what comes up is compared."""
-    tree, found = Tree(store), list[Hit]()
+    tree, found = CiteChecker(store), list[Hit]()
     heap = [(place, False, hit) for place, hit in ranked]  # sorted, so a heap already
     while heap and len(found) < limit:
         (level, score, ref), is_compared, hit = heappop(heap)
@@ -312,7 +312,7 @@ def factors_of(record: Record, evidence: Evidence, last_helped: str | None, now:
     """Return what a record's score is made of."""
     last = max(record.updated_at, parse_time(last_helped)) if last_helped else record.updated_at
     cost = record.cost if isinstance(record, Failure) else record.saved if isinstance(record, Pattern) else None
-    counts = (record.helped, record.failed) if isinstance(record, Memory) else (0, 0)
+    counts = (record.helped, record.failed) if isinstance(record, MemoryRecord) else (0, 0)
     return Factors(
         semantic=evidence.semantic,
         lexical=evidence.lexical,

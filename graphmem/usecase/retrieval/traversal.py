@@ -7,16 +7,16 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.constants import MAX_HOPS
 from graphmem.contract.relations import Connection, Edge, Related, Solution, Solutions
 from graphmem.errors import Usage
-from graphmem.model import Memory, Record
+from graphmem.model import MemoryRecord, Record
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.process.collector import uncollected
+from graphmem.process.collector import collector_paused
 from graphmem.rules.bidirectional_path import strongest_chain
 from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Store
-from graphmem.usecase.records.citations import Tree
+from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.records.validation import refuse_archived
 
 Direction = Literal["out", "in", "both"]
@@ -26,10 +26,10 @@ AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "bot
 
 
 def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | None, kinds: Collection[str] | None,
-            direction: Direction, min_strength: float, limit: int | None) -> Related:  # fmt: skip
+            direction: Direction, min_strength: float | None, limit: int | None) -> Related:  # fmt: skip
     """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
     refuse_hops(max_hops)
-    with store.reading() as catalog, uncollected():
+    with store.reading() as catalog, collector_paused():
         refuse_unknown_filters(catalog.vocabulary, types, kinds)
         start = store.resolve(ref)
         refuse_archived(catalog, start)
@@ -38,7 +38,7 @@ def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | N
             lambda ids: catalog.edges_at(ids, types, direction),
             catalog.refs,
             max_hops=max_hops,
-            min_strength=min_strength,
+            min_strength=store.settings.retrieval.min_strength if min_strength is None else min_strength,
             max_weight=catalog.max_weight(types) if limit else 2.0,
             limit=limit,
             is_wanted=(lambda ids: catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
@@ -59,7 +59,7 @@ def path(store: Store, source: str, target: str, *, max_hops: int, types: Collec
          direction: Direction) -> Connection:  # fmt: skip
     """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
     refuse_hops(max_hops)
-    with store.reading() as catalog, uncollected():
+    with store.reading() as catalog, collector_paused():
         refuse_unknown_filters(catalog.vocabulary, types, None)
         start, end = store.resolve(source), store.resolve(target)
         for number in (start, end):
@@ -152,7 +152,7 @@ def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
         shown = Explainer(catalog, [*direct, *nearby])
         ranked = ranked_solutions(direct, records, shown)
         ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
-        tree = Tree(store)
+        tree = CiteChecker(store)
         results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
         failure = catalog.records([number])[number]
         return Solutions(failure=failure.ref, fixes=fixes(failure), results=results)
@@ -181,7 +181,7 @@ def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Recor
 
     def strength(step: Step) -> float:
         record = records[step.far]
-        return step.weight * help_ratio(record.helped, record.failed) if isinstance(record, Memory) else 0.0
+        return step.weight * help_ratio(record.helped, record.failed) if isinstance(record, MemoryRecord) else 0.0
 
     found: dict[int, list[Record]] = {}
     for step in sorted(steps, key=lambda step: (-strength(step), records[step.far].ref)):
@@ -194,7 +194,7 @@ def ranked_solutions(ways: Collection[Path], records: Mapping[int, Record], show
     best: dict[int, Solution] = {}
     for way in ways:
         record = records[way.node]
-        assert isinstance(record, Memory)  # a pattern: nothing else solves
+        assert isinstance(record, MemoryRecord)  # a pattern: nothing else solves
         ratio = help_ratio(record.helped, record.failed)
         strength = ratio * way.strength
         if way.node not in best or strength > best[way.node].strength:

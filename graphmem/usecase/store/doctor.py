@@ -25,8 +25,8 @@ def doctor(store: Store, *, fix: bool) -> Doctored:
     found = examine(store).findings
     if fix:
         codes = {finding.code for finding in found}
-        for mend in dict.fromkeys(mend for code, (_, mend) in MENDS.items() if code in codes):
-            mend(store)
+        for fix_finding in dict.fromkeys(fix_finding for code, (_, fix_finding) in FIXES.items() if code in codes):
+            fix_finding(store)
     left = examine(store) if fix else validate.checked(found)
     mended = [finding for finding in found if fix and finding not in left.findings]
     return Doctored(ok=left.ok, findings=left.findings, mended=mended)
@@ -42,9 +42,9 @@ def examine(store: Store) -> Checked:
 
 def told(found: Finding) -> Finding:
     """Return a finding that says what the mend would do, where a program can mend it."""
-    if found.code not in MENDS:
+    if found.code not in FIXES:
         return found
-    return found.model_copy(update={"fix": f"{DOCTOR}, which would {MENDS[found.code][0]}"})
+    return found.model_copy(update={"fix": f"{DOCTOR}, which would {FIXES[found.code][0]}"})
 
 
 def surroundings(store: Store) -> Iterator[Finding]:
@@ -129,7 +129,7 @@ def rebuild_derived(store: Store) -> None:
 
 
 # By code of a finding: what a mend would do, in words, and the mend; in the order in which they are done.
-MENDS: Mapping[str, tuple[str, Callable[[Store], None]]] = {
+FIXES: Mapping[str, tuple[str, Callable[[Store], None]]] = {
     "catalog_damaged": ("make the catalog anew from the files", make_anew),
     "missing_folder": ("make the folder", complete),
     "missing_entry": ("add the lines", complete),

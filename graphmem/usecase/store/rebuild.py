@@ -4,7 +4,7 @@ import time
 
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.contract.store import Rebuilt
-from graphmem.process.collector import uncollected
+from graphmem.process.collector import collector_paused
 from graphmem.runtime import Store
 
 
@@ -12,7 +12,7 @@ def rebuild(store: Store, *, embed: bool) -> Rebuilt:
     """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
     store.refuse_unusable()
     start = time.monotonic()
-    with uncollected():
+    with collector_paused():
         with store.ledger.writing():
             with store.catalog.transaction():
                 store.catalog.clear()

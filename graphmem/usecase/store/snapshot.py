@@ -45,15 +45,12 @@ def open_past(present: Store, at: str) -> Store:
         with safe_files.folder(root) as handle:
             os.utime(handle)
         forget_oldest(root.parent)
-        past = open_store(
-            root, lock_timeout_s=present.ledger.lock_timeout_s, now=present.now, new_id=present.new_id,
-            say=present.say_once, progress=present.progress,
-        )  # fmt: skip
+        past = open_store(root, present.shared)
     except BaseException:
         present.close()
         raise
     past.present = present
-    past.say_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
+    past.notify_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
     return past
 
 

@@ -31,7 +31,7 @@ SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that i
 DOCTOR = "graphmem doctor --fix --yes"  # the command that mends what a program can mend
 
 
-class Suspect(NamedTuple):
+class FindingDraft(NamedTuple):
     """A row that something is wrong with; ``line`` is None where its file cannot be named."""
 
     file: str
@@ -145,7 +145,7 @@ def checked(findings: list[Finding]) -> Checked:
     return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
 
 
-def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
+def placed(store: Store, suspects: Iterable[FindingDraft]) -> list[Finding]:
     """Return suspects with the numbers of their lines, in the order of files and lines; each file is read once."""
     wanted: dict[str, dict[bytes, int | None]] = {}
     suspects = list(suspects)
@@ -170,7 +170,7 @@ def placed(store: Store, suspects: Iterable[Suspect]) -> list[Finding]:
 # --- rows ----------------------------------------------------------------------------------------------------------
 
 
-def dangling(store: Store) -> Iterator[Suspect]:
+def dangling(store: Store) -> Iterator[FindingDraft]:
     """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
     catalog, unread = store.catalog, unreadable(store)
     for _, file, source, kind, target, src, dst, line in catalog.edges_without_effect():
@@ -195,14 +195,14 @@ def dangling(store: Store) -> Iterator[Suspect]:
         if waiting and not missing:
             code, what, fix = "waiting", f"{' and '.join(waiting)} archived", command("graphmem", "restore", waiting[0])
         home = file or usual_file(split_ref(source)[0], None)
-        yield Suspect(home, line if file else None, code, f"{source} {kind} {target}: {what}",
+        yield FindingDraft(home, line if file else None, code, f"{source} {kind} {target}: {what}",
                       expected, fix)  # fmt: skip
     for _, file, ref, line in catalog.reports_without_record():
         if split_ref(ref)[0] in unread:
-            yield Suspect(file, line, "unreadable_end", f"a report on {ref}: it cannot be read, or is missing",
+            yield FindingDraft(file, line, "unreadable_end", f"a report on {ref}: it cannot be read, or is missing",
                           "a record that is there", None)  # fmt: skip
         else:
-            yield Suspect(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+            yield FindingDraft(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
 
 
 def unreadable(store: Store) -> set[str]:
@@ -249,15 +249,15 @@ def dangling_rows(store: Store) -> dict[str, list[int]]:
     return found
 
 
-def doubled_names(store: Store) -> Iterator[Suspect]:
+def doubled_names(store: Store) -> Iterator[FindingDraft]:
     """Yield the records that are not shown by the name they hold, for another one of their scope holds it too."""
     for file, scope, name, shown, line in store.catalog.renamed_apart():
-        yield Suspect(file, line, "doubled_name",
+        yield FindingDraft(file, line, "doubled_name",
                       f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
                       "one record a name", command("graphmem", "rename", f"{scope}/{shown}", "NEW-NAME"))  # fmt: skip
 
 
-def circles(store: Store) -> Iterator[Suspect]:
+def circles(store: Store) -> Iterator[FindingDraft]:
     """Yield the tasks that wait for each other, one for each circle: two branches can make one together."""
     catalog = store.catalog
     needs: dict[str, list[str]] = {}
@@ -267,11 +267,12 @@ def circles(store: Store) -> Iterator[Suspect]:
         needs.setdefault(refs[source], []).append(refs[target])
     for around in cycles(needs) if needs else ():
         file, line = catalog.place_of(catalog.known([around[0]])[around[0]])
-        yield Suspect(file, line, "cycle", f"the plan has a cycle: {' → '.join(around)}", "a plan that can be finished",
-                      "take one of these out of a task's depends", "error")  # fmt: skip
+        yield FindingDraft(file, line, "cycle", f"the plan has a cycle: {' → '.join(around)}",
+                           "a plan that can be finished",
+                           "take one of these out of a task's depends", "error")  # fmt: skip
 
 
-def lost_successors(store: Store) -> Iterator[Suspect]:
+def lost_successors(store: Store) -> Iterator[FindingDraft]:
     """Yield the records that are superseded by one that is missing."""
     catalog, unread = store.catalog, unreadable(store)
     for number, ref in catalog.refs(catalog.with_field("superseded_by", is_live=False)).items():
@@ -279,17 +280,17 @@ def lost_successors(store: Store) -> Iterator[Suspect]:
         successor = orjson.loads(line).get("superseded_by")
         is_named = isinstance(successor, str) and split_ref(successor)[0] not in unread
         if is_named and catalog.lookup(*split_ref(successor)) is None:
-            yield Suspect(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
+            yield FindingDraft(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
                           "a record that is there", command("graphmem", "restore", ref))  # fmt: skip
 
 
-def ahead(store: Store) -> Iterator[Suspect]:
+def ahead(store: Store) -> Iterator[FindingDraft]:
     """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
     bound = store.now() + timedelta(seconds=CLOCK_SKEW_S)
     for file, line in store.catalog.all_lines():
         last = max(times_of(orjson.loads(line)), default=None)
         if last is not None and last > bound:
-            yield Suspect(file, line, "future", f"it is of {format_time(last)}, which is still to come",
+            yield FindingDraft(file, line, "future", f"it is of {format_time(last)}, which is still to come",
                           "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
 
 
