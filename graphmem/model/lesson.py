@@ -45,9 +45,5 @@ class Lesson(MemoryRecord):
         return self
 
     @property
-    def subject(self) -> str:
-        return self.description
-
-    @property
     def search_text(self) -> str:
         return "\n".join([self.description, *([" ".join(self.tags)] if self.tags else [])])

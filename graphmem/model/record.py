@@ -252,7 +252,8 @@ class MemoryRecord(Record):
     @property
     def subject(self) -> str:
         """The text that two memories are compared by: what was observed."""
-        return self.search_text
+        text: str = getattr(self, self.named_from)
+        return text
 
 
 class Triggered(MemoryRecord):
@@ -265,10 +266,6 @@ class Triggered(MemoryRecord):
         """Refuse a trigger without a word in it."""
         self.refuse_blank("trigger", self.trigger)
         return self
-
-    @property
-    def subject(self) -> str:
-        return self.trigger
 
 
 def limits(model: type[Frozen]) -> dict[str, Limit]:

@@ -28,8 +28,7 @@ def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None
             if len(value) > limit.items:
                 raise too_large(record.kind, alias, f"{len(value):,} items", f"{limit.items:,}")
             for item in value:
-                if isinstance(item, str):
-                    refuse_text(record.kind, alias, item, limit)
+                refuse_text(record.kind, alias, item, limit)
 
 
 def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
