@@ -15,15 +15,19 @@ else:
     Shown = ShownPattern = Annotated[SerializeAsAny[Record], SkipValidation]
 
 
-class Answer(BaseModel):
-    """
-    Base of all answers: a value.
-
-    ``notices`` are lines to report beside the answer, such as the bad lines of a file; left out where there are none.
-    """
+class Part(BaseModel):
+    """Base of what answers hold: a value."""
 
     model_config = ConfigDict(
         defer_build=True, frozen=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
     )
+
+
+class Answer(Part):
+    """
+    Base of all answers.
+
+    ``notices`` are lines to report beside the answer, such as the bad lines of a file; left out where there are none.
+    """
 
     notices: list[str] = Field(default=[], exclude_if=lambda notices: not notices)

@@ -1,9 +1,9 @@
 """What operations on campaigns return."""
 
-from graphmem.contract.answer import Answer, Shown
+from graphmem.contract.answer import Answer, Part, Shown
 
 
-class Parts(Answer):
+class Parts(Part):
     """The three parts of the similarity of two campaigns."""
 
     objective: float
@@ -11,7 +11,7 @@ class Parts(Answer):
     size: float
 
 
-class SimilarCampaign(Answer):
+class SimilarCampaign(Part):
     """A finished campaign that resembles the one asked about."""
 
     ref: str

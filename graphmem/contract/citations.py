@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Part
 
 Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
 
 
-class Cited(Answer):
+class Cited(Part):
     """
     Code that a record cites, and whether it is in the working tree as it was.
 
@@ -21,7 +21,7 @@ class Cited(Answer):
     moved_to: str | None = None
 
 
-class Fix(Answer):
+class Fix(Part):
     """
     A fix of a failure: its current one, or one that a merge set aside, with the time when it was given, where known.
 

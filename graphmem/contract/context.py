@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from graphmem.contract.answer import Answer, Shown
+from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.query import Factors, Tier
 
 
-class ContextEntry(Answer):
+class ContextEntry(Part):
     """A record of a context block, with its text there; score and relevance where a query found it."""
 
     section: str
@@ -28,7 +28,7 @@ class ContextEntry(Answer):
     cites: list[Cited] = []
 
 
-class LeftOut(Answer):
+class LeftOut(Part):
     """A record that is not in a context block, and why."""
 
     ref: str

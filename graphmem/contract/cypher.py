@@ -2,7 +2,7 @@
 
 from pydantic import JsonValue
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 
 
 class CypherRows(Answer):
@@ -14,7 +14,7 @@ class CypherRows(Answer):
     truncated: bool
 
 
-class StoredQuery(Answer):
+class StoredQuery(Part):
     """A query of ``queries/`` that anyone may run by its name."""
 
     name: str

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 
 LoopStage = Literal["captured", "injected", "used", "helped"]
 
 
-class StageReached(Answer):
+class StageReached(Part):
     """The failures that came to a stage of the loop."""
 
     stage: LoopStage

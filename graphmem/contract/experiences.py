@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 from graphmem.contract.lessons import OfferedLesson
 from graphmem.contract.records import Listed
 from graphmem.model.experience import Confidence
@@ -16,7 +16,7 @@ class Recalled(Answer):
     lessons: list[OfferedLesson]
 
 
-class Promotion(Answer):
+class Promotion(Part):
     """What several experiences agree on; ``said`` is in whose words."""
 
     ref: str

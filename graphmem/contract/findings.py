@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 
 
-class Finding(Answer):
+class Finding(Part):
     """One thing that a check found, and where."""
 
     file: str

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 
 
-class FieldChange(Answer):
+class FieldChange(Part):
     """A field of a row before and after; ``null`` where it was not there."""
 
     field: str
@@ -18,7 +18,7 @@ class FieldChange(Answer):
 Became = Literal["created", "changed", "renamed", "archived", "superseded", "restored", "removed"]
 
 
-class RowChange(Answer):
+class RowChange(Part):
     """
     What became of one row; ``row`` is the row after it, or the one that was removed.
 
@@ -42,7 +42,7 @@ class Difference(Answer):
     skipped: int
 
 
-class Revision(Answer):
+class Revision(Part):
     """A commit that changed a record, and how; without a commit it is not committed yet."""
 
     commit: str | None

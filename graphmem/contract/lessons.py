@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 from graphmem.contract.records import Listed
 from graphmem.model.experience import Confidence, Outcome
 
 
-class SeenLesson(Answer):
+class SeenLesson(Part):
     """A lesson that a run saw: by which rule, in which finding; ``overlap`` is of keywords, ``similarity`` a cosine."""
 
     ref: str
@@ -17,7 +17,7 @@ class SeenLesson(Answer):
     similarity: float | None = None
 
 
-class Moved(Answer):
+class Moved(Part):
     """A lesson whose frequency a run changed; ``faded`` when it counts as archived now."""
 
     ref: str
@@ -44,7 +44,7 @@ class Injected(Answer):
     lessons: list[Listed]
 
 
-class OfferedLesson(Answer):
+class OfferedLesson(Part):
     """A lesson of an experience."""
 
     text: str

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer, Shown
+from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.records import Listed
 
 
-class Matched(Answer):
+class Matched(Part):
     """
     A known failure that a log tells of, and by what it was found.
 

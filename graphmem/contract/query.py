@@ -2,14 +2,14 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer, Shown
+from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
 
 Tier = Literal["critical", "productive", "exploration", "background"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
 
 
-class Factors(Answer):
+class Factors(Part):
     """What a score is made of; ``reranked`` is what the reranker gave, if there is one and it looked at the record."""
 
     semantic: float
@@ -23,7 +23,7 @@ class Factors(Answer):
     freshness: float = 1.0
 
 
-class Hit(Answer):
+class Hit(Part):
     """A record that a query found; results are in the order of ``band``, then ``score``."""
 
     ref: str

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer, Shown
+from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.relations import Edge
 from graphmem.model.record import Alternate
@@ -10,7 +10,7 @@ from graphmem.model.record import Alternate
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
 
 
-class Variant(Answer):
+class Variant(Part):
     """A record that is similar to a new one and yet another; ``differs`` names what tells them apart, where it can."""
 
     ref: str
@@ -36,7 +36,7 @@ class Changed(Answer):
     record: Shown
 
 
-class Update(Answer):
+class Update(Part):
     """A record that ``add --ndjson`` changed, and which of its fields."""
 
     ref: str
@@ -67,7 +67,7 @@ class Got(Answer):
     cites: list[Cited] = []
 
 
-class StaleRecord(Answer):
+class StaleRecord(Part):
     """A record of which not all cited code is as it was; ``cites`` are all of them."""
 
     ref: str
@@ -82,7 +82,7 @@ class StaleRecords(Answer):
     checked: int
 
 
-class Listed(Answer):
+class Listed(Part):
     """A record in a list."""
 
     ref: str
@@ -96,7 +96,7 @@ class Listing(Answer):
     total: int
 
 
-class PrunedRecord(Answer):
+class PrunedRecord(Part):
     """A record that goes, and why."""
 
     ref: str
@@ -112,7 +112,7 @@ class Pruned(Answer):
     records: list[PrunedRecord]
 
 
-class Write(Answer):
+class Write(Part):
     """A write of this clone: how many rows it added, changed and removed, and the first of them."""
 
     at: str

@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from graphmem.contract.answer import Answer, Shown, ShownPattern
+from graphmem.contract.answer import Answer, Part, Shown, ShownPattern
 from graphmem.contract.citations import Cited, Fix
 
 
-class Edge(Answer):
+class Edge(Part):
     """An edge by the current references of its ends; ``direction`` says how a path walks it."""
 
     source: str = Field(alias="from")
@@ -26,7 +26,7 @@ class Linked(Answer):
     action: Literal["created", "updated", "unchanged", "removed"]
 
 
-class Reached(Answer):
+class Reached(Part):
     """A record that ``related`` reached, with the strongest path to it."""
 
     ref: str
@@ -56,7 +56,7 @@ class Connection(Answer):
     exhaustive: bool = True
 
 
-class Solution(Answer):
+class Solution(Part):
     """A pattern that solves a failure, or one near it; ``path`` leads from the failure to the pattern."""
 
     ref: str

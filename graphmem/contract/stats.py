@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 from graphmem.contract.query import Tier
 from graphmem.model.experience import Complexity, ExperienceType
 
 
-class Connectivity(Answer):
+class Connectivity(Part):
     """
     How well the memory hangs together; what happened, runs and events, is left out.
 
@@ -23,7 +23,7 @@ class Connectivity(Answer):
     unsolved: list[str]
 
 
-class Capacity(Answer):
+class Capacity(Part):
     """How many records of a kind there are, how many may stay, and how many ``prune`` would archive now."""
 
     kind: Literal["failure", "pattern", "experience"]
@@ -32,14 +32,14 @@ class Capacity(Answer):
     prunable: int
 
 
-class ImportanceBand(Answer):
+class ImportanceBand(Part):
     """How many memories have an importance from ``low`` up to where the next band begins."""
 
     low: float
     number: int
 
 
-class Worth(Answer):
+class Worth(Part):
     """What the failures and patterns are worth; a ratio is a share of them."""
 
     memories: int
@@ -49,7 +49,7 @@ class Worth(Answer):
     importances: list[ImportanceBand]
 
 
-class Coverage(Answer):
+class Coverage(Part):
     """How many failures a pattern solves, how many have only a fix of their own, and how many neither."""
 
     solved: int
@@ -57,7 +57,7 @@ class Coverage(Answer):
     unsolved: int
 
 
-class Week(Answer):
+class Week(Part):
     """The reports of a week, named by its Monday."""
 
     week: str
@@ -65,7 +65,7 @@ class Week(Answer):
     failed: int
 
 
-class Estimated(Answer):
+class Estimated(Part):
     """How many experiences were estimated like this and turned out like that."""
 
     estimated: Complexity
@@ -73,7 +73,7 @@ class Estimated(Answer):
     number: int
 
 
-class Accuracy(Answer):
+class Accuracy(Part):
     """How the complexity of a type of task is estimated; ``mean_difference`` is actual minus estimated, in steps."""
 
     task_type: ExperienceType

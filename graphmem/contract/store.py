@@ -2,11 +2,11 @@
 
 from pydantic import JsonValue
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Part
 from graphmem.contract.findings import Finding
 
 
-class ExportedFile(Answer):
+class ExportedFile(Part):
     """One file of an export."""
 
     rows: int

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Part
 from tests.benchmark.quality import Quality
 from tests.benchmark.simulation import Simulated
 from tests.benchmark.speed import Timing
 
 
-class Scoreboard(Answer):
+class Scoreboard(Part):
     """Everything that one run measured; what was not asked for is empty."""
 
     date: str

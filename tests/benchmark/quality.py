@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphmem.api import Memory
 from graphmem.constants import MODEL_COMMAND, RRF_K
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Part
 from graphmem.errors import Unavailable
 from tests.benchmark.data import plant, read
 from tests.benchmark.peers import Encode, Peer, Search, peer
@@ -30,7 +30,7 @@ PEER_DEPTH = 1_000  # places that a peer is asked for, since it finds also what 
 Scores = NDArray[np.float32]
 
 
-class Measures(Answer):
+class Measures(Part):
     """How well one system did on a task: means over its queries."""
 
     ndcg_10: float
@@ -39,7 +39,7 @@ class Measures(Answer):
     mrr: float
 
 
-class TaskQuality(Answer):
+class TaskQuality(Part):
     """One task: every system in the same run; ``ratio`` is graphmem's nDCG@10 over the better of BM25 and the model."""
 
     set: str
@@ -58,7 +58,7 @@ class TaskQuality(Answer):
         return {"graphmem": self.graphmem, "BM25": self.bm25, "model": self.model, "RRF": self.rrf, **self.peers}
 
 
-class Quality(Answer):
+class Quality(Part):
     """All tasks, and the means of what is to be compared."""
 
     tasks: list[TaskQuality]

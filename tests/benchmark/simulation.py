@@ -19,7 +19,7 @@ import orjson
 from graphmem.api import Memory
 from graphmem.catalog.usage import count
 from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS, MODEL_COMMAND
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Part
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
 from graphmem.model.field import format_time
@@ -73,7 +73,7 @@ VARIANTS = (
 )
 
 
-class Simulated(Answer):
+class Simulated(Part):
     """
     What one way to keep the memory did on one set.
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from graphmem.api import Memory
 from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, MIN_STRENGTH
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Part
 from graphmem.graph.kuzu.engine import Connection, open_database
 from graphmem.ndjson import encode
 from graphmem.runtime import Progress
@@ -52,7 +52,7 @@ Rows = list[dict[str, str]]
 Figure = tuple[str, float, float, float | None]  # what, graphmem's CPU seconds, those of the raw engines, of a floor
 
 
-class Timing(Answer):
+class Timing(Part):
     """One figure at one size, CPU seconds; ``ratio`` is graphmem's over that of the raw engines."""
 
     size: int

@@ -123,7 +123,7 @@ def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypa
     write(data(clone, "relations/causes"), *edges)
     found = []
     for held in (MANY * 2, 100):
-        monkeypatch.setattr("graphmem.sync.ROWS_HELD", held)
+        monkeypatch.setattr("graphmem.ledger.data_file.ROWS_HELD", held)
         with open_memory(clone) as memory:
             memory.rebuild(embed=False)
             connection = memory.store.catalog.connection
