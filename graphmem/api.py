@@ -258,7 +258,7 @@ class Sessions(Noun):
 
     def start(self, name: str | None = None, *, conversation: str | None = None,
               task: str | None = None) -> SessionContext:  # fmt: skip
-        """Begin a session anew; the preferences of the user stay."""
+        """Begin a new session; the preferences of the user stay."""
         return sessions.start(self.store, name, conversation=conversation, task=task)
 
     def work_on(self, description: str | None = None, name: str | None = None, *, id: str | None = None,  # noqa: A002
@@ -357,7 +357,7 @@ class Types(Noun):
 
     def add_relation(self, name: str, *, sources: Collection[str], targets: Collection[str], weight: float = 1.0,
                      symmetric: bool = False, description: str = "") -> RelationType:  # fmt: skip
-        """Declare a relation type and between what it may stand."""
+        """Declare a relation type, and the kinds that it may connect."""
         made = vocabulary.type_add(self.store, vocabulary.new_type(
             RelationType, type=name, sources=tuple(sources), targets=tuple(targets), weight=weight, symmetric=symmetric,
             description=description,
@@ -411,9 +411,10 @@ class Memory:
             return client if at is None else open_past(client, at)
 
         self.runtime = Runtime(opened)
-        if is_fresh and git_setup.unregistered(self.store.layout):
-            self.store.notify_once(
-                "git does not know yet how to merge this memory's files; run once here: graphmem init"
+        store = self.store  # opened now, so that what is wrong with it is raised here
+        if is_fresh and git_setup.unregistered(store.layout):
+            store.notify_once(
+                "git does not know yet how to merge this memory's files; run once in this clone: graphmem init"
             )
         self.failures = Failures(self.runtime)
         self.patterns = Patterns(self.runtime)

@@ -69,7 +69,7 @@ def find_clone(layout: Layout) -> Clone:
             clone.notices = tuple(mark(layout, known, clone.index))
     except (OSError, Unavailable) as error:
         what = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-        reason = f"{layout.local} is no folder that can be written, or the id of this clone cannot be kept ({what})"
+        reason = f"{layout.local} is not a folder that can be written, or the id of this clone cannot be kept ({what})"
         return elsewhere(clone, Unavailable(reason, hint="reading goes on"))
     return clone
 

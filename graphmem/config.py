@@ -296,7 +296,7 @@ def read_toml(path: Path, data: bytes) -> dict[str, Any]:
     except RecursionError:
         raise BadInput(f"{path} is nested too deep", hint=hint) from None
     except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
-        raise BadInput(f"{path} is no TOML: {str(error)[:200]}", hint=hint) from None
+        raise BadInput(f"{path} is not TOML: {str(error)[:200]}", hint=hint) from None
     refuse_unknown(found, str(path))
     return found
 
@@ -311,7 +311,9 @@ def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
             continue
         known = list(sections()[section].model_fields)
         if not isinstance(keys, Mapping):
-            raise BadInput(f"{section!r} in {where} is no section", hint=f"write it as [{section}] with its keys below")
+            raise BadInput(
+                f"{section!r} in {where} is not a section", hint=f"write it as [{section}] with its keys below"
+            )
         for key in keys:
             if key not in known:
                 raise unknown(f"{section}.{key}", [f"{section}.{name}" for name in known], where)

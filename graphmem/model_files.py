@@ -56,7 +56,7 @@ def hashes(folder: Path, seen: Seen) -> dict[str, str]:
     try:
         for path in files(folder):
             if len(found) == MOST_FILES:
-                raise BadInput(f"{str(folder)!r} has more than {MOST_FILES:,} files: it is no model")
+                raise BadInput(f"{str(folder)!r} has more than {MOST_FILES:,} files: it is not a model")
             found[str(path.relative_to(folder))] = digest(path, seen)
     except OSError as error:
         raise BadInput(f"{str(error.filename)!r} cannot be read: {error.strerror}") from None

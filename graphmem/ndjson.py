@@ -154,7 +154,7 @@ def check_slowly(line: bytes) -> None:
             if key in seen:
                 at = column_of(line, json.dumps(key, ensure_ascii=False).encode(), nth=2)
                 raise BadLine(
-                    f"key {key!r} stands twice in one object", "each key once", column=at, code="repeated_key"
+                    f"key {key!r} appears twice in one object", "each key once", column=at, code="repeated_key"
                 )
             seen[key] = value
         return seen
@@ -200,7 +200,7 @@ def explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
         line.decode()
     except UnicodeDecodeError as bad:
         at = len(line[: bad.start].decode(errors="replace")) + 1
-        return BadLine(f"byte 0x{line[bad.start]:02x} is no UTF-8", "UTF-8 text", column=at, code="bad_utf8")
+        return BadLine(f"byte 0x{line[bad.start]:02x} is not UTF-8", "UTF-8 text", column=at, code="bad_utf8")
     if "surrogate" in str(error):
         return BadLine("a lone surrogate", "a whole character", column=error.colno, code="bad_utf8")
     if nesting(line) > NESTING:

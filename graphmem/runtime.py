@@ -287,7 +287,7 @@ class Store:
         """Hold the store alone while the block decides and commits."""
         self.refuse_unusable()
         if self.present is not None:
-            raise Refused("the past is not written", hint="leave out the commit or date, and write the memory of now")
+            raise Refused("a past state (`--at`) cannot be written", hint="run the command without the commit or date")
         if self.settings.format > FORMAT:
             raise Refused(
                 f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",
@@ -301,7 +301,7 @@ class Store:
             raise self.clone.refusal
         with self.ledger.writing():
             if self.local != self.layout.local:  # where the lock is that writers share
-                raise Unavailable(f"{self.layout.local} is no folder that can be written", hint="reading goes on")
+                raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
             yield self.catalog
         for text in self.ledger.notices:
             self.notify_once(text)
@@ -418,7 +418,7 @@ class Store:
             and scope not in self.catalog.vocabulary.scopes
             and (near := did_you_mean(scope, self.catalog.vocabulary.scopes))
         ):
-            return f"{scope!r} is no kind or type; {near}"
+            return f"{scope!r} is not a kind or type; {near}"
         return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
 
 

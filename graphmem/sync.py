@@ -500,7 +500,7 @@ class SyncedLedger:
             is_conflict = any(found.code == "conflict_marker" for found in findings)
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
-                hint="graphmem resolve" if is_conflict else f"mend line {first.line} of {place}, or take it out",
+                hint="graphmem resolve" if is_conflict else f"correct line {first.line} of {place}, or take it out",
                 details={"findings": [found.model_dump() for found in findings]},
             )
 

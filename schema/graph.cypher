@@ -24,6 +24,7 @@ CREATE NODE TABLE IF NOT EXISTS `Failure` (
   `cost` DOUBLE,
   `flaky` BOOLEAN,
   `updated_at` TIMESTAMP,
+  `last_helped` TIMESTAMP,
   PRIMARY KEY (`key`)
 );
 
@@ -50,6 +51,7 @@ CREATE NODE TABLE IF NOT EXISTS `Pattern` (
   `saved` DOUBLE,
   `framework` STRING,
   `updated_at` TIMESTAMP,
+  `last_helped` TIMESTAMP,
   PRIMARY KEY (`key`)
 );
 
@@ -82,6 +84,7 @@ CREATE NODE TABLE IF NOT EXISTS `Lesson` (
   `last_seen_run` STRING,
   `restored_at` TIMESTAMP,
   `updated_at` TIMESTAMP,
+  `last_helped` TIMESTAMP,
   PRIMARY KEY (`key`)
 );
 
@@ -206,6 +209,7 @@ CREATE NODE TABLE IF NOT EXISTS `Task` (
   `updated_at` TIMESTAMP,
   `seq` STRING,
   `slug` STRING,
+  `unmet` STRING[],
   PRIMARY KEY (`key`)
 );
 

@@ -29,7 +29,10 @@ def queries_page() -> str:
     lines = [
         "# Stored queries",
         "",
-        "Every query that graphmem runs is a file here: one statement, named by its path without the suffix.",
+        "The Cypher of graphmem: one statement a file, named by its path without the suffix.",
+        "graphmem's own commands are answered from the catalog; these queries keep the graph up to date, count it, "
+        "and give the graph's answers to the same questions.",
+        "`tests/contract/test_graph_engine.py` compares those with the answers of the commands on random stores.",
         "Its header has a sentence, whether it writes, each parameter and column with its type, "
         "and what it looks at beyond the neighbourhood of a record.",
         "`{label}`, `{from}`, `{to}` and `{relation}` are filled with checked names of the vocabulary only.",

@@ -11,7 +11,10 @@ import pytest
 from graphmem import Memory
 from tests.sample import open_memory
 
-HEAVY = ("kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "tokenizers")
+HEAVY = (
+    "kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "tokenizers",
+    "graphmem.graph.kuzu",
+)  # fmt: skip
 
 
 def loaded(code: str, folder: Path) -> set[str]:
@@ -49,7 +52,7 @@ def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) 
         ("feedback boom --helped", set()),
         ("export", set()),
         ("supersede boom bong", set()),
-        ("purge boom --yes", set()),
+        ("purge boom --yes", {"graphmem.graph.kuzu"}),
         ("undo", set()),
         ("add failure --trigger again --no-dedup", set()),
         ("solutions boom", set()),
@@ -62,14 +65,26 @@ def test_a_command_that_needs_no_vector_loads_no_model(line: str, allowed: set[s
     assert loaded(command(line), tmp_path) <= allowed
 
 
-def test_the_first_query_of_a_fresh_clone_builds_no_graph(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        "query boom", "related boom", "path boom bong", "solutions boom", "similar plan", "stats", "list", "get boom",
+        "context plan", "match log.txt", "campaign ready plan", "add failure --trigger again --no-dedup", "validate",
+    ],
+)  # fmt: skip
+def test_in_a_fresh_clone_no_command_but_cypher_builds_the_graph(line: str, tmp_path: Path) -> None:
     """A test that prepares the store in its own process would not see it: the first reading is what costs."""
     with open_memory(tmp_path) as memory:
         prepare(memory)
+        memory.relations.link("failure/boom", "causes", "failure/bong")
+        memory.campaigns.create("a plan", name="plan")
+        memory.campaigns.add_tasks("plan", [{"seq": 1, "slug": "s", "objective": "o"}])
+    (tmp_path / "log.txt").write_text("boom\n")
     for name in ("local", "state"):
         shutil.rmtree(tmp_path / ".graphmem" / name)
-    assert loaded(command("query boom"), tmp_path) <= {"numpy", "tokenizers"}
-    assert not (tmp_path / ".graphmem/local/graph.kuzu").exists()
+    mirror = set() if line == "validate" else {"graphmem.graph.kuzu"}  # which looks whether there is a graph to compare
+    assert loaded(command(line), tmp_path) & {"kuzu", "pyarrow", *mirror} == set()
+    assert not list((tmp_path / ".graphmem/local").glob("graph*"))
 
 
 def prepare(memory: Memory) -> None:

@@ -17,7 +17,6 @@ from graphmem.catalog.files import FileReads
 from graphmem.catalog.records import RecordReads
 from graphmem.catalog.relations import RelationReads
 from graphmem.errors import Unavailable
-from graphmem.names import edge_key, row_id
 
 CHECKPOINT_S = 10.0  # seconds to wait for readers of an older state, until the log of the catalog can be cut
 # What holds rows, and what follows from them.
@@ -128,17 +127,3 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
             " ORDER BY type IS NOT NULL, type, source, target"
         )
         return self.connection.execute(sql, (seq,)).fetchall()
-
-    # --- for mirrors --------------------------------------------------------------------------------------------
-
-    def live_row(self, number: int) -> tuple[str, bytes] | None:
-        """Return the shown name and the line of a live record."""
-        sql = "SELECT shown, line FROM record WHERE id = ? AND is_live"
-        row = self.connection.execute(sql, (number,)).fetchone()
-        return (row[0], row[1]) if row else None
-
-    def begins_at(self, source: str, kind: str, target: str) -> bool:
-        """Tell whether the row of a live symmetric edge has ``source`` as its first end."""
-        number = row_id(edge_key(source, kind, target, symmetric=True))
-        sql = "SELECT 1 FROM relation WHERE is_live AND src = ? AND edge = ?"
-        return self.connection.execute(sql, (row_id(source), number)).fetchone() is not None

@@ -95,7 +95,7 @@ def remove(path: Path) -> None:
 def is_damage(error: Exception) -> bool:
     """Tell whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # of Python's module, about a text that is no UTF-8
+    if code is None:  # of Python's module, about a text that is not UTF-8
         return isinstance(error, sqlite3.Error) and "decode" in str(error)
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 

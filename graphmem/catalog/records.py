@@ -87,6 +87,22 @@ class RecordReads(NameReads, FactReads):
         for number, key, shown, line, crc in self.connection.execute(sql, (scope,)):
             yield number, key, shown, sound(number, line, crc)
 
+    def live_row(self, number: int) -> tuple[str, bytes] | None:
+        """Return the shown name and the line of a live record."""
+        sql = "SELECT shown, line FROM record WHERE id = ? AND is_live"
+        row = self.connection.execute(sql, (number,)).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def settled_tasks(self, refs: Collection[str]) -> set[str]:
+        """Return those references that mean a live task, or an archived one that is complete."""
+        numbers, found = self.known(refs), set[int]()
+        for part in chunks(numbers.values()):
+            sql = f"SELECT id, is_live, line FROM record WHERE id IN ({marks(part)})"
+            for number, is_live, line in self.connection.execute(sql, part):
+                if is_live or orjson.loads(line).get("status") == "complete":
+                    found.add(number)
+        return {ref for ref, number in numbers.items() if number in found}
+
     def holding(self, texts: Collection[str]) -> list[int]:
         """Return the live records in whose rows one of these texts stands, wherever; every row is looked at."""
         wanted = [orjson.dumps(text)[1:-1] for text in texts]

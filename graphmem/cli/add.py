@@ -90,7 +90,7 @@ def failure(
     file: Files = None,
     cite: Cites = None,
     missing_ok: MissingOk = False,
-    flaky: Annotated[bool | None, typer.Option("--flaky", help="It comes and goes.")] = None,
+    flaky: Annotated[bool | None, typer.Option("--flaky", help="The failure is flaky: it comes and goes.")] = None,
     no_dedup: NoDedup = False,
     dry_run: DryRun = False,
     replace: Replace = False,
@@ -117,7 +117,9 @@ def pattern(
     saved: Annotated[
         float | None, typer.Option("--saved", metavar="K", help="What it saves, in thousands of tokens.")
     ] = None,
-    framework: Annotated[str | None, typer.Option("--framework", metavar="NAME", help="What it is for.")] = None,
+    framework: Annotated[
+        str | None, typer.Option("--framework", metavar="NAME", help="Framework or tool that the pattern is for.")
+    ] = None,
     tag: Tags = None,
     source: Sources = None,
     file: Files = None,
@@ -165,18 +167,20 @@ def entity(
 @app.command(epilog='Example: graphmem add lesson --description "never retry a payment blindly" --type anti_pattern')
 def lesson(
     ctx: typer.Context,
-    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What is to be known.")],
+    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="The lesson.")],
     type_name: Annotated[
         LessonType | None,
-        typer.Option("--type", help="What it is; a preference needs no second time."),
+        typer.Option("--type", help="Type of lesson; a preference is injected at once, others after two runs."),
     ] = None,
     name: Name = None,
     domain: Annotated[
-        str | None, typer.Option("--domain", metavar="D", help="Where it applies [default: general].")
+        str | None, typer.Option("--domain", metavar="D", help="Domain where the lesson applies [default: general].")
     ] = None,
-    severity: Annotated[Severity | None, typer.Option("--severity", help="How bad it is.")] = None,
-    archetype: Annotated[str | None, typer.Option("--archetype", metavar="A", help="Of an archetype_hint.")] = None,
-    raised_by: Annotated[str | None, typer.Option("--raised-by", metavar="WHO", help="Who raised it.")] = None,
+    severity: Annotated[Severity | None, typer.Option("--severity", help="Severity of ignoring the lesson.")] = None,
+    archetype: Annotated[
+        str | None, typer.Option("--archetype", metavar="A", help="Archetype; only for an archetype_hint.")
+    ] = None,
+    raised_by: Annotated[str | None, typer.Option("--raised-by", metavar="WHO", help="Who raised the lesson.")] = None,
     tag: Tags = None,
     source: Sources = None,
     file: Files = None,
@@ -205,23 +209,21 @@ def lesson(
 )
 def experience(
     ctx: typer.Context,
-    task_type: Annotated[ExperienceType, typer.Option("--type", help="Of the task.")],
+    task_type: Annotated[ExperienceType, typer.Option("--type", help="Type of the task.")],
     description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What the task was.")],
-    approach: Annotated[str, typer.Option("--approach", metavar="TEXT", help="How it was done.")],
-    outcome: Annotated[Outcome, typer.Option("--outcome", help="What came of it.")],
-    lesson: Annotated[
-        list[str], typer.Option("--lesson", metavar="TEXT", help="To know the next time; may be repeated.")
-    ],
+    approach: Annotated[str, typer.Option("--approach", metavar="TEXT", help="Approach that was taken.")],
+    outcome: Annotated[Outcome, typer.Option("--outcome", help="Outcome of the task.")],
+    lesson: Annotated[list[str], typer.Option("--lesson", metavar="TEXT", help="A lesson learned; may be repeated.")],
     name: Name = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", metavar="N", help="How long it took.")] = None,
-    estimated: Annotated[Complexity | None, typer.Option("--estimated", help="How hard it was thought to be.")] = None,
-    actual: Annotated[Complexity | None, typer.Option("--actual", help="As it turned out.")] = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", metavar="N", help="Minutes that the task took.")] = None,
+    estimated: Annotated[Complexity | None, typer.Option("--estimated", help="Estimated complexity.")] = None,
+    actual: Annotated[Complexity | None, typer.Option("--actual", help="Complexity as it turned out.")] = None,
     capability: Annotated[
         list[str] | None, typer.Option("--capability", metavar="NAME", help="What it was done with; may be repeated.")
     ] = None,
     confidence: Annotated[
         Confidence | None,
-        typer.Option("--confidence", help="How sure; low while there are few."),
+        typer.Option("--confidence", help="Confidence in the experience; low while there are few experiences."),
     ] = None,
     tag: Tags = None,
     source: Sources = None,
@@ -249,9 +251,12 @@ def insight(
             "--category", metavar="C", help="codebase_insight, execution_pattern, user_behavior, recurring_issue."
         ),
     ],
-    statement: Annotated[str, typer.Option("--statement", metavar="TEXT", help="What holds.")],
+    statement: Annotated[str, typer.Option("--statement", metavar="TEXT", help="The insight.")],
     derived_from: Annotated[
-        list[str], typer.Option("--from", metavar="EXPERIENCE", help="That says so; two at least, of different days.")
+        list[str],
+        typer.Option(
+            "--from", metavar="EXPERIENCE", help="A supporting experience; at least two, from different days."
+        ),
     ],
     name: Name = None,
     tag: Tags = None,

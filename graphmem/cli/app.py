@@ -42,7 +42,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "path": ("relation", "path", "Show the strongest chain between two records."),
     "query": ("query", "query", "Find records by relevance."),
     "context": ("query", "context", "Show what the project remembers for an objective."),
-    "match": ("match", "match", "Show the known failures that a log tells of."),
+    "match": ("match", "match", "Show the known failures in a log."),
     "ran": ("test_run", "app", "Run a command, show known fixes when it fails, note which helped."),
     "stale": ("query", "stale", "List records whose cited code is not as it was."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
@@ -52,7 +52,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "decay": ("learning", "decay", "Record a run that saw no lesson."),
     "experience": ("learning", "experience", "Show experiences with tasks like this one."),
     "promote": ("learning", "promote", "Write as insights what experiences agree on."),
-    "session": ("session", "app", "See and set what is current, decided and to be kept to."),
+    "session": ("session", "app", "Show or change the current task, decisions and constraints."),
     "prune": ("learning", "prune", "Archive what is worth least."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start, finish."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
@@ -61,10 +61,10 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "diff": ("history", "diff", "Show in words what changed in the memory."),
     "textconv": ("history", "textconv", "Print a data file for people; git diff calls it."),
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
-    "rebuild": ("store", "rebuild", "Make everything derived anew from the files."),
+    "rebuild": ("store", "rebuild", "Rebuild everything derived from the files."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
-    "doctor": ("store", "doctor", "Check files and clone, and mend what a program can mend."),
+    "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
     "verify-loop": ("stats", "verify_loop", "Say whether learning happens, and where it breaks off."),
@@ -323,7 +323,7 @@ def refuse_no_text(arguments: list[str]) -> None:
     """Raise ``Usage`` for an argument with bytes that are no UTF-8."""
     for argument in arguments:
         if any("\ud800" <= char <= "\udfff" for char in argument):
-            raise Usage(f"argument {argument[:80]!r} is no text: it holds bytes that are no UTF-8")
+            raise Usage(f"argument {argument[:80]!r} is not text: it holds bytes that are not UTF-8")
 
 
 def asks_for_json(arguments: list[str]) -> bool:

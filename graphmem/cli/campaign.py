@@ -26,7 +26,7 @@ def campaign() -> None:
 @app.command(epilog='Example: graphmem campaign create "Add single sign-on" --name sso')
 def create(
     ctx: typer.Context,
-    objective: Annotated[str, typer.Argument(metavar="OBJECTIVE", help="What it is for.")],
+    objective: Annotated[str, typer.Argument(metavar="OBJECTIVE", help="Framework or tool that the pattern is for.")],
     name: Annotated[
         str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the objective.")
     ] = None,
@@ -53,7 +53,7 @@ def add_tasks(
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise BadInput(
-            f"{plan!r} is no JSON: {why}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
+            f"{plan!r} is not JSON: {why}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
         ) from None
     answer = session.memory.campaigns.add_tasks(name, parsed)
     session.answer(answer, "\n".join(f"{task.ref}  {text.gist(task)}" for task in answer.tasks))
@@ -73,7 +73,7 @@ def ready(ctx: typer.Context, name: Which) -> None:
 def complete(
     ctx: typer.Context,
     name: Which,
-    outcome: Annotated[str | None, typer.Option("--outcome", metavar="TEXT", help="What came of it.")] = None,
+    outcome: Annotated[str | None, typer.Option("--outcome", metavar="TEXT", help="Outcome of the task.")] = None,
     status: Annotated[
         str | None, typer.Option("--status", metavar="complete|partial|failed", help="Told by its tasks if not given.")
     ] = None,

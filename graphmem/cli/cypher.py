@@ -80,7 +80,7 @@ def refuse_options(query: str | None, named: str | None, form: str) -> None:
     if (query is None) == (named is None):
         raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")
     if form not in FORMATS:
-        raise Usage(f"format {form!r} is none", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
+        raise Usage(f"unknown format {form!r}", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
 
 
 def show(session: Session, answer: CypherRows, form: str) -> None:

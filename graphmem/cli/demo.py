@@ -104,7 +104,7 @@ def demo(
 
 def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
     """Delete the graph, make all that is derived anew, and tell whether the files are the same bytes as before."""
-    show.tell("\n# The files are the truth: delete the graph, make everything derived anew from them, compare.")
+    show.tell("\n# The files are the truth: delete the graph, rebuild everything derived, compare.")
     show.run("graphmem export")
     before = committed(show.folder)
     show.tell("$ rm .graphmem/local/graph.*")

@@ -63,7 +63,7 @@ def diff(
     answer = session.memory.diff(revisions)
     session.answer(answer, in_markdown(answer) if markdown else in_words(answer))
     if answer.skipped:
-        session.say(f"left out: {text.count(answer.skipped, 'line')} that are no rows")
+        session.say(f"left out: {text.count(answer.skipped, 'line')} that are not rows")
     if not answer.changes:
         session.say("nothing changed")
 
@@ -155,7 +155,7 @@ def in_markdown(answer: Difference) -> str:
             lines.append(f"- {code(change.ref)}{f': {code(gist)}' if gist else ''}")
             lines += [f"  - {code(field.field)}: {' → '.join(map(code, values(field)))}" for field in change.fields]
     if answer.skipped:
-        lines += ["", f"Left out: {text.count(answer.skipped, 'line')} that are no rows."]
+        lines += ["", f"Left out: {text.count(answer.skipped, 'line')} that are not rows."]
     return "\n".join(lines)
 
 

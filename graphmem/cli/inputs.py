@@ -42,7 +42,7 @@ def text_of(given: str) -> str:
     Return a text that was given, for ``-`` what standard input says.
 
     Raises:
-        Usage: it is no UTF-8, or longer than any text may be.
+        Usage: it is not UTF-8, or longer than any text may be.
     """
     if given != "-":
         return given
@@ -53,19 +53,19 @@ def text_of(given: str) -> str:
     try:
         return read.decode().strip("\n")
     except UnicodeDecodeError:
-        raise Usage("standard input is no UTF-8", hint="give text") from None
+        raise Usage("standard input is not UTF-8", hint="give text") from None
 
 
 def parameter(given: str) -> tuple[str, object]:
     """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
     name, mark, value = given.partition("=")
     if not mark or not name.removesuffix(":"):
-        raise Usage(f"parameter {given!r} is none", hint="name=text, or name:=JSON such as limit:=5")
+        raise Usage(f"invalid parameter {given!r}", hint="name=text, or name:=JSON such as limit:=5")
     if not name.endswith(":"):
         return name, value
     try:
         return name[:-1], json.loads(value)
     except ValueError as error:
         raise Usage(
-            f"parameter {name[:-1]!r} is no JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
+            f"parameter {name[:-1]!r} is not JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
         ) from None

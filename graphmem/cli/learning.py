@@ -30,7 +30,7 @@ def learn(
     Take from the events of a finished run which lessons it saw, and new ones.
 
     The findings of every review.verdict count. Half of a finding's keywords in a lesson make it that lesson; a bug or
-    warning that is none becomes one. The same events again change nothing.
+    warning that matches no lesson becomes a new one. The same events again change nothing.
 
     Example: graphmem learn events.ndjson --run 2026-11-22-1
     """
@@ -98,7 +98,7 @@ def inject(
 
 def experience(
     ctx: typer.Context,
-    task_type: Annotated[ExperienceType | None, typer.Option("--type", help="Of the task.")] = None,
+    task_type: Annotated[ExperienceType | None, typer.Option("--type", help="Type of the task.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")] = None,
 ) -> None:
     """

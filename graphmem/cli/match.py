@@ -26,7 +26,7 @@ def match(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The log; - or nothing for standard input.")] = "-",
 ) -> None:
     """
-    Show the known failures that a log tells of, where it does, and what fixes them.
+    Show the known failures in a log, on which lines, and what fixes them.
 
     Example: graphmem match build.log
     pytest 2>&1 | graphmem match

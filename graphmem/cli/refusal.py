@@ -45,7 +45,7 @@ def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str |
     near = INSTEAD.get((command, name)) or (f"did you mean {same[0]}?" if same else None)
     if near is None and name.startswith("--"):
         near = meant(name, [opt for opt in known if opt.startswith("--")])
-    return f"no such option: {name}", near or f"a text that begins with - stands after a -- of its own; {see}"
+    return f"no such option: {name}", near or f"a text that begins with - goes after a -- of its own; {see}"
 
 
 def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None]:

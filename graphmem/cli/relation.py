@@ -26,7 +26,7 @@ def direction_of(value: str) -> Direction:
     match value:
         case "out" | "in" | "both":
             return value
-    raise Usage(f"direction {value!r} is none", hint="one of: out, in, both")
+    raise Usage(f"unknown direction {value!r}", hint="one of: out, in, both")
 
 
 def link(
@@ -87,7 +87,7 @@ def related(
     Example: graphmem related failure/auth-timeout --max-hops 3 --type causes --type solves
     """
     if min_strength is not None and not min_strength > 0:
-        raise Usage(f"min-strength {min_strength:g} is no strength", hint="a number above 0")
+        raise Usage(f"min-strength {min_strength:g} is not a strength", hint="a number above 0")
     session = session_of(ctx)
     answer = session.memory.related(
         ref, max_hops=max_hops, types=types, kinds=kind, direction=direction_of(direction),
@@ -137,7 +137,7 @@ def path(
     direction: Which = "both",
 ) -> None:
     """
-    Show the strongest chain of edges between two records; exit status 1 where there is none.
+    Show the strongest chain of edges between two records; exit status 1 if they are not connected.
 
     Example: graphmem path failure/auth-timeout pattern/retry-with-backoff
     """

@@ -56,7 +56,7 @@ def start(
     task: Annotated[str | None, typer.Option("--task", metavar="TEXT", help="What it is about.")] = None,
     conversation: Annotated[str | None, typer.Option("--conversation", metavar="ID", help="Of the agent.")] = None,
 ) -> None:
-    """Begin a session anew; the preferences of the user stay."""
+    """Begin a new session; the preferences of the user stay."""
     shell = session_of(ctx)
     answer = shell.memory.sessions.start(name, conversation=conversation, task=task)
     shell.answer(answer, shown(answer))
@@ -69,9 +69,9 @@ def task(
     name: Name = None,
     id_: Annotated[str | None, typer.Option("--id", metavar="ID", help="Such as auth/001-setup.")] = None,
     kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Such as bug or feature.")] = None,
-    status: Annotated[TaskStage | None, typer.Option("--status", help="How it stands.")] = None,
+    status: Annotated[TaskStage | None, typer.Option("--status", help="Status of the task.")] = None,
 ) -> None:
-    """Say what is being worked on, or how it stands; a new text begins a new task."""
+    """Set the current task or its status; a new text begins a new task."""
     shell = session_of(ctx)
     answer = shell.memory.sessions.work_on(description, name, id=id_, type=kind, status=status)
     shell.answer(answer, shown(answer))
@@ -95,8 +95,8 @@ def decide(
 @app.command(epilog='Example: graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z')
 def constrain(
     ctx: typer.Context,
-    constraint: Annotated[str, typer.Argument(metavar="TEXT", help="What has to be kept to.")],
-    source: Annotated[str | None, typer.Option("--source", metavar="WHO", help="From whom.")] = None,
+    constraint: Annotated[str, typer.Argument(metavar="TEXT", help="The constraint.")],
+    source: Annotated[str | None, typer.Option("--source", metavar="WHO", help="Who set it.")] = None,
     until: Annotated[
         str | None, typer.Option("--until", metavar="TIME", help="With its zone; for good without.")
     ] = None,

@@ -28,7 +28,7 @@ def stats(
     Count records and edges, and say what they are worth, how they hang together, and how good estimates are.
 
     Importance, stale and untested are of failures and patterns: stale is what was neither changed, nor helped, nor was
-    handed out on this machine for 90 days, untested what nobody reported on. Estimates differ by steps of complexity;
+    handed out on this machine for 90 days, untested is what has no reports. Estimates differ by steps of complexity;
     above 0 tasks were harder than estimated.
 
     Example: graphmem stats --objective "add a login page" --plot health.svg

@@ -65,7 +65,7 @@ def rebuild(
     no_embed: Annotated[bool, typer.Option("--no-embed", help="Make no vectors.")] = False,
 ) -> None:
     """
-    Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing.
+    Rebuild everything derived from the files: catalog, index, graph, and the vectors that are missing.
 
     Example: graphmem rebuild
     """
@@ -109,7 +109,9 @@ def resolve(ctx: typer.Context) -> None:
 
 def doctor(
     ctx: typer.Context,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended; without --yes, say what.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Repair what can be repaired; without --yes, only list it.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: do it.")] = False,
 ) -> None:
     """
@@ -124,7 +126,7 @@ def doctor(
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
     session.is_quiet = True  # what is wrong is the answer here, not talk
     answer = session.memory.doctor(fix=fix and yes)
-    lines = [f"mended: {found}" for found in answer.mended]
+    lines = [f"fixed: {found}" for found in answer.mended]
     if answer.findings or not lines:
         lines.append(findings(answer, "well"))
     session.answer(answer, "\n".join(lines))
@@ -159,5 +161,5 @@ def trust(
 
 def findings(answer: Checked, well: str) -> str:
     """Return what was found, one a line, or that all is well."""
-    lines = [f"{found.severity}: {found}" + (f" (mend: {found.fix})" if found.fix else "") for found in answer.findings]
+    lines = [f"{found.severity}: {found}" + (f" (fix: {found.fix})" if found.fix else "") for found in answer.findings]
     return "\n".join(lines) or f"all files are {well}"

@@ -53,7 +53,7 @@ def relation(
     symmetric: Annotated[bool, typer.Option("--symmetric", help="It has no direction.")] = False,
     description: Annotated[str, typer.Option("--description", metavar="D", help="What it means.")] = "",
 ) -> None:
-    """Declare a relation type and between what it may stand."""
+    """Declare a relation type, and the kinds that it may connect."""
     if not source or not target:
         raise Usage("a relation type needs --from and --to", hint="kinds or entity types, or any")
     session = session_of(ctx)

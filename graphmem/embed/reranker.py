@@ -36,7 +36,7 @@ class CrossEncoder:
     def __init__(self, folder: Path, *, name: str) -> None:
         self.name = name
         if not is_classifier(folder):
-            raise Unavailable(f"{str(folder)!r} is no reranker")
+            raise Unavailable(f"{str(folder)!r} is not a reranker")
         self._model = load("CrossEncoder", folder)
         if self._model.num_labels != 1:
             raise Unavailable(f"{str(folder)!r} gives {self._model.num_labels} scores a text, not one")
@@ -49,7 +49,7 @@ class CrossEncoder:
         except (IndexError, RuntimeError, ValueError) as error:
             raise Unavailable(f"the reranker {self.name!r} fails: {error}") from error
         if not all(map(math.isfinite, found)):
-            raise Unavailable(f"the reranker {self.name!r} is damaged: its scores are no numbers")
+            raise Unavailable(f"the reranker {self.name!r} is damaged: its scores are not numbers")
         return [float(score) for score in found]
 
 

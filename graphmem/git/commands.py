@@ -200,7 +200,8 @@ def find_commit(folder: Path, named: str) -> str:
     found = commit_of(folder, named)
     if found is None:
         raise NotFound(
-            f"{named!r} is no commit", hint="a commit, branch or tag, or a date such as 2026-11-01 or 2026-11-01T09:30"
+            f"{named!r} is not a commit",
+            hint="a commit, branch or tag, or a date such as 2026-11-01 or 2026-11-01T09:30",
         )
     return found
 
@@ -208,7 +209,7 @@ def find_commit(folder: Path, named: str) -> str:
 def commit_of(folder: Path, named: str) -> str | None:
     """Return the full hash of the commit that a revision means; None where it means none."""
     if named.startswith("-") or "\0" in named:
-        raise Usage(f"{named!r} is no commit", hint="a commit, branch or tag does not begin with -")
+        raise Usage(f"{named!r} is not a commit", hint="a commit, branch or tag does not begin with -")
     return said(folder, *MEANING, f"{named}^{{commit}}")
 
 
@@ -220,7 +221,7 @@ def before(folder: Path, date: str) -> str:
         last = max(0, ceil(moment.timestamp()) - 1)  # git counts whole seconds, and takes the bound in
     except (ValueError, OverflowError):
         raise Usage(
-            f"{date!r} is no date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
+            f"{date!r} is not a date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
         ) from None
     if commit_of(folder, "HEAD") is not None:
         found = said(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")

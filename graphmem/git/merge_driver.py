@@ -125,7 +125,7 @@ def lines_of(data: bytes, parsed: Parsed, symmetric: Collection[str]) -> dict[st
                 row = decode(line)
                 parsed[line] = row_key(row, symmetric), row
             except (BadLine, KeyError, TypeError) as error:
-                raise Unmergeable(f"line {place} is no row: {error}") from None
+                raise Unmergeable(f"line {place} is not a row: {error}") from None
         key = parsed[line][0]
         if key in found:
             raise Unmergeable(f"line {place} repeats the key {key!r}")

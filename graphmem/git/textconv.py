@@ -29,7 +29,7 @@ def main(path: str) -> int:
 
 
 def told(data: bytes) -> str:
-    """Return a block for each row, by reference, then the lines that are no rows as they are; inert on a terminal."""
+    """Return a block for each row, by reference, then the lines that are not rows as they are; inert on a terminal."""
     blocks: list[tuple[str, str]] = []
     rest: list[str] = []
     for line in data.removeprefix(BOM).split(b"\n"):

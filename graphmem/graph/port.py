@@ -84,11 +84,7 @@ class GraphMirror(Protocol):
 
     def named(self, name: str, parameters: Mapping[str, object], names: Mapping[str, str] | None = None, *,
               timeout_s: float, limit: int) -> Answer:  # fmt: skip
-        """
-        Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders.
-
-        An engine with a dialect of its own takes the override file beside the query, where there is one.
-        """
+        """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
 
     def counts(self) -> tuple[Position, dict[str, int]]:
         """Return how many nodes each label and how many edges each relation type has, and at which position."""

@@ -6,8 +6,7 @@ A file's header: line 1 is a sentence; ``// write`` if it writes; ``// param NAM
 Labels and relation types that vary stand as ``{label}``, ``{from}``, ``{to}``, ``{relation}`` and are filled only
 with names of the checked vocabulary, back-quoted.
 
-A file is in Kuzu's Cypher. Where another engine needs other words, ``NAME.ENGINE.cypher`` beside it is taken there: the
-same parameters and columns.
+A statement is in the Cypher that Kuzu and LadybugDB share.
 """
 
 import re
@@ -18,7 +17,6 @@ from importlib.resources.abc import Traversable
 
 from graphmem.errors import NotFound, Usage
 from graphmem.files import shipped
-from graphmem.graph.engines import ENGINE
 from graphmem.rules.suggest import did_you_mean
 
 PLACEHOLDER = re.compile(r"\{(label|from|to|relation)\}")
@@ -35,7 +33,6 @@ class Stored:
     parameters: Mapping[str, str]
     columns: Mapping[str, str]
     cost: str | None  # what it looks at beyond the neighbourhood of a record
-    engine: str | None = None  # the only engine that it is for; None for every engine without a file of its own
 
     @property
     def placeholders(self) -> frozenset[str]:
@@ -66,30 +63,23 @@ def quoted(name: str) -> str:
 
 
 @cache
-def stored(name: str, engine: str = ENGINE) -> Stored:
+def stored(name: str) -> Stored:
     """
-    Return a stored query as an engine takes it.
+    Return a stored query.
 
     Raises:
         NotFound: no stored query has that name.
     """
-    queries = all_stored(engine)
+    queries = all_stored()
     if name not in queries:
         raise NotFound(f"no stored query {name!r}", hint=did_you_mean(name, queries) or "see: graphmem cypher --list")
     return queries[name]
 
 
 @cache
-def all_stored(engine: str = ENGINE) -> Mapping[str, Stored]:
-    """Return every stored query as an engine takes it, by name."""
-    found = sorted(query_files(), key=lambda query: (query.name, query.engine is not None))
-    return {query.name: query for query in found if query.engine in (None, engine)}
-
-
-@cache
-def query_files() -> tuple[Stored, ...]:
-    """Return the stored query of every file."""
-    return tuple(read(shipped("queries"), ""))
+def all_stored() -> Mapping[str, Stored]:
+    """Return every stored query, by name."""
+    return {query.name: query for query in sorted(read(shipped("queries"), ""), key=lambda query: query.name)}
 
 
 def read(folder: Traversable, prefix: str) -> Iterator[Stored]:
@@ -98,11 +88,10 @@ def read(folder: Traversable, prefix: str) -> Iterator[Stored]:
         if item.is_dir():
             yield from read(item, f"{prefix}{item.name}/")
         elif item.name.endswith(".cypher"):
-            name, _, engine = item.name.removesuffix(".cypher").partition(".")
-            yield parse(f"{prefix}{name}", item.read_text(encoding="utf-8"), engine or None)
+            yield parse(f"{prefix}{item.name.removesuffix('.cypher')}", item.read_text(encoding="utf-8"))
 
 
-def parse(name: str, text: str, engine: str | None = None) -> Stored:
+def parse(name: str, text: str) -> Stored:
     """Return the query that a file holds."""
     header = [line.removeprefix("//").strip() for line in text.split("\n") if line.startswith("//")]
     body = "\n".join(line for line in text.split("\n") if not line.startswith("//")).strip().removesuffix(";")
@@ -112,4 +101,4 @@ def parse(name: str, text: str, engine: str | None = None) -> Stored:
         if word in declared:
             declared[word][rest[0]] = rest[1]
     cost = next((line.removeprefix("cost").strip() for line in header[1:] if line.startswith("cost ")), None)
-    return Stored(name, header[0], body, "write" in header, declared["param"], declared["column"], cost, engine)
+    return Stored(name, header[0], body, "write" in header, declared["param"], declared["column"], cost)

@@ -50,7 +50,7 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
             data = read_bounded(path)
             made = parse(data.decode("utf-8-sig"), MODELS[group])
             if made.type != path.stem:
-                raise ValueError(f"type {made.type!r} does not stand in a file of its name, {made.type}.md")
+                raise ValueError(f"type {made.type!r} is not in a file of its name, {made.type}.md")
             claim(labels, made)
             if isinstance(made, EntityType):
                 entities[made.type] = made
@@ -108,7 +108,7 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
     except yaml.YAMLError as error:
         raise BadFrontMatter(error) from None
     if not isinstance(front, dict):
-        raise ValueError("the front matter is no list of `name: value` lines")
+        raise ValueError("the front matter is not a list of `name: value` lines")
     try:
         return model.model_validate({**front, "prose": "\n".join(lines[end + 1 :]).strip()})
     except ValidationError as error:
@@ -158,7 +158,7 @@ def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     return [
         Finding(
             file=f"types/relations/{name}.md", line=1, column=1, code="unknown_type", severity="error",
-            message=f"{end!r} is no kind and no entity type", expected=", ".join(sorted(known)),
+            message=f"{end!r} is neither a kind nor an entity type", expected=", ".join(sorted(known)),
             fix=None if has_file(layout, "entities", end) else declaration("entity", end),
         )
         for name, relation in vocabulary.project_relations.items()

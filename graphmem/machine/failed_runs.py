@@ -43,7 +43,7 @@ def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
     try:
         stat = safe_files.stat_of(path)
         if stat is None and os.path.lexists(path):
-            raise ValueError("it is no regular file, or lies behind a link")
+            raise ValueError("it is not a regular file, or lies behind a link")
         if stat is None:
             return {}
         if stat.st_size > RUNS_BYTES:

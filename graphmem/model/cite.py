@@ -43,7 +43,7 @@ class Cite(NamedTuple):
         if not printable(found["path"]) or {"", ".", ".."}.intersection(found["path"].split("/")):
             raise ValueError(f"path {found['path']!r} is not one from the project's root, without . and ..")
         if found["symbol"] is not None and not SYMBOL.fullmatch(found["symbol"]):
-            raise ValueError(f"symbol {found['symbol']!r} is no name; a line number would not stay true")
+            raise ValueError(f"symbol {found['symbol']!r} is not a symbol; a line number would not stay true")
         return cls(**found.groupdict())
 
     @property

@@ -33,7 +33,9 @@ class Fact(Record):
     @classmethod
     def refuse_name(cls, name: str) -> None:
         if not name or len(name) > NAME_CHARACTERS or not printable(name):
-            raise ValueError(f"{cls.named_by} {name[:80]!r} is no line of 1 to {NAME_CHARACTERS} printable characters")
+            raise ValueError(
+                f"{cls.named_by} {name[:80]!r} is not a line of 1 to {NAME_CHARACTERS} printable characters"
+            )
 
     def to_row(self) -> Row:
         row = super().to_row()

@@ -32,7 +32,7 @@ class Feedback(Frozen):
     def check_key(self) -> Self:
         """Refuse a report that nothing identifies."""
         if not all(split_ref(self.ref)):
-            raise ValueError(f"ref {self.ref!r} is no reference; kind/name would be, such as failure/import-error")
+            raise ValueError(f"ref {self.ref!r} is not a reference; kind/name would be, such as failure/import-error")
         if not self.task and not self.id:
             raise ValueError("a report without a task needs an id")
         return self

@@ -48,7 +48,7 @@ class Insight(Record):
         self.refuse_blank("statement", self.statement)
         for name in sorted({part for parts in PARTS.values() for part in parts}.difference(PARTS[self.category])):
             if getattr(self, name) is not None:
-                raise ValueError(f"{name} is no field of category {self.category!r}; it has {PARTS[self.category]}")
+                raise ValueError(f"{name} is not a field of category {self.category!r}; it has {PARTS[self.category]}")
         return self
 
     @computed_field  # type: ignore[prop-decorator]

@@ -162,7 +162,9 @@ class Record(Frozen):
     def refuse_name(cls, name: str) -> None:
         """Raise ``ValueError`` for a name that this kind cannot have; the message holds what would be right."""
         if not SLUG.fullmatch(name):
-            raise ValueError(f"name {name!r} is no slug (a-z 0-9 - _ . up to 120); {slug(name) or 'name'!r} would be")
+            raise ValueError(
+                f"name {name!r} is not a slug (a-z 0-9 - _ . up to 120); {slug(name) or 'name'!r} would be"
+            )
 
     @property
     def scope(self) -> str:

@@ -33,7 +33,9 @@ class Relation(Frozen):
         """Refuse an edge to itself and ends that are no references."""
         for field, ref in (("from", self.source), ("to", self.target)):
             if not all(split_ref(ref)):
-                raise ValueError(f"{field} {ref!r} is no reference; kind/name would be, such as failure/import-error")
+                raise ValueError(
+                    f"{field} {ref!r} is not a reference; kind/name would be, such as failure/import-error"
+                )
         if self.source == self.target:
             raise ValueError(f"{self.source!r} is related to itself; an edge needs two records")
         return self

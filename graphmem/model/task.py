@@ -62,7 +62,7 @@ class Task(Record):
     @classmethod
     def refuse_name(cls, name: str) -> None:
         if not TASK_NAME.fullmatch(name):
-            raise ValueError(f"name {name!r} is no task's name; auth/001-setup would be")
+            raise ValueError(f"name {name!r} is not the name of a task; auth/001-setup would be")
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -117,7 +117,7 @@ def verdict(told: Told) -> str:
         case "used" if told.finished:
             return f"{so_far}, feedback on 0: tasks finish without reporting what they used"
         case "used":
-            return f"{so_far}, feedback on 0: nobody reports on what was handed out"
+            return f"{so_far}, feedback on 0: no agent reports whether the returned records helped"
         case "helped" if told.reports:
             return f"{so_far}, used {told.used:,}, helped 0: what is known is used and does not help"
         case "helped":

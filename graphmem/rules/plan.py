@@ -41,7 +41,7 @@ def planned_tasks(campaign: Campaign, plan: object, existing: Sequence[Task], no
         seq = sequence(row.get("seq"), f"task {place} of the plan")
         if seq in names:
             raise Refused(
-                f"seq {seq} stands twice in campaign {campaign.name!r}", hint="give each task a seq of its own"
+                f"seq {seq} appears twice in campaign {campaign.name!r}", hint="give each task a seq of its own"
             )
         names[seq] = f"{campaign.key}/{task_title(seq, row)}"
         parsed.append((seq, row))
@@ -59,7 +59,7 @@ def sequence(value: object, where: str) -> str:
         return f"{value:03d}"
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 3:
         return f"{int(value):03d}"
-    raise BadInput(f"seq {value!r} of {where} is no number of up to three digits", hint='such as 1 or "001"')
+    raise BadInput(f"seq {value!r} of {where} is not a number of up to three digits", hint='such as 1 or "001"')
 
 
 def task_title(seq: str, row: Mapping[str, Any]) -> str:

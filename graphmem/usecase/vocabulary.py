@@ -94,6 +94,6 @@ def noun_of(made: EntityType | RelationType) -> str:
 
 
 def known_end(scopes: tuple[str, ...], end: str) -> None:
-    """Say that an end of a relation type is no kind and no entity type."""
+    """Say that an end of a relation type is neither a kind nor an entity type."""
     hint = did_you_mean(end, (*scopes, ANY)) or undeclared(end)
-    raise Refused(f"{end!r} is no kind and no entity type", hint=hint)
+    raise Refused(f"{end!r} is neither a kind nor an entity type", hint=hint)

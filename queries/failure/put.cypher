@@ -24,6 +24,7 @@
 // param  cost                 DOUBLE
 // param  flaky                BOOLEAN
 // param  updated_at           TIMESTAMP
+// param  last_helped          TIMESTAMP
 MERGE (n:Failure {`key`: $key})
 SET
   n.`ref` = $ref,
@@ -47,4 +48,5 @@ SET
   n.`match` = $match,
   n.`cost` = $cost,
   n.`flaky` = $flaky,
-  n.`updated_at` = $updated_at;
+  n.`updated_at` = $updated_at,
+  n.`last_helped` = $last_helped;

@@ -1,18 +1,25 @@
-// Patterns that solve a variant of a failure or a failure that causes it, with the edges that lead there.
+// Patterns that solve a variant or a cause of a failure and not the failure itself, with each way, strongest first.
 //
-// param  ref      STRING  reference of the failure
-// column near     STRING
-// column relation STRING
-// column weight   DOUBLE
-// column note     STRING
-// column is_out   BOOL
-// column pattern  STRING
-// column solves   DOUBLE
+// param  ref         STRING  reference of the failure
+// column near        STRING
+// column relation    STRING
+// column weight      DOUBLE
+// column note        STRING
+// column pattern     STRING
+// column solves      DOUBLE
 // column solves_note STRING
-MATCH (f:Failure {ref: $ref})-[r:VARIANT|CAUSES]-(g:Failure)<-[s:SOLVES]-(p:Pattern)
-WHERE g.ref <> $ref
-WITH r, g, s, p, EXISTS { MATCH (f)-[q:VARIANT|CAUSES]->(g) WHERE id(q) = id(r) } AS is_out
-WHERE label(r) = 'VARIANT' OR NOT is_out
-RETURN DISTINCT g.ref AS near, label(r) AS relation, r.weight AS weight, r.note AS note, is_out,
-  p.ref AS pattern, s.weight AS solves, s.note AS solves_note
-ORDER BY pattern, near, relation;
+// column strength    DOUBLE
+OPTIONAL MATCH (f:Failure {ref: $ref})-[r:VARIANT]-(g:Failure)<-[s:SOLVES]-(p:Pattern)
+WITH collect({near: g.ref, relation: 'VARIANT', weight: r.weight, note: r.note, pattern: p.ref, solves: s.weight,
+  solves_note: s.note, ratio: (p.helped + 1.0) / (p.helped + p.failed + 2.0)}) AS variants
+OPTIONAL MATCH (f:Failure {ref: $ref})<-[r:CAUSES]-(g:Failure)<-[s:SOLVES]-(p:Pattern)
+WITH variants, collect({near: g.ref, relation: 'CAUSES', weight: r.weight, note: r.note, pattern: p.ref, solves: s.weight,
+  solves_note: s.note, ratio: (p.helped + 1.0) / (p.helped + p.failed + 2.0)}) AS causes
+OPTIONAL MATCH (f:Failure {ref: $ref})<-[:SOLVES]-(p:Pattern)
+WITH variants, causes, collect(p.ref) AS direct
+UNWIND list_concat(variants, causes) AS way
+WITH way, direct
+WHERE way.pattern IS NOT NULL AND NOT coalesce(list_contains(direct, way.pattern), false)
+RETURN way.near AS near, way.relation AS relation, way.weight AS weight, way.note AS note, way.pattern AS pattern,
+  way.solves AS solves, way.solves_note AS solves_note, way.ratio * way.weight * way.solves AS strength
+ORDER BY round(strength, 9) DESC, pattern, near, relation;

@@ -29,6 +29,7 @@
 // param  last_seen_run        STRING
 // param  restored_at          TIMESTAMP
 // param  updated_at           TIMESTAMP
+// param  last_helped          TIMESTAMP
 MERGE (n:Lesson {`key`: $key})
 SET
   n.`ref` = $ref,
@@ -57,4 +58,5 @@ SET
   n.`runs_since_last_seen` = $runs_since_last_seen,
   n.`last_seen_run` = $last_seen_run,
   n.`restored_at` = $restored_at,
-  n.`updated_at` = $updated_at;
+  n.`updated_at` = $updated_at,
+  n.`last_helped` = $last_helped;

@@ -23,6 +23,7 @@
 // param  saved                DOUBLE
 // param  framework            STRING
 // param  updated_at           TIMESTAMP
+// param  last_helped          TIMESTAMP
 MERGE (n:Pattern {`key`: $key})
 SET
   n.`ref` = $ref,
@@ -45,4 +46,5 @@ SET
   n.`insight` = $insight,
   n.`saved` = $saved,
   n.`framework` = $framework,
-  n.`updated_at` = $updated_at;
+  n.`updated_at` = $updated_at,
+  n.`last_helped` = $last_helped;

@@ -4,7 +4,12 @@
 // column ref    STRING
 // column weight DOUBLE
 // column is_out BOOL
-MATCH (a:{label} {ref: $ref})-[r:{relation}]-(b)
-WITH b, r, EXISTS { MATCH (a)-[q:{relation}]->(b) WHERE id(q) = id(r) } AS is_out
-RETURN b.ref AS ref, r.weight AS weight, is_out
+OPTIONAL MATCH (a:{label} {ref: $ref})-[r:{relation}]->(b)
+WITH collect({ref: b.ref, weight: r.weight, is_out: true}) AS outgoing
+OPTIONAL MATCH (a:{label} {ref: $ref})<-[r:{relation}]-(b)
+WITH outgoing, collect({ref: b.ref, weight: r.weight, is_out: false}) AS incoming
+UNWIND list_concat(outgoing, incoming) AS edge
+WITH edge.ref AS ref, edge.weight AS weight, edge.is_out AS is_out
+WHERE ref IS NOT NULL
+RETURN ref, weight, is_out
 ORDER BY ref, is_out DESC;

@@ -39,6 +39,7 @@
 // param  updated_at           TIMESTAMP
 // param  seq                  STRING
 // param  slug                 STRING
+// param  unmet                STRING[]
 MERGE (n:Task {`key`: $key})
 SET
   n.`ref` = $ref,
@@ -77,4 +78,5 @@ SET
   n.`blocked_at` = $blocked_at,
   n.`updated_at` = $updated_at,
   n.`seq` = $seq,
-  n.`slug` = $slug;
+  n.`slug` = $slug,
+  n.`unmet` = $unmet;

@@ -5,6 +5,6 @@
 // column seq STRING
 // cost every task and what it depends on: the engine works out a subquery for all of them, however it is written
 MATCH (t:Task {status: 'pending'})-[:PART_OF]->(c:Campaign {ref: $ref})
-WHERE NOT EXISTS { MATCH (t)-[:DEPENDS_ON]->(u:Task) WHERE u.status <> 'complete' }
+WHERE size(t.unmet) = 0 AND NOT EXISTS { MATCH (t)-[:DEPENDS_ON]->(u:Task) WHERE u.status <> 'complete' }
 RETURN t.ref AS ref, t.seq AS seq
-ORDER BY seq;
+ORDER BY seq, ref;

@@ -33,7 +33,7 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "query --- x",
             2,
             "no such option: ---",
-            "a text that begins with - stands after a -- of its own; see: graphmem query --help",
+            "a text that begins with - goes after a -- of its own; see: graphmem query --help",
         ),
         (
             "query one two",
@@ -46,8 +46,8 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("list --limit=-1", 2, "--limit is '-1'", "input should be greater than or equal to 0"),
         ("--lock-timeout x list", 2, "--lock-timeout is 'x'", "a number"),
         ("related x --max-hops 9", 2, "max-hops 9 is not between 1 and 6", None),
-        ("related x --min-strength nan", 2, "min-strength nan is no strength", "a number above 0"),
-        ("related x --direction up", 2, "direction 'up' is none", "one of: out, in, both"),
+        ("related x --min-strength nan", 2, "min-strength nan is not a strength", "a number above 0"),
+        ("related x --direction up", 2, "unknown direction 'up'", "one of: out, in, both"),
         *(
             (
                 f"cypher --timeout {given} RETURN+1",
@@ -123,7 +123,7 @@ def test_what_is_said_beside_an_error_is_in_its_document(tmp_path: Path, capsys:
 
 def test_bytes_that_are_no_text_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["query", "a\udcff"]) == 2
-    assert capsys.readouterr().err == "error: argument 'a\\udcff' is no text: it holds bytes that are no UTF-8\n"
+    assert capsys.readouterr().err == "error: argument 'a\\udcff' is not text: it holds bytes that are not UTF-8\n"
     assert run(["--json", "query", "a\udcff"]) == 2
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "usage"
 

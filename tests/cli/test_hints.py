@@ -88,7 +88,7 @@ def test_a_clone_without_init_is_told_once_to_run_it(project: Path, capsys: pyte
     local = project / ".graphmem/local"
     subprocess.run(["rm", "-rf", str(local)], check=True)
     assert run(["list"]) == 0
-    assert "run once here: graphmem init" in capsys.readouterr().err
+    assert "run once in this clone: graphmem init" in capsys.readouterr().err
     assert run(["list"]) == 0
     assert "graphmem init" not in capsys.readouterr().err
 

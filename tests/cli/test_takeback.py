@@ -60,14 +60,14 @@ def test_doctor_says_what_it_would_do_and_does_it_with_yes(known: Graphmem, tmp_
     (tmp_path / ".graphmem/schema.json").write_text("{}")
     told = (
         "warning: schema.json:1:1: schema.json is stale, expected the vocabulary of types/"
-        " (mend: graphmem doctor --fix --yes, which would write schema.json as the types say)\n"
+        " (fix: graphmem doctor --fix --yes, which would write schema.json as the types say)\n"
     )
     assert known("doctor") == Done(0, told, "")
     todo = "graphmem: nothing was changed; do it with: graphmem doctor --fix --yes\n"
     assert known("doctor", "--fix") == Done(0, told, todo)
     assert known("doctor", "--yes").status == 2
     done = known("doctor", "--fix", "--yes")
-    assert (done.status, done.out.startswith("mended: schema.json:1:1: schema.json is stale")) == (0, True)
+    assert (done.status, done.out.startswith("fixed: schema.json:1:1: schema.json is stale")) == (0, True)
     file = tmp_path / ".graphmem/data/failure.ndjson"
     file.write_bytes(file.read_bytes() + b"{\n")
     done = known("doctor", "--fix", "--yes", "--json")

@@ -86,9 +86,9 @@ def test_what_is_no_reranker_is_refused(folder: Path, tmp_path: Path) -> None:
     (embeds / "config.json").write_text(
         json.dumps({**json.loads((embeds / "config.json").read_bytes()), "architectures": ["BertModel"]})
     )
-    assert find_reranker(str(embeds))[1][0] == f"{str(embeds)!r} is no reranker"
+    assert find_reranker(str(embeds))[1][0] == f"{str(embeds)!r} is not a reranker"
     (embeds / "config.json").unlink()
-    assert find_reranker(str(embeds))[1][0] == f"{str(embeds)!r} is no reranker"
+    assert find_reranker(str(embeds))[1][0] == f"{str(embeds)!r} is not a reranker"
     three = make_reranker(tmp_path / "three", labels=3)
     assert find_reranker(str(three))[1][0] == f"{str(three)!r} gives 3 scores a text, not one"
 

@@ -16,7 +16,6 @@ from graphmem.graph.kuzu.mirror import opened
 from graphmem.graph.kuzu.schema import define
 from graphmem.graph.query import Stored, all_stored
 from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
-from tests.sample import graph_of
 
 QUERIES = list(all_stored().values())
 READS = [query for query in QUERIES if not query.is_write]
@@ -31,7 +30,7 @@ NAMES = (
     {"label": "Failure", "from": "Failure", "to": "Failure", "relation": "CAUSES"},
     {"label": "Order", "from": "Order", "to": "Order", "relation": "CONTAINS"},
 )
-TYPES = {"BOOL": "BOOL", "STRING": "STRING", "INT64": "INT64", "DOUBLE": "DOUBLE"}
+VALUES = {"STRING": "2026-11-01T09:30:00.000Z", "DOUBLE": 0.5, "STRING[]": ["nothing"], "DOUBLE[]": [0.5]}  # by type
 
 
 def named(query: Stored) -> str:
@@ -66,7 +65,7 @@ def test_a_query_says_in_a_sentence_what_it_does(query: Stored) -> None:
 @pytest.mark.parametrize("query", QUERIES, ids=named)
 def test_a_query_uses_the_parameters_that_it_declares(query: Stored) -> None:
     assert set(re.findall(r"\$(\w+)", query.text)) == set(query.parameters)
-    assert set(query.parameters.values()) <= {"STRING", "INT64", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING[]"}
+    assert set(query.parameters.values()) <= {*VALUES, "INT64", "BOOLEAN", "TIMESTAMP"}
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=named)
@@ -81,7 +80,7 @@ def test_a_query_fits_the_schema(query: Stored, empty: kuzu.Connection) -> None:
 @pytest.mark.parametrize("query", READS, ids=named)
 def test_a_query_gives_exactly_its_columns_also_where_nothing_is(query: Stored, empty: kuzu.Connection) -> None:
     for text in variants(query):
-        result = empty.execute(text, dict.fromkeys(query.parameters, "nothing"))
+        result = empty.execute(text, {name: VALUES[kind] for name, kind in query.parameters.items()})
         assert isinstance(result, kuzu.QueryResult)
         found = dict(zip(result.get_column_names(), result.get_column_data_types(), strict=True))
         assert list(found.items()) == list(query.columns.items())
@@ -161,21 +160,20 @@ def rows(memory: Memory, name: str, **parameters: object) -> list[list[object]]:
 
 def test_failure_solutions(graph: Memory) -> None:
     assert rows(graph, "failure/solutions", ref="b") == [
-        ["pattern/q", 1.6, None], ["pattern/p", 1.5, "by hand"],
+        ["pattern/q", 1.6, None, 0.8], ["pattern/p", 1.5, "by hand", 0.75],
     ]  # fmt: skip
     assert rows(graph, "failure/solutions", ref="failure/a") == []
 
 
 def test_failure_solutions_nearby(graph: Memory) -> None:
     assert rows(graph, "failure/solutions_nearby", ref="c") == [
-        ["failure/b", "CAUSES", 0.8, None, False, "pattern/p", 1.5, "by hand"],
-        ["failure/b", "CAUSES", 0.8, None, False, "pattern/q", 1.6, None],
+        ["failure/b", "CAUSES", 0.8, None, "pattern/p", 1.5, "by hand", pytest.approx(0.6)],
     ]
     assert rows(graph, "failure/solutions_nearby", ref="e") == [
-        ["failure/c", "VARIANT", 0.7, "alike", False, "pattern/q", 1.5, None],
+        ["failure/c", "VARIANT", 0.7, "alike", "pattern/q", 1.5, None, pytest.approx(0.525)],
     ]
     assert rows(graph, "failure/solutions_nearby", ref="a") == [
-        ["failure/c", "CAUSES", 0.6, None, False, "pattern/q", 1.5, None],
+        ["failure/c", "CAUSES", 0.6, None, "pattern/q", 1.5, None, pytest.approx(0.45)],
     ]
 
 
@@ -186,19 +184,31 @@ def test_failure_unsolved(graph: Memory) -> None:
     assert rows(graph, "failure/unsolved") == [["failure/a"]]
 
 
-def test_graph_nodes_and_edges(graph: Memory) -> None:
-    stats = graph.stats()
-    assert (stats.records["failure"], stats.entities, stats.relations["causes"]) == (5, {"order": 2}, 4)
-    with graph_of(graph) as connection:
-        for name, names, number in (
-            ("graph/nodes", {"label": "Failure"}, 5),
-            ("graph/nodes", {"label": "Order"}, 2),
-            ("graph/edges", {"relation": "CAUSES"}, 4),
-            ("graph/edges", {"relation": "CONTAINS"}, 2),
-        ):
-            result = connection.execute(all_stored()[name].filled(names))
-            assert isinstance(result, kuzu.QueryResult)
-            assert result.get_all() == [[number]]
+def test_graph_counts(graph: Memory) -> None:
+    counts = {str(name): number for name, number in rows(graph, "graph/counts")}
+    assert (counts["Failure"], counts["Order"], counts["CAUSES"], counts["CONTAINS"]) == (5, 2, 4, 2)
+
+
+def test_relation_strongest(graph: Memory) -> None:
+    best = [["pattern/q", pytest.approx(1.05), 2], ["failure/c", 0.7, 1], ["failure/b", pytest.approx(0.56), 2]]
+    assert rows(graph, "relation/strongest", ref="d", min_strength=0.5) == best
+    assert rows(graph, "relation/strongest", ref="d", min_strength=0.6) == best[:2]
+
+
+def test_record_hybrid(graph: Memory) -> None:
+    """Of three similarities that are the same, what helped leads; a pattern that solves one of them joins."""
+    graph.feedback("a", helped=True)
+    given = {
+        "refs": ["a", "d", "b"],
+        "similarities": [0.6, 0.6, 0.6],
+        "now": "2026-11-01T09:30:00.000Z",
+        "half_life_days": 30.0,
+    }
+    found = rows(graph, "record/hybrid", **given)
+    assert [row[0] for row in found] == ["failure/a", "failure/b", "failure/d", "pattern/p", "pattern/q"]
+    assert [row[1] for row in found] == pytest.approx([0.4, 0.3, 0.3, 0.3, 0.3])
+    with pytest.raises(Usage, match="refs"):
+        graph.cypher_named("record/hybrid", {**given, "refs": "a"})
 
 
 def test_relation_neighbours(graph: Memory) -> None:
@@ -234,7 +244,12 @@ def test_task_ready(graph: Memory) -> None:
             ],
         )
     assert rows(graph, "task/ready", ref="one") == [["task/one/001-s1", "001"], ["task/one/002-s2", "002"]]
+    graph.forget("task/one/001-s1")  # pending, so what depends on it is not ready
+    assert rows(graph, "task/ready", ref="one") == [["task/one/002-s2", "002"]]
+    graph.restore("task/one/001-s1")
     graph.edit("task/one/001-s1", {"status": "complete"})
+    assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]
+    graph.forget("task/one/001-s1")
     assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]
 
 
@@ -259,7 +274,7 @@ def test_the_list_of_queries_has_those_that_read(graph: Memory) -> None:
     listed = {query.name: query for query in graph.queries().results}
     assert set(listed) == {query.name for query in READS}
     assert listed["relation/reached"].parameters == {"ref": "STRING", "relation": "NAME"}
-    assert listed["failure/solutions"].columns == ["pattern", "weight", "note"]
+    assert listed["failure/solutions"].columns == ["pattern", "weight", "note", "strength"]
 
 
 # --- tables and pairs ----------------------------------------------------------------------------------------------

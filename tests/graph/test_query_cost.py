@@ -16,7 +16,7 @@ import kuzu
 import pytest
 
 from graphmem.graph.query import Stored, all_stored
-from tests.sample import graph_of, open_memory
+from tests.sample import CREATED, graph_of, open_memory
 
 READS = [query for query in all_stored().values() if not query.is_write]
 SIZES = (2_000, 20_000)  # records beside the neighbourhood; three times as many edges
@@ -95,7 +95,15 @@ def costs(tmp_path_factory: pytest.TempPathFactory) -> list[Costs]:
 def cost(query: Stored, connection: kuzu.Connection) -> tuple[list[list[Any]], Counter[str]]:
     text = query.filled({"label": "Failure", "relation": "CAUSES"})
     refs = {"ref": "campaign/near" if query.name.startswith("task/") else "failure/near-1", "target": "failure/near-3"}
-    parameters = {name: refs[name] for name in query.parameters}
+    given = {
+        **refs,
+        "min_strength": 0.5,
+        "refs": ["failure/near-1"],
+        "similarities": [0.9],
+        "now": CREATED,
+        "half_life_days": 30.0,
+    }
+    parameters = {name: given[name] for name in query.parameters}
     answer, profile = connection.execute(text, parameters), connection.execute(f"PROFILE {text}", parameters)
     assert isinstance(answer, kuzu.QueryResult)
     assert isinstance(profile, kuzu.QueryResult)

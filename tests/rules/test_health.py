@@ -37,7 +37,7 @@ from tests.sample import START
         (
             Told(captured=12, injected=9, known=12),
             "used",
-            "captured 12, injected 9, feedback on 0: nobody reports on what was handed out",
+            "captured 12, injected 9, feedback on 0: no agent reports whether the returned records helped",
         ),
         (
             Told(captured=1_200, injected=9, used=5, known=1_200),

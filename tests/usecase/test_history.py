@@ -311,7 +311,7 @@ def test_lines_that_are_no_rows_are_left_out_and_counted(repository: Repository)
 
 @pytest.mark.parametrize("revisions", ["--output=stolen", "HEAD..--all", "nothing..HEAD", "-p...HEAD"])
 def test_what_is_no_commit_is_refused_and_no_option(repository: Repository, revisions: str) -> None:
-    with pytest.raises((Usage, NotFound), match="is no commit"):
+    with pytest.raises((Usage, NotFound), match="is not a commit"):
         diff(repository, revisions)
     assert not (project(repository) / "stolen").exists()
 

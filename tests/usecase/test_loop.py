@@ -100,7 +100,9 @@ def test_what_context_hands_out_on_this_machine_is_injected(memory: Memory) -> N
     memory.context("ImportError: yaml")
     found = memory.verify_loop()
     assert reached(found)["injected"] == ["no-yaml"]
-    assert found.verdict == "captured 2, injected 1, feedback on 0: nobody reports on what was handed out"
+    assert (
+        found.verdict == "captured 2, injected 1, feedback on 0: no agent reports whether the returned records helped"
+    )
 
 
 def test_what_was_handed_out_before_the_window_is_not_injected_in_it(memory: Memory) -> None:

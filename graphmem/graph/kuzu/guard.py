@@ -195,7 +195,7 @@ def _next(text: str, at: int) -> tuple[Kind, int]:
         return Kind.MARK, at + 2
     if char in MARKS:
         return Kind.MARK, at + 1
-    raise _broken(f"{char!r} stands nowhere in Cypher but in a string", text, at)
+    raise _broken(f"{char!r} appears in Cypher only in a string", text, at)
 
 
 def _comment_end(text: str, at: int) -> int:
@@ -343,7 +343,7 @@ class _Walk:
     def refusal(self, place: int) -> Refused:
         """Return what to say about the token at ``place``, which is not allowed there."""
         token = self.tokens[place]
-        statement, why, hint = token.word or token.text[:40], "it is no clause that reads", READS
+        statement, why, hint = token.word or token.text[:40], "it is not a clause that reads", READS
         if statement == "CALL" and self.text(place + 2) == "=":
             statement, why = f"CALL {self.text(place + 1)} = …", "it changes a setting"
             hint = "use the options of `graphmem cypher` for limits"

@@ -128,13 +128,13 @@ class KuzuMirror:
     def named(self, name: str, parameters: Mapping[str, object], names: Mapping[str, str] | None = None, *,
               timeout_s: float, limit: int) -> Answer:  # fmt: skip
         """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
-        query = stored(name, self.engine)
+        query = stored(name)
         query.refuse_parameters(parameters)
         return self.cypher(query.filled(names or {}), parameters, timeout_s=timeout_s, limit=limit)
 
     def counts(self) -> tuple[Position, dict[str, int]]:
         """Return how many nodes each label and how many edges each relation type has, and at which position."""
-        query = stored("graph/counts", self.engine).text
+        query = stored("graph/counts").text
         with self.shared_lock() as position:
             answer = self.run_query(query, {}, timeout_s=CYPHER_MOST_S, limit=MOST_RESULTS)
         return position, {str(name): int(str(number)) for name, number in answer.rows}

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.graph.kuzu.engine import Connection
-from graphmem.graph.kuzu.rows import edge_columns, node_columns, whole
+from graphmem.graph.kuzu.rows import edge_columns, node_columns
 from graphmem.graph.kuzu.schema import columns, declare, edge_kinds, model_of
 from graphmem.graph.query import quoted
 from graphmem.names import label, relation_label
@@ -99,12 +99,7 @@ def copy(connection: Connection, name: str, table: pa.Table, options: str = "") 
 def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str, bytes]]) -> pa.Table:
     """Return the nodes of some records, one column a property."""
     numbers, _, shown, lines = zip(*part, strict=True)
-    model = model_of(scope)
-    counts = catalog.reports(numbers) if model.model_fields.get("helped") else {}
-    reported = [counts.get(number, (0, 0))[:2] for number in numbers]
-    lesson_states = catalog.lesson_states(numbers) if scope == "lesson" else {}
-    rows = [whole(orjson.loads(line), lesson_states.get(number)) for number, line in zip(numbers, lines, strict=True)]
-    return table(node_columns(scope, rows, shown, reported), columns(model))
+    return table(node_columns(catalog, scope, numbers, shown, lines), columns(model_of(scope)))
 
 
 def edge_table(part: Sequence[Edge], ends: Ends, kinds: Mapping[str, str]) -> pa.Table:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from graphmem.catalog.catalog import Catalog
 from graphmem.graph.kuzu.schema import columns, model_of
 from graphmem.model.field import as_set, format_time, parse_time
 from graphmem.model.insight import confidence_of
@@ -24,7 +25,7 @@ def defaults(model: type[Frozen]) -> Mapping[str, object]:
     return {alias: default for alias, default in found if default or isinstance(default, int)}
 
 
-def whole(row: Row, standing: LessonState | None = None) -> Row:
+def with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
     """Return the row of a record with what its node has beside: the name of a fact, how a lesson stands."""
     match row["kind"]:
         case "run":
@@ -33,25 +34,28 @@ def whole(row: Row, standing: LessonState | None = None) -> Row:
             return {**row, "name": row["id"], "created_at": row["at"]}
         case "failure" if not str(row.get("fix", "-")).strip():
             return {name: value for name, value in row.items() if name != "fix"}
-        case "lesson" if standing:
-            return {**row, **standing.fields}
+        case "lesson" if state:
+            return {**row, **state.fields}
         case "insight":
             occurrences = len(as_set(row["derived_from"]))  # type: ignore[arg-type]  # a list of texts
             return {**row, "occurrences": occurrences, "confidence": confidence_of(occurrences)}
     return row
 
 
-def node_columns(
-    scope: str, rows: Sequence[Row], shown: Sequence[str], counts: Sequence[tuple[int, int]]
-) -> dict[str, list[Any]]:
+def node_columns(catalog: Catalog, scope: str, numbers: Sequence[int], shown: Sequence[str],
+                 lines: Sequence[bytes]) -> dict[str, list[Any]]:  # fmt: skip
     """
     Return the properties of nodes, one column each, as the data definition has them; times are texts.
 
     Args:
-        rows: of the records, ``whole``.
+        numbers: of the records.
         shown: their names in answers.
-        counts: how often each was reported to have helped and to have failed.
+        lines: their rows.
     """
+    states = catalog.lesson_states(numbers) if scope == "lesson" else {}
+    rows = [
+        with_derived_fields(orjson.loads(line), states.get(number)) for number, line in zip(numbers, lines, strict=True)
+    ]
     made: dict[str, list[Any]] = {
         "key": [composed(str(row.get("key") or row["name"])) for row in rows],
         "name": list(shown),
@@ -63,15 +67,33 @@ def node_columns(
     if scope == "task":
         slugs = [str(row["name"]).rpartition("/")[2] for row in rows]
         made |= {"seq": [slug[:3] for slug in slugs], "slug": [slug[4:] for slug in slugs]}
+        made["unmet"] = unmet(catalog, rows)
     if "helped" in wanted:
-        for place, name in enumerate(("helped", "failed")):
-            made[name] = [(row.get(name) or 0) + count[place] for row, count in zip(rows, counts, strict=True)]  # type: ignore[operator]
+        made |= usefulness(rows, catalog.reports(numbers), numbers)
     for name, kind in wanted.items():
         if name not in made:
             default: Any = [] if kind == "STRING[]" else usual.get(name)
             values = [row.get(name, default) for row in rows]
             made[name] = list(map(AS.get(kind, unchanged), values))
     return {name: made[name] for name in wanted}
+
+
+def usefulness(
+    rows: Sequence[Row], reports: Mapping[int, tuple[int, int, str | None]], numbers: Sequence[int]
+) -> dict[str, list[Any]]:
+    """Return how often memories helped and failed, by their rows and their reports, and when one last helped."""
+    counts = [reports.get(number, (0, 0, None)) for number in numbers]
+    made: dict[str, list[Any]] = {"last_helped": [as_time(last) for *_, last in counts]}
+    for place, name in enumerate(("helped", "failed")):
+        made[name] = [(row.get(name) or 0) + count[place] for row, count in zip(rows, counts, strict=True)]  # type: ignore[operator]
+    return made
+
+
+def unmet(catalog: Catalog, rows: Sequence[Row]) -> list[list[str]]:
+    """Return the parents of each task that are archived or missing and not complete: the graph has no edge to them."""
+    depends = [as_set(row.get("depends") or ()) for row in rows]  # type: ignore[arg-type]  # a list of texts
+    settled = catalog.settled_tasks({ref for refs in depends for ref in refs})
+    return [[ref for ref in refs if ref not in settled] for refs in depends]
 
 
 def unchanged(value: object) -> object:

@@ -40,6 +40,7 @@ from graphmem.graph.worker import error_fields, read_request, redirect_stdout, r
 THREADS = 2  # of a query
 POLL_S = 0.02  # seconds between two looks for a free place
 GRACE_S = 3.0  # seconds beyond its time that a child may take to start and to answer
+CAPITALS = frozenset(["_ID", "_LABEL", "_SRC", "_DST", "_NODES", "_RELS"])  # of nodes, relations and paths
 NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
@@ -169,7 +170,7 @@ def _answer(request: Request) -> bytes:
     try:
         _lock_up(request["timeout_s"])
         connection.set_query_timeout(max(1, int(request["timeout_s"] * 1000)))
-        return _execute(connection, request["query"], request["parameters"], request["limit"])
+        return _execute(connection, request)
     except Exception as error:  # the boundary of the process: whatever it is, the parent says it
         return json.dumps({"error": _told("cypher", error)}).encode()
 
@@ -190,14 +191,16 @@ def _lock_up(timeout_s: float) -> None:
         resource.setrlimit(which, (kept, kept))
 
 
-def _execute(connection: Connection, query: str, parameters: dict[str, object], limit: int) -> bytes:
-    result = connection.execute(query, parameters)
+def _execute(connection: Connection, request: Request) -> bytes:
+    result = connection.execute(request["query"], request["parameters"])
     if isinstance(result, list):
         raise ValueError("a query is one statement")
     columns, types = result.get_column_names(), result.get_column_data_types()
     rows: list[list[object]] = []
-    while result.has_next() and len(rows) < limit:
+    while result.has_next() and len(rows) < request["limit"]:
         rows.append(result.get_next())
+    if request["engine"] == "ladybug":
+        rows = [[_kuzu_names(value) for value in row] for row in rows]
     refs = dict(_refs(rows))
     refs |= _look_up(connection, {end for end in _ends(rows) if end not in refs})
     exact = ["DECIMAL" in kind for kind in types]
@@ -234,6 +237,13 @@ def _id(value: object) -> Id | None:
         if type(table) is int and type(place) is int:
             return table, place
     return None
+
+
+def _kuzu_names(value: object) -> object:
+    """Return a value of LadybugDB with the names that nodes, relations and paths have in Kuzu, in small letters."""
+    if isinstance(value, dict):
+        return {key.lower() if key in CAPITALS else key: _kuzu_names(item) for key, item in value.items()}
+    return [_kuzu_names(item) for item in value] if isinstance(value, list) else value
 
 
 def _dicts(value: object) -> Iterator[dict[object, object]]:

@@ -19,7 +19,7 @@ SCALARS = {str: "STRING", float: "DOUBLE", int: "INT64", bool: "BOOLEAN", dateti
 EDGE_COLUMNS = {"weight": "DOUBLE", "note": "STRING", "created_at": "TIMESTAMP", "updated_at": "TIMESTAMP"}
 FIRST = {"key": "STRING", "ref": "STRING", "name": "STRING", "kind": "STRING"}
 COMPUTED: dict[str, dict[str, str]] = {  # columns that follow from the fields of a kind
-    "task": {"seq": "STRING", "slug": "STRING"},
+    "task": {"seq": "STRING", "slug": "STRING", "unmet": "STRING[]"},
     "insight": {"occurrences": "INT64", "confidence": "STRING"},
 }
 
@@ -49,6 +49,8 @@ def columns(model: type[Frozen]) -> Mapping[str, str]:
     for name, alias, _ in row_fields(model):
         found.setdefault(alias, column_type(unwrapped(model.model_fields[name].annotation)))
     found["updated_at"] = "TIMESTAMP"
+    if "helped" in found:
+        found["last_helped"] = "TIMESTAMP"
     return found | COMPUTED.get(next((kind for kind in COMPUTED if MODELS[kind] is model), ""), {})
 
 

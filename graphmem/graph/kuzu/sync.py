@@ -7,7 +7,7 @@ import orjson
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.graph.kuzu.engine import Connection
-from graphmem.graph.kuzu.rows import edge_columns, node_columns, whole
+from graphmem.graph.kuzu.rows import edge_columns, node_columns
 from graphmem.graph.kuzu.schema import columns, edge_kinds, model_of
 from graphmem.graph.kuzu.writes import put_edge, put_node, remove_edge, remove_node
 from graphmem.model.field import parse_time
@@ -24,7 +24,19 @@ def apply_changes(connection: Connection, catalog: Catalog, changes: Sequence[Ch
             sync_node(connection, catalog, source)
         else:
             sync_edge(connection, catalog, source, kind, target)
+    for ref in dependents(catalog, [source for _, source, _ in changes]):
+        sync_node(connection, catalog, ref)
     connection.execute("COMMIT")
+
+
+def dependents(catalog: Catalog, refs: Sequence[str]) -> list[str]:
+    """Return the live tasks that depend on a changed task: their ``unmet`` may be another one now."""
+    changed = {row_id(ref) for ref in refs if split_ref(ref)[0] == "task"}
+    if not changed:
+        return []
+    depends = {f"task/{key}": orjson.loads(line).get("depends", ()) for _, key, _, line in catalog.live_rows("task")}
+    meant = catalog.known({parent for parents in depends.values() for parent in parents})
+    return [ref for ref, parents in depends.items() if changed.intersection(map(meant.get, parents))]
 
 
 def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
@@ -36,11 +48,8 @@ def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
         remove_node(connection, scope, key)
         return
     shown, line = row
-    counts = catalog.reports([number]).get(number, (0, 0))[:2]
-    found = node_columns(
-        scope, [whole(orjson.loads(line), catalog.lesson_states([number]).get(number))], [shown], [counts]
-    )
-    put_node(connection, scope, typed(found, columns(model_of(scope))))
+    properties = node_columns(catalog, scope, [number], [shown], [line])
+    put_node(connection, scope, typed(properties, columns(model_of(scope))))
 
 
 def sync_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:

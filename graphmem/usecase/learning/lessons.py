@@ -141,7 +141,7 @@ def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None
         except BadLine as error:
             bad.append(bad_line(error, name, place))
         except ValueError as error:
-            bad.append(bad_line(BadLine("the time of the event is none", str(error)), name, place))
+            bad.append(bad_line(BadLine("the time of the event is not a time", str(error)), name, place))
     if bad:
         many = "line" if len(bad) == 1 else "lines"
         raise BadInput(f"{len(bad):,} bad {many}, nothing was changed: {bad[0]}", hint="an event is one JSON object",

@@ -178,7 +178,7 @@ def refuse_past(time: str, now: datetime) -> None:
     try:
         expires = parse_time(time)
     except ValueError as error:
-        raise BadInput(f"constraint: {time!r} is no time", hint=str(error)) from None
+        raise BadInput(f"constraint: {time!r} is not a time", hint=str(error)) from None
     if expires <= now:
         raise BadInput(f"constraint: {time!r} is over", hint="a time that is still to come")
 

@@ -303,7 +303,7 @@ def bad_input(intake: BulkAdd) -> BadInput:
     more = f"\nand {len(found) - MAX_FINDINGS:,} more" if len(found) > MAX_FINDINGS else ""
     return BadInput(
         f"{len(found):,} bad rows, nothing was changed:\n{shown}{more}",
-        hint="mend them, or take the good ones with --skip-invalid",
+        hint="correct them, or add the good ones with --skip-invalid",
         details={"findings": [finding.model_dump() for finding in found[:MAX_FINDINGS]], "total": len(found)},
     )
 

@@ -35,7 +35,7 @@ Told = TypeVar("Told")
 
 
 class Unread(Exception):
-    """A file is there and is not read: it is no regular file of the project, or too large."""
+    """A file is there and is not read: it is not a regular file of the project, or too large."""
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def content_of(root: Path, path: str) -> bytes | None:
         if not Path(real).is_relative_to(os.path.realpath(root)):
             raise Unread("it is a link out of the project")
         if not stat.S_ISREG(found.st_mode):
-            raise Unread("it is no regular file")
+            raise Unread("it is not a regular file")
         if found.st_size > CITED_FILE_BYTES:
             raise Unread(f"it has more than {CITED_FILE_BYTES // 2**20} MiB")
         with open(os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:

@@ -90,7 +90,7 @@ def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkRepor
             else:
                 number = row_id(row_key(made.to_row(), ()))
                 if number in found and not made.task:
-                    findings.append(bad_report(name, place, f"id {made.id!r} stands twice", "each report once"))
+                    findings.append(bad_report(name, place, f"id {made.id!r} appears twice", "each report once"))
                 found[number] = (
                     made,
                     found[number][1] if number in found and found[number][1] == "created" else action,

@@ -33,7 +33,7 @@ def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance:
         ("min-importance", min_importance),
     ):
         if not 0 <= value < float("inf"):
-            raise Usage(f"--{name} {value} is no number from 0 up")
+            raise Usage(f"--{name} {value} is not a number from 0 up")
     with store.writing():
         going = [
             *least(weighed(store, "failure"), max_failures, min_importance),

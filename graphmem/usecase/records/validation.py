@@ -158,7 +158,7 @@ def keyed(catalog: Catalog, made: Kept, handles: Mapping[str, str] = EMPTY) -> K
         keys = {ref: catalog.stored(number).key_ref for ref, number in known.items()} | dict(handles)
         missing = [ref for ref in given if ref not in keys]
         if missing and isinstance(record, Insight):
-            raise BadInput(f"{missing[0]!r} is no experience that is there", hint="see: graphmem list experience")
+            raise BadInput(f"{missing[0]!r} is not an experience of this memory", hint="see: graphmem list experience")
         changes[field] = as_set(keys.get(ref, ref) for ref in given)
     if all(getattr(made, field) == value for field, value in changes.items()):
         return made

@@ -40,20 +40,28 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
                 f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
             )
         names["relation"] = relation_label(kind)
-    given = {key: value for key, value in parameters.items() if key in query.parameters}
-    for key in ("ref", "target"):
-        if key in given:
-            number = store.resolve(str(given[key]))
-            given[key] = store.catalog.refs([number])[number]
+    given = {key: with_current_refs(store, key, value) for key, value in parameters.items() if key in query.parameters}
     if "label" in extra:
         scopes = {label(scope): scope for scope in store.catalog.vocabulary.scopes}
         scope = scopes.get(str(parameters["label"]), str(parameters["label"]))
         if scope not in scopes.values():
-            raise Usage(f"{scope!r} is no label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
+            raise Usage(f"{scope!r} is not a label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
         names["label"] = label(scope)
     elif "label" in query.placeholders:
         names["label"] = label(split_ref(str(given["ref"]))[0])
     return run(store, partial(store.graph.named, name, given, names), timeout_s, limit)
+
+
+def with_current_refs(store: Store, name: str, value: object) -> object:
+    """Return the value of a parameter; where it holds references or names, the current references of the records."""
+    if name in ("ref", "target"):
+        number = store.resolve(str(value))
+        return store.catalog.refs([number])[number]
+    if name == "refs":
+        if not isinstance(value, list):
+            raise Usage(f"parameter 'refs' is {value!r}", hint="give a list: -p 'refs:=[\"failure/a\"]'")
+        return [with_current_refs(store, "ref", ref) for ref in value]
+    return value
 
 
 def run(store: Store, query: Callable[..., Answer], timeout_s: float | None, limit: int | None) -> CypherRows:

@@ -77,7 +77,7 @@ def scopes_of(store: Store, kind: str | None) -> list[str]:
     if kind not in vocabulary.scopes:
         known = [*vocabulary.scopes, "entity"]
         raise Usage(
-            f"{kind!r} is no kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
+            f"{kind!r} is not a kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
         )
     return [kind]
 

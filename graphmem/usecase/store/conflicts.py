@@ -33,7 +33,7 @@ def resolve(store: Store) -> Resolved:
                 try:
                     whole = merged(store, data, stages.get(file, {}))
                 except Unmergeable as reason:
-                    hint = "mend that line by hand, then run graphmem resolve again"
+                    hint = "correct that line by hand, then run graphmem resolve again"
                     raise BadInput(f"{file}: {reason}", hint=hint) from None
                 if whole is not None:
                     contents[file] = whole

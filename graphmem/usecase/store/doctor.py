@@ -130,7 +130,7 @@ def rebuild_derived(store: Store) -> None:
 
 # By code of a finding: what a mend would do, in words, and the mend; in the order in which they are done.
 FIXES: Mapping[str, tuple[str, Callable[[Store], None]]] = {
-    "catalog_damaged": ("make the catalog anew from the files", make_anew),
+    "catalog_damaged": ("rebuild the catalog from the files", make_anew),
     "missing_folder": ("make the folder", complete),
     "missing_entry": ("add the lines", complete),
     "unregistered": ("set it in this clone's git configuration", complete),
@@ -139,8 +139,8 @@ FIXES: Mapping[str, tuple[str, Callable[[Store], None]]] = {
     "purged_row": ("take the rows out of the file", remove_purged),
     "dangling": ("take the row out of its file", remove_dangling),
     "vectors_damaged": ("forget them; the next search makes them again", remake_vectors),
-    "catalog_differs": ("make catalog, graph and index again from the files", rebuild_derived),
-    "index_differs": ("make graph and index anew from the files", rebuild_derived),
-    "graph_differs": ("make graph and index anew from the files", rebuild_derived),
-    "graph_damaged": ("make graph and index anew from the files", rebuild_derived),
+    "catalog_differs": ("rebuild catalog, graph and index from the files", rebuild_derived),
+    "index_differs": ("rebuild graph and index from the files", rebuild_derived),
+    "graph_differs": ("rebuild graph and index from the files", rebuild_derived),
+    "graph_damaged": ("rebuild graph and index from the files", rebuild_derived),
 }

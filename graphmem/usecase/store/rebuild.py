@@ -9,7 +9,7 @@ from graphmem.runtime import Store
 
 
 def rebuild(store: Store, *, embed: bool) -> Rebuilt:
-    """Make everything derived anew from the files: catalog, index, graph, and the vectors that are missing."""
+    """Rebuild everything derived from the files: catalog, index, graph, and the vectors that are missing."""
     store.refuse_unusable()
     start = time.monotonic()
     with collector_paused():

@@ -1,0 +1,57 @@
+"""Messages and help use plain words: what the program tells its users is the product."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import graphmem
+
+ROOT = Path(graphmem.__file__).parent
+FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+# What a newcomer has to read twice, and what to write instead: docs/contributing.md, "Words".
+AVOIDED = re.compile(
+    r"(?<!there )\b(is no|are no|be no|was no) (?!longer|more\b)[a-z]"
+    r"|\b(anew|nobody|somebody|whoever|whom|aright|mends?|mended|thereby|stands?|stood)\b"
+    r"|\b(is|are|was|were) (said|told|none)\b|\btells? of\b|\bhas to be\b",
+    re.IGNORECASE,
+)
+
+
+def texts(file: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of every literal of a module that is not a docstring."""
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+        and not is_command(file, node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
+def is_command(file: str, node: ast.AST) -> bool:
+    """Tell whether the docstring of a node is the help of a command."""
+    return (
+        file.startswith("cli/")
+        and isinstance(node, ast.FunctionDef)
+        and node.args.args[:1] != []
+        and (node.args.args[0].arg == "ctx")
+    )
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_messages_and_help_use_plain_words(file: str) -> None:
+    """The English stop words are a list of words, not prose."""
+    found = [
+        f"{file}:{line}: {text!r}"
+        for line, text in texts(file)
+        if AVOIDED.search(text) and not text.startswith("a about above")
+    ]
+    assert found == []
