@@ -187,9 +187,13 @@ def test_types_are_listed_and_shown(graphmem: Graphmem) -> None:
 
 
 def test_every_stored_query_can_be_run_by_name_with_the_parameters_it_lists(known: Graphmem) -> None:
-    given = {"ref": "no-yaml", "relation": "causes", "target": "app-down", "end": "app-down", "label": "Failure"}
+    given = {
+        "ref": "=no-yaml", "relation": "=causes", "target": "=app-down", "min_strength": ":=0.5",
+        "refs": ':=["no-yaml"]', "similarities": ":=[0.9]", "now": "=2026-11-01T09:30:00.000Z",
+        "half_life_days": ":=30.0",
+    }  # fmt: skip
     for query in json.loads(known("cypher", "--list", "--json").out)["results"]:
-        parameters = [part for name in query["parameters"] for part in ("-p", f"{name}={given[name]}")]
+        parameters = [part for name in query["parameters"] for part in ("-p", f"{name}{given[name]}")]
         done = known("cypher", "--named", query["name"], *parameters)
         assert done.status == 0, (query["name"], done.err)
 

@@ -104,7 +104,7 @@ def test_a_store_has_a_cache_folder_of_its_own(tmp_path: Path, monkeypatch: pyte
         (tmp_path / name / ".graphmem/local").write_text("no folder")  # as good as one that cannot be written
         with open_memory(tmp_path / name) as memory:
             assert [found.ref for found in memory.list().results] == [f"failure/{name}"]
-            with pytest.raises(Unavailable, match="local is no folder"):  # the lock that writers share is there
+            with pytest.raises(Unavailable, match="local is not a folder"):  # the lock that writers share is there
                 memory.failures.add("another", name="another")
     assert len(list((tmp_path / "cache/graphmem/stores").iterdir())) == 2
 
