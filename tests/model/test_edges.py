@@ -37,8 +37,8 @@ def test_a_row_is_an_object_and_nothing_else(kind: str) -> None:
     ("kind", "changes", "message"),
     [
         ("experience", {"lessons": [" "]}, "lessons are empty"),
-        ("run", {"run": "two\nlines"}, "is no line of"),
-        ("insight", {"symptoms": "s"}, "is no field of category"),
+        ("run", {"run": "two\nlines"}, "is not a line of"),
+        ("insight", {"symptoms": "s"}, "is not a field of category"),
         ("lesson", {"archetype": "reviewer"}, "an archetype_hint needs an archetype"),
     ],
 )
