@@ -197,7 +197,7 @@ def test_a_damaged_state_is_an_empty_one_and_is_said(damage: Callable[[Path], ob
         fails(memory)
         damage(memory.store.layout.runs)
         said.clear()
-        assert passes(memory) == Ran(status=0)
+        assert passes(memory).model_copy(update={"notices": []}) == Ran(status=0)
         assert [line for line in said if "is taken as empty" in line or damage is Path.unlink] or damage is Path.unlink
         fails(memory)
         assert passes(memory).helped == ["failure/port"]
