@@ -190,7 +190,7 @@ class Store:
         self.refuse_unusable()
         self.clone.refuse_tracked()
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
-            self.notify_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
+            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         if sync.waits_for:
@@ -223,7 +223,7 @@ class Store:
         self.catalog.renew()
         vars(self).pop("vectors", None)
         self.ledger.forget_vocabulary()
-        self.notify_once("the catalog was damaged; it is made again from the files")
+        self.say_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed."""
@@ -234,7 +234,7 @@ class Store:
         """Say, once, what was read anew and which lines are bad."""
         if rows_read_first:
             records, edges = self.catalog.live_counts()
-            self.notify_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+            self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
         for file in sorted(conflicted):
@@ -249,12 +249,18 @@ class Store:
         if len(findings) > MAX_FINDINGS:
             self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
-    def notify_once(self, text: str) -> None:
-        """Report something to people, and never again for this ``Memory``; the answer holds it as a notice."""
-        if text not in self.shared.said:
+    def say_once(self, text: str) -> bool:
+        """Say to people what is going on, once for this ``Memory``; return whether it was new."""
+        is_new = text not in self.shared.said
+        if is_new:
             self.shared.said.add(text)
-            self.notices.append(text)
             self.shared.say(text)
+        return is_new
+
+    def notify_once(self, text: str) -> None:
+        """Say once what bears on the answer, which holds it as a notice."""
+        if self.say_once(text):
+            self.notices.append(text)
 
     @contextlib.contextmanager
     def reading(self, *, with_clues: bool = False) -> Iterator[Catalog]:
@@ -278,7 +284,7 @@ class Store:
         """Add the clues that were put off, and say so where it takes seconds."""
         missing = clues.missing(self.catalog)
         if missing > SILENT_CLUES:
-            self.notify_once(f"working out what {missing:,} memories are recognised by")
+            self.say_once(f"working out what {missing:,} memories are recognised by")
         if missing:
             clues.catch_up(self.catalog)
 
@@ -461,7 +467,7 @@ def open_store(
             raise
         store.renew_catalog()
     for text in clone.notices:
-        store.notify_once(text)
+        store.say_once(text)
     if isinstance(clone.refusal, Refused):
         store.notify_once(f"{clone.refusal.message}; nothing is written until they are gone")
     for path in safe_files.links(layout.store):
