@@ -18,7 +18,6 @@ from graphmem.catalog.database import checksum, chunks, marks, table_of, told_ap
 from graphmem.catalog.keys import text_hash
 from graphmem.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.model.entry import Batch, Entry
-from graphmem.model.fact import lesson_ref
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, split_ref
@@ -354,7 +353,7 @@ class ChangeApplier:
         touched.runs.update(number for number, _ in runs)
         order = [(format_time(run.at), run.run, number) for number, run in runs]
         self.connection.executemany("INSERT INTO run VALUES (?,?,?)", order)
-        saw = [(number, lesson_ref(seen)) for number, run in runs for seen in run.seen]
+        saw = [(number, ref) for number, run in runs for ref in run.refs_in("seen")]
         known = self.catalog.known({ref for _, ref in saw})
         rows = [(number, ref, known.get(ref)) for number, ref in saw]
         self.connection.executemany("INSERT OR REPLACE INTO seen VALUES (?,?,?)", rows)

@@ -199,7 +199,7 @@ def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Les
 
 def has_own_references(model: type[Record]) -> bool:
     """Tell whether a kind has fields of references that other kinds do not have."""
-    return bool(model.references) or model.single_references != Record.single_references
+    return model.refers.keys() != {"superseded_by"}
 
 
 def references_in(record: Record) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """Things that happened, as nodes of the graph: a run, and any other event."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
 from graphmem.model.field import GrowingSet, Item, Time
-from graphmem.model.record import OwnEdge, Record, Row
+from graphmem.model.record import OwnEdge, Record, Refers, Row
 from graphmem.names import printable, split_ref
 
 TWICE = ("created_at", "name")  # what a row of a fact says by other fields
@@ -46,16 +46,10 @@ class Run(Fact):
     """A finished run, and the lessons that were seen in it; the same run reported again has seen both."""
 
     named_by = "run"
-    references = ("seen",)
 
     kind: Literal["run"]
     run: Item
-    seen: GrowingSet = ()  # references of lessons
-
-    @property
-    def own_edges(self) -> Iterator[OwnEdge]:
-        for lesson in self.seen:
-            yield OwnEdge(lesson_ref(lesson), "seen_in", self.key_ref)
+    seen: Annotated[GrowingSet, Refers("lesson", edge="seen_in", is_incoming=True)] = ()
 
 
 class Event(Fact):
@@ -73,8 +67,3 @@ class Event(Fact):
     def own_edges(self) -> Iterator[OwnEdge]:
         if self.subject and split_ref(self.subject)[0]:
             yield OwnEdge(self.key_ref, "about", self.subject)
-
-
-def lesson_ref(seen: str) -> str:
-    """Return the reference of a lesson that a run names; older files name it without the kind."""
-    return seen if seen.startswith("lesson/") else f"lesson/{seen}"

@@ -1,14 +1,13 @@
 """An insight: what several experiences agree on."""
 
-from collections.abc import Iterator
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import computed_field, model_validator
 
 from graphmem.constants import HIGH_OCCURRENCES, MEDIUM_OCCURRENCES
 from graphmem.model.experience import Confidence
 from graphmem.model.field import GrowingSet, StringSet, Text
-from graphmem.model.record import OwnEdge, Record
+from graphmem.model.record import Record, Refers
 
 Category = Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"]
 
@@ -25,14 +24,13 @@ class Insight(Record):
     """A statement with the experiences that it was promoted from; for a recurring issue the statement is its title."""
 
     derived = frozenset({"updated_at", "ref", "occurrences", "confidence"})
-    references = ("derived_from",)
     named_from = "statement"
     identity = ("category", "statement")
 
     kind: Literal["insight"]
     category: Category
     statement: Text
-    derived_from: GrowingSet  # references of experiences
+    derived_from: Annotated[GrowingSet, Refers("experience", edge="derived_from", is_required=True)]
     file_pattern: Text | None = None
     context: Text | None = None
     outcome: Text | None = None
@@ -67,11 +65,6 @@ class Insight(Record):
     def search_text(self) -> str:
         parts = (self.statement, self.context, self.symptoms, self.root_cause, self.resolution)
         return "\n".join(part for part in parts if part)
-
-    @property
-    def own_edges(self) -> Iterator[OwnEdge]:
-        for experience in self.derived_from:
-            yield OwnEdge(self.key_ref, "derived_from", experience)
 
 
 def confidence_of(occurrences: int) -> Confidence:

@@ -1,9 +1,10 @@
 """What every record has, and how a record becomes a row and a row a record."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
 
@@ -123,12 +124,35 @@ class OwnEdge(NamedTuple):
     says: tuple[tuple[str, JsonValue], ...] = ()
 
 
+@dataclass(frozen=True)
+class Refers:
+    """
+    Says in the annotation of a field that it holds a reference of another record, or several.
+
+    Args:
+        kind: the only kind that the field names, so that a bare name is enough; None for any.
+        edge: the relation type of the edges that the field makes; None where it makes none.
+        is_incoming: these edges begin at the record that the field names.
+        is_required: a record of that name has to be there when the field is written.
+    """
+
+    kind: str | None = None
+    edge: str | None = None
+    is_incoming: bool = False
+    is_required: bool = False
+
+    def full(self, ref: str) -> str:
+        """Return the reference that a value of the field means, with its kind."""
+        return ref if "/" in ref or self.kind is None else f"{self.kind}/{ref}"
+
+
 class Record(Frozen):
     """A node of the memory: it has a key, a name, and may be archived."""
 
     derived = frozenset({"updated_at", "ref"})
     states: ClassVar[tuple[tuple[str, ...], ...]] = (("archived_at", "archive_reason", "superseded_by"),)
     counted: ClassVar[frozenset[str]] = frozenset()  # fields that follow from facts; a row has where they begin
+    refers: ClassVar[Mapping[str, Refers]] = {}  # by field, from the annotations
     references: ClassVar[tuple[str, ...]] = ()  # fields that hold references of other records
     single_references: ClassVar[tuple[str, ...]] = ("superseded_by",)  # fields that hold one
     named_from: ClassVar[str] = ""  # the field that a name is made from where none is given
@@ -140,7 +164,7 @@ class Record(Frozen):
     sources: GrowingSet = ()
     archived_at: Time | None = None
     archive_reason: Text | None = None
-    superseded_by: Item | None = None
+    superseded_by: Annotated[Item | None, Refers()] = None
     alternates: Alternates = ()
 
     @classmethod
@@ -222,10 +246,30 @@ class Record(Frozen):
         aside = (found.text for found in self.alternates if found.field not in ("name", "match"))
         return "\n".join((self.search_text, *aside))
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Collect which fields refer to other records."""
+        marked = {
+            name: [one for one in field.metadata if isinstance(one, Refers)] for name, field in cls.model_fields.items()
+        }
+        cls.refers = {name: found[0] for name, found in marked.items() if found}
+        is_list = {name: get_origin(cls.model_fields[name].annotation) is tuple for name in cls.refers}
+        cls.references = tuple(name for name in cls.refers if is_list[name])
+        cls.single_references = tuple(name for name in cls.refers if not is_list[name])
+
+    def refs_in(self, field: str) -> tuple[str, ...]:
+        """Return the references in a field, with their kinds."""
+        value = getattr(self, field)
+        values = value if isinstance(value, tuple) else (value,)
+        return tuple(self.refers[field].full(ref) for ref in values if ref is not None)
+
     @property
     def own_edges(self) -> Iterator[OwnEdge]:
         """The edges that are fields of this record."""
-        yield from ()
+        for field, refers in self.refers.items():
+            for ref in self.refs_in(field) if refers.edge else ():
+                ends = (ref, self.key_ref) if refers.is_incoming else (self.key_ref, ref)
+                yield OwnEdge(ends[0], refers.edge or "", ends[1])
 
     @staticmethod
     def refuse_blank(field: str, text: str) -> None:

@@ -1,13 +1,12 @@
 """What a session leaves behind: its decisions, the constraints it works under, and the session itself."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
 from graphmem.model.field import Count, GrowingSet, Item, StringSet, Text, Time
-from graphmem.model.record import OwnEdge, Record
+from graphmem.model.record import Record, Refers
 
 
 class Decision(Record):
@@ -15,12 +14,11 @@ class Decision(Record):
 
     named_from = "decision"
     identity = ("decision",)
-    single_references = (*Record.single_references, "task")
 
     kind: Literal["decision"]
     decision: Text
     reasoning: Text | None = None
-    task: Item | None = None  # reference of the task that it was made in
+    task: Annotated[Item | None, Refers()] = None  # that it was made in
     session: Item | None = None  # name of the session that made it
 
     @model_validator(mode="after")
@@ -64,8 +62,6 @@ class Constraint(Record):
 class Session(Record):
     """A session that ended; the current one is of this machine and stands in ``state/``."""
 
-    references = ("used",)
-
     kind: Literal["session"]
     started_at: Time
     ended_at: Time
@@ -73,9 +69,4 @@ class Session(Record):
     conversation: Item | None = None
     messages: Count = 0
     skills: StringSet = ()
-    used: GrowingSet = ()  # references of the decisions, constraints and memories that it used
-
-    @property
-    def own_edges(self) -> Iterator[OwnEdge]:
-        for ref in self.used:
-            yield OwnEdge(self.key_ref, "used", ref)
+    used: Annotated[GrowingSet, Refers(edge="used")] = ()  # decisions, constraints and memories

@@ -1,12 +1,11 @@
 """A task: one step of a campaign, with what it needs and what it delivered."""
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict, computed_field
 
 from graphmem.model.field import Item, Number, StringSet, Text, TextList, Time
-from graphmem.model.record import OwnEdge, Record
+from graphmem.model.record import Record, Refers
 from graphmem.names import TASK_NAME
 
 TaskType = Literal["spec", "impl", "test", "refactor", "docs", "other"]
@@ -27,19 +26,17 @@ class Task(Record):
 
     derived = frozenset({"updated_at", "ref", "seq", "slug"})
 
-    references = ("depends", "blocked_by", "utilized", "prior_knowledge")
-    single_references = (*Record.single_references, "campaign")
     states = (
         *Record.states,
         ("status", "blocked_reason", "blocked_by", "started_at", "completed_at", "blocked_at"),
     )
 
     kind: Literal["task"]
-    campaign: Item  # reference of its campaign, by key
+    campaign: Annotated[Item, Refers("campaign", edge="part_of")]
     objective: Text
     type: TaskType = "other"
     status: TaskStatus = "pending"
-    depends: StringSet = ()
+    depends: Annotated[StringSet, Refers("task", edge="depends_on")] = ()
     delta: StringSet = ()  # files it may change
     verify: Text | None = None  # command that shows that it is done
     verify_source: Item | None = None  # test file to read first
@@ -47,12 +44,12 @@ class Task(Record):
     framework: Text | None = None
     framework_confidence: Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     idioms: Idioms | None = None
-    prior_knowledge: StringSet = ()  # references of what was injected
+    prior_knowledge: Annotated[StringSet, Refers()] = ()  # what was injected
     lineage: tuple[JsonValue, ...] = ()  # parents and what they delivered
     delivered: Text | None = None
     blocked_reason: Text | None = None
-    blocked_by: StringSet = ()
-    utilized: StringSet = ()  # references of memories it used
+    blocked_by: Annotated[StringSet, Refers()] = ()
+    utilized: Annotated[StringSet, Refers()] = ()  # memories that it used
     code_contexts: TextList = ()
     preflight: JsonValue = None
     started_at: Time | None = None
@@ -75,12 +72,6 @@ class Task(Record):
     def slug(self) -> str:
         """The name without campaign and digits."""
         return self.name.rpartition("/")[2][4:]
-
-    @property
-    def own_edges(self) -> Iterator[OwnEdge]:
-        yield OwnEdge(self.key_ref, "part_of", self.campaign)
-        for task in self.depends:
-            yield OwnEdge(self.key_ref, "depends_on", task)
 
     @property
     def search_text(self) -> str:

@@ -24,7 +24,7 @@ from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
 from graphmem.machine import failed_runs, session_board
-from graphmem.model import Campaign, Decision, MemoryRecord, Purge, Record, Task
+from graphmem.model import Campaign, MemoryRecord, Purge, Record, Task
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
@@ -33,7 +33,7 @@ from graphmem.rules.purged import created_at, purge_hash
 from graphmem.runtime import Store
 from graphmem.shell import command
 from graphmem.usecase.records.duplicates import aside_fields
-from graphmem.usecase.records.validation import changed, full_ref
+from graphmem.usecase.records.validation import changed
 
 TIMES = ("kind", "created_at", "edited", "archived_at", "at", "tags", "sources", "files")  # that tell no record
 SCRIPT_COMMAND = "graphmem purge --history-script FILE"
@@ -280,21 +280,17 @@ def namers(plan: PurgePlan) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
-    """Return the values of a record that change when nothing in it names a doomed one."""
-    values: dict[str, Any] = {}
-    if plan.is_named(record.superseded_by):
-        values["superseded_by"] = None
+    """Return the values of a record that change when its references to the purged records are removed."""
+    values: dict[str, Any] = {name: None for name in record.single_references if plan.is_named(getattr(record, name))}
     lists: dict[str, tuple[list[Any], Collection[Any]]] = {
         "aliases": ([name for name in record.aliases if f"{record.scope}/{name}" not in plan.handles], record.aliases)
     }
     if isinstance(record, MemoryRecord):
         kept = [found for found in record.alternates if found.text not in plan.texts]
         lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
-    if isinstance(record, Decision) and plan.is_named(record.task):
-        values["task"] = None
     for name in record.references:
         given = getattr(record, name)
-        lists[name] = ([ref for ref in given if not plan.is_named(full_ref(record, ref))], given)
+        lists[name] = ([ref for ref in given if not plan.is_named(record.refers[name].full(ref))], given)
     return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
 
 

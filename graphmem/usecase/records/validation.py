@@ -10,7 +10,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
 from graphmem.ledger.types import declaration
-from graphmem.model import MODELS, Entity, Frozen, Insight, MemoryRecord, Record, Task
+from graphmem.model import MODELS, Entity, Frozen, MemoryRecord, Record, Task
 from graphmem.model.field import as_set
 from graphmem.model.record import row_fields
 from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
@@ -26,7 +26,6 @@ Named = TypeVar("Named", bound=Record)
 
 UNITED = frozenset({"tags", "sources", "files", "cites", "aliases", "derived_from"})  # sets that adding again unites
 AMOUNTS = frozenset({"cost", "saved"})
-NAMED = {"run": "lesson/", "insight": "experience/"}  # what a bare name in a field is
 EMPTY: Mapping[str, str] = {}
 TICK = timedelta(milliseconds=1)
 SHOWN = 80  # characters of a text in a message
@@ -133,11 +132,6 @@ def holder_of(catalog: Catalog, scope: str, name: str) -> Record | None:
     return catalog.stored(number) if number is not None else None
 
 
-def full_ref(record: Record, ref: str) -> str:
-    """Return the reference that a field of a record means, which may leave out the kind where there is only one."""
-    return ref if "/" in ref else f"{NAMED.get(record.kind, '')}{ref}"
-
-
 def keyed(catalog: Catalog, made: Kept, handles: Mapping[str, str] = EMPTY) -> Kept:
     """
     Return a record that names others by key, as rows do.
@@ -153,12 +147,13 @@ def keyed(catalog: Catalog, made: Kept, handles: Mapping[str, str] = EMPTY) -> K
     if not isinstance(record, Record) or isinstance(record, Task):  # the use cases of campaigns name a task's
         return made
     for field in record.references:
-        given = [full_ref(record, ref) for ref in getattr(record, field)]
+        given = record.refs_in(field)
         known = catalog.known({ref for ref in given if ref not in handles})
         keys = {ref: catalog.stored(number).key_ref for ref, number in known.items()} | dict(handles)
         missing = [ref for ref in given if ref not in keys]
-        if missing and isinstance(record, Insight):
-            raise BadInput(f"{missing[0]!r} is not an experience of this memory", hint="see: graphmem list experience")
+        if missing and record.refers[field].is_required:
+            kind = record.refers[field].kind
+            raise BadInput(f"{missing[0]!r} is not an {kind} of this memory", hint=f"see: graphmem list {kind}")
         changes[field] = as_set(keys.get(ref, ref) for ref in given)
     if all(getattr(made, field) == value for field, value in changes.items()):
         return made
