@@ -1,7 +1,7 @@
 """
-The ledger: the files of a store, read when they changed, written all or nothing, one writer at a time.
+The ledger and its catalog in step: files are read when they changed, and written all or none, one writer at a time.
 
-Source: docs/format.md. The files are the truth; the catalog is what was last read of them.
+Source: docs/format.md. The files are the truth; the catalog holds what was last read of them.
 """
 
 import contextlib

@@ -93,7 +93,7 @@ CREATE TABLE seen (run INTEGER, ref TEXT, lesson INTEGER, PRIMARY KEY (run, ref)
 CREATE INDEX seen_lesson ON seen (lesson);
 CREATE INDEX seen_ref ON seen (ref);
 
--- How each lesson stands after all runs: `rules.standing`.
+-- How each lesson stands after all runs: `rules.lesson_state`.
 CREATE TABLE standing (record INTEGER PRIMARY KEY, frequency INTEGER, silent INTEGER, last_run TEXT, is_faded INTEGER);
 
 -- Records whose text the lexical index does not have as it is now.

@@ -1,4 +1,4 @@
-"""How lessons stand, kept up to date as runs and lessons come and go (rules/standing.py)."""
+"""How lessons stand, kept up to date as runs and lessons come and go (rules/lesson_state.py)."""
 
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
