@@ -57,3 +57,8 @@ def test_an_event_about_words_has_no_edge() -> None:
     assert list(event.own_edges) == []
     about: Any = MODELS["event"].model_validate(ROWS["event"] | {"subject": "failure/a"})
     assert [edge.target for edge in about.own_edges] == ["failure/a"]
+
+
+def test_a_time_that_is_not_a_text_is_refused() -> None:
+    with pytest.raises(ValidationError, match="expected a time such as"):
+        MODELS["entity"].model_validate(ROWS["entity"] | {"created_at": 1_700_000_000})

@@ -3,12 +3,16 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
+from graphmem.errors import BadInput
 from graphmem.model import Campaign, Failure
 from graphmem.rules.extraction import findings_of
 from graphmem.rules.fixes import credited
-from graphmem.rules.limits import refuse_oversize
+from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.paths import Backwards, Edge, Search, Step, Walk
 from graphmem.rules.plan import make_task
+from graphmem.rules.signature import errors
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -83,3 +87,17 @@ def test_a_task_of_a_plan_may_say_title_for_its_objective() -> None:
     campaign = Campaign.model_validate({"kind": "campaign", "name": "c", "objective": "o", "created_at": AT})
     task = make_task(campaign, "c/001-build-it", {"seq": "001", "title": "build it"}, [], AT)
     assert task.objective == "build it"
+
+
+def test_a_text_without_a_word_is_refused_with_the_way_out() -> None:
+    with pytest.raises(BadInput, match="failure: trigger is empty") as refused:
+        refuse_blank(Failure, {"trigger": " \n"})
+    assert refused.value.hint == "say it in words"
+    with pytest.raises(BadInput) as refused:
+        refuse_blank(Failure, {"trigger": "x", "fix": " "})
+    assert "edit --unset fix removes it" in (refused.value.hint or "")
+
+
+def test_an_error_of_python_without_the_word_error_is_found_behind_its_frames() -> None:
+    log = ['  File "src/shop.py", line 3, in sell', "    raise SoldOut(name)", "SoldOut: apples"]
+    assert [(found.name, found.message) for found in errors(log)] == [("SoldOut", "apples")]
