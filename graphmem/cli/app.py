@@ -313,6 +313,9 @@ def status_of(session: Session, arguments: list[str]) -> int:
     except SystemExit:  # the parser's own way out: completions were printed, or nobody reads on
         return 0
     except Exception as error:  # the boundary of the front end: a user never sees a traceback
+        if isinstance(error, RuntimeError) and "start new thread" in str(error):  # in a library, for want of memory
+            session.fail("unavailable", "no memory is left for another thread", None, {})
+            return 4
         return failed(session, error, arguments)
     if result == 130:
         session.fail("interrupted", "interrupted", None, {})
