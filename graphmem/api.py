@@ -38,15 +38,13 @@ from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.retry import repeated
 from graphmem.rules.score import Complexity
 from graphmem.runtime import (
+    Client,
     Progress,
     Runtime,
     Say,
-    Shared,
-    Store,
     find_store,
     fresh_id,
     no_progress,
-    open_store,
     system_clock,
 )
 from graphmem.usecase import campaigns, vocabulary
@@ -55,7 +53,6 @@ from graphmem.usecase.records import bulk_add, change, citations, feedback, purg
 from graphmem.usecase.retrieval import context, query, traversal
 from graphmem.usecase.retrieval.traversal import Direction
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, trust, validate
-from graphmem.usecase.store.snapshot import open_past
 
 Log = Iterable[bytes | str] | bytes | str
 
@@ -88,8 +85,8 @@ class Noun:
         self.runtime = runtime
 
     @property
-    def store(self) -> Store:
-        """The store, open for this thread."""
+    def client(self) -> Client:
+        """The client of this thread."""
         return self.runtime.client()
 
 
@@ -115,7 +112,7 @@ class Failures(Noun):
         """
         given = about(tags, sources, files, cites)
         given |= {"trigger": trigger, "fix": fix, "name": name, "match": match, "cost": cost, "flaky": flaky}
-        return change.add(self.store, "failure", given, dedup=dedup, dry_run=dry_run, replace=replace)
+        return change.add(self.client, "failure", given, dedup=dedup, dry_run=dry_run, replace=replace)
 
 
 @repeated()
@@ -137,7 +134,7 @@ class Patterns(Noun):
         """
         given = about(tags, sources, files, cites)
         given |= {"trigger": trigger, "insight": insight, "name": name, "saved": saved, "framework": framework}
-        return change.add(self.store, "pattern", given, dedup=dedup, dry_run=dry_run, replace=replace)
+        return change.add(self.client, "pattern", given, dedup=dedup, dry_run=dry_run, replace=replace)
 
 
 @repeated()
@@ -149,7 +146,7 @@ class Entities(Noun):
     ) -> Changed:
         """Add an entity of a declared type, or change its value."""
         given = {"type": type_name, "name": name, "value": value} | about(sources=sources)
-        return change.add(self.store, "entity", given, dry_run=dry_run)
+        return change.add(self.client, "entity", given, dry_run=dry_run)
 
 
 @repeated(holds=("learn",))
@@ -172,7 +169,7 @@ class Lessons(Noun):
         """
         given = {"description": description, "type": type, "name": name, "domain": domain, "severity": severity,
                  "archetype": archetype, "source": source} | about(tags, sources, files, cites)  # fmt: skip
-        return change.add(self.store, "lesson", given, dedup=dedup, dry_run=dry_run, replace=replace)
+        return change.add(self.client, "lesson", given, dedup=dedup, dry_run=dry_run, replace=replace)
 
     def learn(self, events: Iterable[bytes], *, name: str = "<events>", run: str | None = None,
               semantic: bool = False) -> Learned:  # fmt: skip
@@ -186,19 +183,19 @@ class Lessons(Noun):
         """
         from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
 
-        return lessons.learn(self.store, events, name=name, run=run, semantic=semantic)
+        return lessons.learn(self.client, events, name=name, run=run, semantic=semantic)
 
     def decay(self, run: str) -> Learned:
         """Record a run that saw no lesson, and say which lessons it moved."""
         from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
 
-        return lessons.decay(self.store, run)
+        return lessons.decay(self.client, run)
 
     def inject(self, *, domain: str | None = None, archetype: str | None = None) -> Injected:
         """Return the lessons that belong into a prompt, at most ten, ready to be put there."""
         from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
 
-        return lessons.inject(self.store, domain=domain, archetype=archetype)
+        return lessons.inject(self.client, domain=domain, archetype=archetype)
 
 
 @repeated()
@@ -224,15 +221,15 @@ class Experiences(Noun):
             "complexity_estimated": complexity_estimated, "complexity_actual": complexity_actual,
             "capabilities_used": listed(capabilities_used),
         } | about(tags, sources)  # fmt: skip
-        return change.add(self.store, "experience", given, dry_run=dry_run)
+        return change.add(self.client, "experience", given, dry_run=dry_run)
 
     def recall(self, *, task_type: str | None = None, tags: Collection[str] = ()) -> Recalled:
         """Return the newest experiences with this type of task or one of these tags, and their lessons."""
-        return experiences.recall(self.store, task_type=task_type, tags=tags)
+        return experiences.recall(self.client, task_type=task_type, tags=tags)
 
     def promote(self, *, category: Category | None = None, yes: bool = False) -> Promoted:
         """Find what experiences of different days and tasks agree on; ``yes`` writes it as insights."""
-        return experiences.promote(self.store, category=category, yes=yes)
+        return experiences.promote(self.client, category=category, yes=yes)
 
 
 @repeated()
@@ -245,7 +242,7 @@ class Insights(Noun):
     ) -> Changed:  # fmt: skip
         """Add an insight by hand; it needs two experiences of different days and tasks."""
         given = {"category": category, "statement": statement, "derived_from": list(derived_from), "name": name}
-        return change.add(self.store, "insight", given | about(tags, sources), dry_run=dry_run)
+        return change.add(self.client, "insight", given | about(tags, sources), dry_run=dry_run)
 
 
 @repeated()
@@ -254,28 +251,28 @@ class Sessions(Noun):
 
     def show(self, name: str | None = None) -> SessionContext:
         """Return what is current; the empty answer where nothing is."""
-        return sessions.show(self.store, name)
+        return sessions.show(self.client, name)
 
     def start(self, name: str | None = None, *, conversation: str | None = None,
               task: str | None = None) -> SessionContext:  # fmt: skip
         """Begin a new session; the preferences of the user stay."""
-        return sessions.start(self.store, name, conversation=conversation, task=task)
+        return sessions.start(self.client, name, conversation=conversation, task=task)
 
     def work_on(self, description: str | None = None, name: str | None = None, *, id: str | None = None,  # noqa: A002
                 type: str | None = None, status: TaskStage | None = None) -> SessionContext:  # noqa: A002  # fmt: skip
         """Say what is being worked on, or how it stands; a new description begins a new task."""
         fields = {"description": description, "id": id, "type": type, "status": status}
-        return sessions.work_on(self.store, name, fields)
+        return sessions.work_on(self.client, name, fields)
 
     def decide(self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
                key: str | None = None) -> Changed:  # fmt: skip
         """Record a decision; ``key`` is its name, made from the text if not given."""
-        return sessions.decide(self.store, name, decision, reasoning=reasoning, task=task, key=key)
+        return sessions.decide(self.client, name, decision, reasoning=reasoning, task=task, key=key)
 
     def constrain(self, constraint: str, name: str | None = None, *, source: str | None = None,
                   expires_at: str | None = None, key: str | None = None) -> Changed:  # fmt: skip
         """Record a constraint, for everybody or for a named session, until a time if one is given."""
-        return sessions.constrain(self.store, name, constraint, source=source, expires_at=expires_at, key=key)
+        return sessions.constrain(self.client, name, constraint, source=source, expires_at=expires_at, key=key)
 
     def prefer(
         self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
@@ -284,16 +281,16 @@ class Sessions(Noun):
         """Note how the user wants to work."""
         values = {"communication_style": communication_style, "approval_gates": approval_gates,
                   "default_model_profile": default_model_profile}  # fmt: skip
-        return sessions.prefer(self.store, name, values)
+        return sessions.prefer(self.client, name, values)
 
     def note(self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
              skills: Collection[str] = (), used: Collection[str] = ()) -> SessionContext:  # fmt: skip
         """Note how far the session has come, the skills it invoked and the records it used."""
-        return sessions.note(self.store, name, messages=messages, conversation=conversation, skills=skills, used=used)
+        return sessions.note(self.client, name, messages=messages, conversation=conversation, skills=skills, used=used)
 
     def end(self, name: str | None = None) -> Changed:
         """End the session: what it was and used becomes a record."""
-        return sessions.end(self.store, name)
+        return sessions.end(self.client, name)
 
 
 @repeated()
@@ -303,11 +300,11 @@ class Relations(Noun):
     def link(self, source: str, kind: str, target: str, *, weight: float | None = None, note: str | None = None,
              sources: Collection[str] = ()) -> Linked:  # fmt: skip
         """Add an edge, or change its weight and note; without a weight it has that of its type."""
-        return relations.link(self.store, source, kind, target, weight=weight, note=note, sources=sources)
+        return relations.link(self.client, source, kind, target, weight=weight, note=note, sources=sources)
 
     def unlink(self, source: str, kind: str, target: str) -> Linked:
         """Take an edge out."""
-        return relations.unlink(self.store, source, kind, target)
+        return relations.unlink(self.client, source, kind, target)
 
 
 @repeated()
@@ -320,19 +317,19 @@ class Campaigns(Noun):
     ) -> Changed:  # fmt: skip
         """Begin a campaign."""
         given = {"objective": objective, "name": name, "framework": framework} | about(tags, sources)
-        return change.add(self.store, "campaign", given)
+        return change.add(self.client, "campaign", given)
 
     def add_tasks(self, ref: str, plan: object) -> CampaignTasks:
         """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
-        return campaigns.add_tasks(self.store, ref, plan)
+        return campaigns.add_tasks(self.client, ref, plan)
 
     def ready(self, ref: str) -> Ready:
         """Return the tasks that can start now."""
-        return campaigns.ready(self.store, ref)
+        return campaigns.ready(self.client, ref)
 
     def complete(self, ref: str, *, outcome: str | None = None, status: CampaignStatus | None = None) -> CampaignTasks:
         """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
-        return campaigns.complete(self.store, ref, outcome=outcome, status=status)
+        return campaigns.complete(self.client, ref, outcome=outcome, status=status)
 
 
 @repeated()
@@ -341,16 +338,16 @@ class Types(Noun):
 
     def list(self) -> TypeList:
         """Return the project's types, and graphmem's own relations."""
-        return vocabulary.type_list(self.store)
+        return vocabulary.type_list(self.client)
 
     def show(self, name: str) -> EntityType | RelationType:
         """Return one type."""
-        return vocabulary.type_show(self.store, name)
+        return vocabulary.type_show(self.client, name)
 
     def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
         """Declare an entity type."""
         made = vocabulary.type_add(
-            self.store, vocabulary.new_type(EntityType, type=name, description=description, search=search)
+            self.client, vocabulary.new_type(EntityType, type=name, description=description, search=search)
         )
         assert isinstance(made, EntityType)
         return made
@@ -358,7 +355,7 @@ class Types(Noun):
     def add_relation(self, name: str, *, sources: Collection[str], targets: Collection[str], weight: float = 1.0,
                      symmetric: bool = False, description: str = "") -> RelationType:  # fmt: skip
         """Declare a relation type, and the kinds that it may connect."""
-        made = vocabulary.type_add(self.store, vocabulary.new_type(
+        made = vocabulary.type_add(self.client, vocabulary.new_type(
             RelationType, type=name, sources=tuple(sources), targets=tuple(targets), weight=weight, symmetric=symmetric,
             description=description,
         ))  # fmt: skip
@@ -403,17 +400,10 @@ class Memory:
     ) -> None:
         is_fresh = not find_store(folder).local.exists()
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
-        shared = Shared(now, new_id, say, progress, command, options)
-
-        def opened() -> Store:
-            """Open the client of a thread."""
-            client = open_store(folder, shared)
-            return client if at is None else open_past(client, at)
-
-        self.runtime = Runtime(opened)
-        store = self.store  # opened now, so that what is wrong with it is raised here
-        if is_fresh and git_setup.unregistered(store.layout):
-            store.notify_once(
+        self.runtime = Runtime(folder, at, now, new_id, say, progress, command, options)
+        client = self.client  # opened now, so that what is wrong with it is raised here
+        if is_fresh and git_setup.unregistered(client.layout):
+            client.notify_once(
                 "git does not know yet how to merge this memory's files; run once in this clone: graphmem init"
             )
         self.failures = Failures(self.runtime)
@@ -428,8 +418,8 @@ class Memory:
         self.types = Types(self.runtime)
 
     @property
-    def store(self) -> Store:
-        """The store, open for this thread."""
+    def client(self) -> Client:
+        """The client of this thread."""
         return self.runtime.client()
 
     @staticmethod
@@ -460,39 +450,39 @@ class Memory:
             BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
         """
         return bulk_add.bulk_add(
-            self.store, lines_of(lines), name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose
+            self.client, lines_of(lines), name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose
         )
 
     def get(self, ref: str) -> Got:
         """Return a record with its edges, by reference or unambiguous name; an archived one too."""
-        return query.get(self.store, ref)
+        return query.get(self.client, ref)
 
     def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
              sort: str | None = None, limit: int | None = None) -> Listing:  # fmt: skip
         """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
-        return query.listing(self.store, kind, tags=tags, archived=archived, sort=sort, limit=limit)
+        return query.listing(self.client, kind, tags=tags, archived=archived, sort=sort, limit=limit)
 
     def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
              untag: Collection[str] = (), unset: Collection[str] = (),
              dry_run: bool = False) -> Changed:  # fmt: skip
         """Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away."""
-        return change.edit(self.store, ref, fields or {}, tag=[*tag], untag=[*untag], unset=[*unset], dry_run=dry_run)
+        return change.edit(self.client, ref, fields or {}, tag=[*tag], untag=[*untag], unset=[*unset], dry_run=dry_run)
 
     def rename(self, ref: str, name: str) -> Changed:
         """Give a record another name; the old one is still found."""
-        return change.rename(self.store, ref, name)
+        return change.rename(self.client, ref, name)
 
     def forget(self, ref: str, reason: str | None = None) -> Changed:
         """Archive a record: it leaves search and graph, and comes back with ``restore``."""
-        return change.forget(self.store, ref, reason)
+        return change.forget(self.client, ref, reason)
 
     def restore(self, ref: str) -> Changed:
         """Bring an archived record back."""
-        return change.restore(self.store, ref)
+        return change.restore(self.client, ref)
 
     def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:
         """Archive a record that another one of its kind takes the place of."""
-        return undo.supersede(self.store, old, new, reason)
+        return undo.supersede(self.client, old, new, reason)
 
     def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
               history_script: Path | None = None) -> Purged:  # fmt: skip
@@ -506,38 +496,38 @@ class Memory:
             history_script: a file to write, which removes the rows from git's history; without ``refs`` the rows of
                 all purges so far.
         """
-        return purge.purge(self.store, refs, archived=archived, yes=yes, history_script=history_script)
+        return purge.purge(self.client, refs, archived=archived, yes=yes, history_script=history_script)
 
     def undo(self, number: int = 1) -> Writes:
         """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
-        return undo.undo(self.store, number)
+        return undo.undo(self.client, number)
 
     def undoable(self) -> Writes:
         """Return the writes of this clone that can be taken back, the last first."""
-        return undo.undoable(self.store)
+        return undo.undoable(self.client)
 
     def prune(self, *, max_failures: int = constants.PRUNE_FAILURES, max_patterns: int = constants.PRUNE_PATTERNS,
               min_importance: float = constants.PRUNE_IMPORTANCE, yes: bool = False) -> Pruned:  # fmt: skip
         """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
         from graphmem.usecase.records import prune  # noqa: PLC0415 - no other command needs it
 
-        return prune.prune(self.store, max_failures=max_failures, max_patterns=max_patterns,
+        return prune.prune(self.client, max_failures=max_failures, max_patterns=max_patterns,
                            min_importance=min_importance, yes=yes)  # fmt: skip
 
     def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> Reported:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""
-        return feedback.feedback(self.store, ref, helped=helped, task=task)
+        return feedback.feedback(self.client, ref, helped=helped, task=task)
 
     def feedback_rows(self, lines: Log, *, name: str = "input") -> BulkReported:
         """Store a batch of reports, NDJSON lines ``{ref, helped, task?, at?, id?}``, all or none."""
-        return feedback.feedback_batch(self.store, lines_of(lines), name)
+        return feedback.feedback_batch(self.client, lines_of(lines), name)
 
     # --- search and graph ---------------------------------------------------------------------------------------
 
     def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
               min_similarity: float | None = None) -> Found:  # fmt: skip
         """Return the records that a text is about, best first."""
-        return query.query(self.store, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+        return query.query(self.client, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
 
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
                 tiers: Collection[str] = (), complexity: Complexity | None = None, domain: str | None = None,
@@ -545,11 +535,11 @@ class Memory:
                 budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> ContextBlock:  # fmt: skip
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
         task = context.Task(objective, tags, files, tiers, complexity, domain, archetype, task_type, session)
-        return context.context(self.store, task, budget=budget, explain=explain)
+        return context.context(self.client, task, budget=budget, explain=explain)
 
     def stale(self) -> StaleRecords:
         """Return the records whose cited code moved, changed or is gone."""
-        return citations.stale(self.store)
+        return citations.stale(self.client)
 
     def match(self, lines: Log) -> MatchedLog:
         """
@@ -560,7 +550,7 @@ class Memory:
         """
         from graphmem.usecase.retrieval import match  # noqa: PLC0415 - 15 ms that no other command needs
 
-        return match.match(self.store, lines_of(lines))
+        return match.match(self.client, lines_of(lines))
 
     def ran(self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | None = None,
             session: str | None = None, task: str | None = None, name: str | None = None) -> Ran:  # fmt: skip
@@ -579,7 +569,7 @@ class Memory:
         from graphmem.usecase.learning import test_runs  # noqa: PLC0415 - 15 ms that no other command needs
 
         return test_runs.ran(
-            self.store, command, status=status, log=lines_of(log), folder=(folder or Path.cwd()).absolute(),
+            self.client, command, status=status, log=lines_of(log), folder=(folder or Path.cwd()).absolute(),
             session=session, task=task, name=name,
         )  # fmt: skip
 
@@ -587,21 +577,21 @@ class Memory:
                 kinds: Collection[str] | None = None, direction: Direction = "both",
                 min_strength: float | None = None, limit: int | None = None) -> Related:  # fmt: skip
         """Return what a record is related to, strongest path first, each path edge by edge."""
-        return traversal.related(self.store, ref, max_hops=max_hops, types=types or None, kinds=kinds or None,
+        return traversal.related(self.client, ref, max_hops=max_hops, types=types or None, kinds=kinds or None,
                             direction=direction, min_strength=min_strength, limit=limit)  # fmt: skip
 
     def path(self, source: str, target: str, *, max_hops: int = constants.MAX_HOPS,
              types: Collection[str] | None = None, direction: Direction = "both") -> Connection:  # fmt: skip
         """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
-        return traversal.path(self.store, source, target, max_hops=max_hops, types=types or None, direction=direction)
+        return traversal.path(self.client, source, target, max_hops=max_hops, types=types or None, direction=direction)
 
     def solutions(self, ref: str, *, limit: int | None = None) -> Solutions:
         """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
-        return traversal.solutions(self.store, ref, limit)
+        return traversal.solutions(self.client, ref, limit)
 
     def similar(self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX) -> Similar:
         """Return finished campaigns that resemble a campaign or an objective."""
-        return campaigns.similar(self.store, text, threshold=threshold, limit=limit)
+        return campaigns.similar(self.client, text, threshold=threshold, limit=limit)
 
     def cypher(self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
                limit: int | None = None) -> CypherRows:  # fmt: skip
@@ -616,14 +606,14 @@ class Memory:
         """
         from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
 
-        return cypher.cypher(self.store, query, parameters or {}, timeout_s=timeout_s, limit=limit)
+        return cypher.cypher(self.client, query, parameters or {}, timeout_s=timeout_s, limit=limit)
 
     def cypher_named(self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
                      limit: int | None = None) -> CypherRows:  # fmt: skip
         """Run a stored query by its name, such as ``failure/solutions``."""
         from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
 
-        return cypher.cypher_named(self.store, name, parameters or {}, timeout_s=timeout_s, limit=limit)
+        return cypher.cypher_named(self.client, name, parameters or {}, timeout_s=timeout_s, limit=limit)
 
     @staticmethod
     def queries() -> QueryList:
@@ -636,7 +626,7 @@ class Memory:
 
     def log(self, ref: str, *, limit: int | None = None) -> History:
         """Return the commits that changed a record, newest first, under whatever name it had; git is asked."""
-        return history.log(self.store, ref, limit)
+        return history.log(self.client, ref, limit)
 
     def diff(self, revisions: str | None = None) -> Difference:
         """
@@ -646,51 +636,51 @@ class Memory:
             revisions: ``A..B`` for two commits, ``A...B`` for what B changed since it left A, ``A`` against the files
                 as they are now; None for the last commit against those. A date stands for the last commit before it.
         """
-        return history.diff(self.store, revisions)
+        return history.diff(self.client, revisions)
 
     # --- the store ----------------------------------------------------------------------------------------------
 
     def export(self, *, to: Path | None = None) -> Exported:
         """Bring every file into canonical form, or write a canonical copy to another folder."""
-        return export.export(self.store, to=to)
+        return export.export(self.client, to=to)
 
     def export_check(self) -> Checked:
         """Say where a file is not canonical or does not check out; nothing is written."""
-        return export.export_check(self.store)
+        return export.export_check(self.client)
 
     def rebuild(self, *, embed: bool = True) -> Rebuilt:
         """Make everything derived anew from the files; ``embed=False`` makes no vectors."""
-        return rebuild.rebuild(self.store, embed=embed)
+        return rebuild.rebuild(self.client, embed=embed)
 
     def resolve(self) -> Resolved:
         """Merge what stands between git's conflict markers, row by row, in every data file that has them."""
-        return conflicts.resolve(self.store)
+        return conflicts.resolve(self.client)
 
     def validate(self) -> Checked:
         """Check files, vocabulary, graph and search index against each other."""
-        return validate.validate(self.store)
+        return validate.validate(self.client)
 
     def doctor(self, *, fix: bool = False) -> Doctored:
         """Check all that ``validate`` does, the clone, and what is derived; ``fix`` mends what a program can mend."""
-        return doctor.doctor(self.store, fix=fix)
+        return doctor.doctor(self.client, fix=fix)
 
     def trust(self, *, yes: bool = False) -> Trust:
         """Return the project's settings that need trust; ``yes`` lets them count in this clone."""
-        return trust.trust(self.store, yes=yes)
+        return trust.trust(self.client, yes=yes)
 
     def stats(self, *, objective: str | None = None) -> Stats:
         """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
         from graphmem.usecase.store import stats  # noqa: PLC0415 - no other command needs it
 
-        return stats.stats(self.store, objective)
+        return stats.stats(self.client, objective)
 
     def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> Loop:
         """Say whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
         from graphmem.usecase.learning import effectiveness  # noqa: PLC0415 - no other command needs it
 
-        return effectiveness.verify(self.store, last=last)
+        return effectiveness.verify(self.client, last=last)
 
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""
-        with self.store.reading() as catalog:
-            return catalog.completions(prefix, limit)
+        with self.client.reading() as snapshot:
+            return snapshot.catalog.completions(prefix, limit)

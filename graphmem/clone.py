@@ -243,3 +243,18 @@ def tracked(layout: Layout, folder: Path | None) -> str | None:
         return None
     paths = (path.decode("utf-8", "backslashreplace") for path in told.split(b"\0"))
     return next((path for path in paths if OWN.match(path)), None)
+
+
+def derived_folder(layout: Layout) -> Path:
+    """
+    Return the folder of what is derived: ``local/``, or where that cannot be used, another one of this store and user.
+
+    Raises:
+        Unavailable: no such folder can be written.
+    """
+    with contextlib.suppress(OSError), safe_files.folder(layout.local, make=True):
+        if os.access(layout.local, os.W_OK) and not safe_files.links(layout.local):
+            return layout.local
+    folder = cached(layout)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder

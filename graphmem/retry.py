@@ -9,10 +9,10 @@ from functools import partial, wraps
 from inspect import isfunction
 from typing import Any, TypeVar
 
-from graphmem.catalog.database import CatalogError, reason_of
+from graphmem.catalog.database import catalog_errors
 from graphmem.contract.answer import Answer
 from graphmem.errors import DamagedCatalog, FileReplaced
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 
 T = TypeVar("T")
 MOST_RUNS = 3  # of one call: a checkout replaces a file once, and a second in a row is already rare
@@ -32,29 +32,33 @@ class Tape:
             yield value
 
 
-def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) -> T:
+def call(client: Client, use_case: Callable[[], T], *, may_repeat: bool = True) -> T:
     """
     Run a use case, again where a file was replaced or the catalog was damaged, which is then made again from the files.
 
     Args:
         may_repeat: it can run again; False for one whose input is gone by then.
     """
-    store.refresh_settings()
-    is_renewed, writes = False, store.ledger.writes
+    client.refresh_settings()
+    with catalog_errors():
+        return repeat(client, use_case, may_repeat=may_repeat)
+
+
+def repeat(client: Client, use_case: Callable[[], T], *, may_repeat: bool) -> T:
+    """Run a use case up to three times; the errors of the catalog are SQLite's."""
+    is_renewed, writes = False, client.ledger.writes
     for runs_left in reversed(range(MOST_RUNS)):
         try:
-            return with_notices(store, use_case())
+            return with_notices(client, use_case())
         except FileReplaced:
-            if not runs_left or not may_repeat or store.ledger.writes > writes:
+            if not runs_left or not may_repeat or client.ledger.writes > writes:
                 raise
         except Exception as error:
-            if is_renewed or not store.is_catalog_damaged(error):
-                if isinstance(error, CatalogError):
-                    raise reason_of(error) from error
+            if is_renewed or not client.is_catalog_damaged(error):
                 raise
             is_renewed = True
-            store.renew_catalog()
-            if store.ledger.writes > writes:
+            client.renew_catalog()
+            if client.ledger.writes > writes:
                 raise DamagedCatalog(
                     "what was asked for is written; the catalog was damaged, and is made again"
                 ) from error
@@ -65,9 +69,9 @@ def call(store: Store, use_case: Callable[[], T], *, may_repeat: bool = True) ->
     raise AssertionError("the last run returns or raises")
 
 
-def with_notices(store: Store, answer: T) -> T:
+def with_notices(client: Client, answer: T) -> T:
     """Return an answer with what was reported since the last one."""
-    notices, store.notices = store.notices, []
+    notices, client.notices = client.notices, []
     if notices and isinstance(answer, Answer):
         return answer.model_copy(update={"notices": notices})
     return answer
@@ -100,6 +104,6 @@ def runs_again(method: Callable[..., Any], *, is_held: bool) -> Callable[..., An
         if is_held:
             args = tuple(Tape(value) if isinstance(value, Iterator) else value for value in args)
             named = {name: Tape(value) if isinstance(value, Iterator) else value for name, value in named.items()}
-        return call(self.store, partial(method, self, *args, **named), may_repeat=may_repeat)
+        return call(self.client, partial(method, self, *args, **named), may_repeat=may_repeat)
 
     return run

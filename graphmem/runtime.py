@@ -4,7 +4,7 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,12 +13,13 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem import safe_files
-from graphmem.catalog import clues
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.database import CatalogError, has_passing_cause, is_damage, reason_of
+from graphmem.catalog.clues import ClueIndex
+from graphmem.catalog.database import CATALOG, catalog_errors, has_passing_cause, is_damage
 from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
-from graphmem.clone import Clone, cached, find_clone
+from graphmem.checkout import checkout
+from graphmem.clone import Clone, derived_folder, find_clone
 from graphmem.config import Settings, from_environment, load_settings, project_folder, settings_stamp
 from graphmem.constants import (
     DEFAULT_MODEL,
@@ -30,22 +31,23 @@ from graphmem.constants import (
     SILENT_CLUES,
     SUGGESTION_NAMES,
 )
+from graphmem.embed.shared import Models
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
-from graphmem.model.field import parse_time
+from graphmem.model.field import format_time, parse_time
+from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.sync import SyncedLedger
+from graphmem.sync import Follower, SyncedLedger
 
 if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
-    from graphmem.embed.model import Found as FoundEmbedder
     from graphmem.embed.reranker import Reranker
 
 Say = Callable[[str], None]
-CATALOG = "catalog.sqlite"
+LOCK = "store.lock"
 
 
 class Progress(Protocol):
@@ -68,37 +70,18 @@ def fresh_id() -> str:
     return token_hex(16)
 
 
-class Models:
-    """The models that the clients of one process share; each is loaded once."""
+@dataclass(eq=False)
+class Runtime:
+    """
+    What the clients of one ``Memory`` share, from any number of threads: clock, ids, models, settings, output.
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.embedders: dict[str, FoundEmbedder] = {}
-        self.rerankers: dict[str, tuple[Reranker | None, Sequence[str]]] = {}
+    Args:
+        folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
+        at: a commit or a date; the clients then read the store as it was there.
+    """
 
-    def embedder(self, name: str, cache_folder: Path) -> "FoundEmbedder":
-        """Return the embedder that a setting names, with what to report about it."""
-        from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
-
-        with self.lock:
-            if name not in self.embedders:
-                self.embedders[name] = find_model(name, cache_folder=cache_folder)
-            return self.embedders[name]
-
-    def reranker(self, name: str) -> "tuple[Reranker | None, Sequence[str]]":
-        """Return the reranker that a setting names, with what to report about it."""
-        from graphmem.embed.reranker import find_reranker  # noqa: PLC0415 - numpy, then torch
-
-        with self.lock:
-            if name not in self.rerankers:
-                self.rerankers[name] = find_reranker(name)
-            return self.rerankers[name]
-
-
-@dataclass
-class Shared:
-    """What the clients of one ``Memory`` share, each of which belongs to one thread."""
-
+    folder: Path | str | None = None
+    at: str | None = None
     now: Callable[[], datetime] = system_clock
     new_id: Callable[[], str] = fresh_id
     say: Say = lambda text: None
@@ -107,32 +90,41 @@ class Shared:
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
     environment: Mapping[str, Mapping[str, object]] = field(default_factory=from_environment)
     models: Models = field(default_factory=Models)
-    said: set[str] = field(default_factory=set)
+    is_closed: bool = False
 
-
-class Runtime:
-    """
-    The clients of one ``Memory``: each thread has its own, with a connection of its own to the catalog.
-
-    Args:
-        opened: opens the client of the thread that calls it.
-    """
-
-    def __init__(self, opened: "Callable[[], Store]") -> None:
-        self.opened = opened
+    def __post_init__(self) -> None:
+        self.said: set[str] = set()
+        self.loaded: dict[Path, tuple[object, Settings]] = {}
+        self.lock = threading.Lock()
         self.of_thread = threading.local()
-        self.clients: weakref.WeakSet[Store] = weakref.WeakSet()
-        self.is_closed = False
+        self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
-    def client(self) -> "Store":
+    def client(self) -> "Client":
         """Return the client of this thread, opened when the thread first asks for it."""
-        found: Store | None = getattr(self.of_thread, "client", None)
-        if found is None:
+        client: Client | None = getattr(self.of_thread, "client", None)
+        if client is None:
             if self.is_closed:
                 raise closed_error()
-            found = self.of_thread.client = self.opened()
-            self.clients.add(found)
-        return found
+            client = self.of_thread.client = open_client(self)
+            self.clients.add(client)
+        return client
+
+    def settings(self, config: Path) -> Settings:
+        """Return the settings of a store, read again where a file that they come from or the trust in it changed."""
+        stamp = settings_stamp(config)
+        with self.lock:
+            if config not in self.loaded or self.loaded[config][0] != stamp:
+                self.loaded[config] = stamp, load_settings(config, self.options, self.environment)
+            return self.loaded[config][1]
+
+    def say_once(self, text: str) -> bool:
+        """Say what goes on, once for all clients; return whether it was new."""
+        with self.lock:
+            is_new = text not in self.said
+            self.said.add(text)
+        if is_new:
+            self.say(text)
+        return is_new
 
     def close(self) -> None:
         """Close the clients of all threads."""
@@ -147,24 +139,23 @@ def closed_error() -> Usage:
 
 
 @dataclass(eq=False)
-class Store:
-    """One project's store, open for one thread. Use ``open_store``."""
+class Client:
+    """One caller of a store, in one thread: its connection, its settings and what was reported to it."""
 
+    runtime: Runtime
     clone: Clone
     settings: Settings
     ledger: SyncedLedger
     catalog: Catalog
-    lexical: LexicalIndex
     local: Path
-    shared: Shared
-    settings_stamp: object = None  # of the files that the settings came from
+    present: "Client | None" = None  # of the store whose past this one is: it is not written, and has the models
     is_closed: bool = False
     notices: list[str] = field(default_factory=list)  # reported since the last call of a use case returned
-    present: "Store | None" = None  # the store whose past this one is: it is not written, and takes models from there
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.catalog.close)  # a thread that ends closes nothing
-        self.now, self.new_id = self.shared.now, self.shared.new_id
+        self.now, self.new_id = self.runtime.now, self.runtime.new_id
+        self.clues, self.lexical = ClueIndex(self.catalog), LexicalIndex(self.catalog)
 
     @property
     def layout(self) -> Layout:
@@ -199,16 +190,14 @@ class Store:
 
     def refresh_settings(self) -> None:
         """Read the settings again where a file that they come from has changed, or what is trusted."""
-        stamp = settings_stamp(self.layout.config)
-        if stamp == self.settings_stamp:
+        settings = self.runtime.settings(self.layout.config)
+        if settings is self.settings:
             return
-        self.settings = load_settings(self.layout.config, self.shared.options, self.shared.environment)
-        self.settings_stamp = stamp
+        self.settings = settings
         self.ledger.lock_timeout_s = self.settings.store.lock_timeout
         for name in ("embedder", "reranker", "vectors", "graph"):
             vars(self).pop(name, None)
-        for text in self.settings.ignored:
-            self.notify_once(f"ignored: {text}")
+        self.report_ignored_settings()
 
     def is_catalog_damaged(self, error: Exception) -> bool:
         """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
@@ -249,13 +238,30 @@ class Store:
         if len(findings) > MAX_FINDINGS:
             self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
+    def report_surroundings(self) -> None:
+        """Report what is unusual about the clone, the folder and the settings."""
+        for text in self.clone.notices:
+            self.say_once(text)
+        if isinstance(self.clone.refusal, Refused):
+            self.notify_once(f"{self.clone.refusal.message}; nothing is written until they are gone")
+        for path in safe_files.links(self.layout.store):
+            self.notify_once(
+                f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone"
+            )
+        self.report_ignored_settings()
+        if self.settings.format > FORMAT:
+            self.notify_once(
+                f"the store has format {self.settings.format}, newer than this graphmem's {FORMAT}: reading only"
+            )
+
+    def report_ignored_settings(self) -> None:
+        """Report the settings of the project that have no effect."""
+        for text in self.settings.ignored:
+            self.notify_once(f"ignored: {text}")
+
     def say_once(self, text: str) -> bool:
-        """Say to people what is going on, once for this ``Memory``; return whether it was new."""
-        is_new = text not in self.shared.said
-        if is_new:
-            self.shared.said.add(text)
-            self.shared.say(text)
-        return is_new
+        """Say to people what goes on, once for this ``Memory``; return whether it was new."""
+        return self.runtime.say_once(text)
 
     def notify_once(self, text: str) -> None:
         """Say once what bears on the answer, which holds it as a notice."""
@@ -263,33 +269,32 @@ class Store:
             self.notices.append(text)
 
     @contextlib.contextmanager
-    def reading(self, *, with_clues: bool = False) -> Iterator[Catalog]:
+    def reading(self, *followers: Follower) -> Iterator["Snapshot"]:
         """
-        Yield the catalog as the files are now; it stays as it is while the block runs.
+        Yield the store as the files are now; it stays as it is while the block runs.
 
         Args:
-            with_clues: every memory has its clues, `catalog.clues`.
+            followers: what has to be in step with the catalog, such as ``client.clues``.
         """
         self.sync()
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.catalog.unchanging())
-            while with_clues and clues.missing(self.catalog):
+            while behind := [follower for follower in followers if follower.is_behind]:
                 stack.close()
-                self.add_clues()
+                for follower in behind:
+                    self.catch_up(follower)
                 stack.enter_context(self.catalog.unchanging())
             self.ledger.load_vocabulary()
-            yield self.catalog
+            yield Snapshot(self, self.now())
 
-    def add_clues(self) -> None:
-        """Add the clues that were put off, and say so where it takes seconds."""
-        missing = clues.missing(self.catalog)
-        if missing > SILENT_CLUES:
-            self.say_once(f"working out what {missing:,} memories are recognised by")
-        if missing:
-            clues.catch_up(self.catalog)
+    def catch_up(self, follower: Follower) -> None:
+        """Bring a follower in step with the catalog, and say so where it takes seconds."""
+        if follower is self.clues and (lacking := self.clues.lacking) > SILENT_CLUES:
+            self.say_once(f"working out what {lacking:,} memories are recognised by")
+        follower.catch_up()
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Catalog]:
+    def writing(self) -> Iterator["Snapshot"]:
         """Hold the store alone while the block decides and commits."""
         self.refuse_unusable()
         if self.present is not None:
@@ -308,7 +313,7 @@ class Store:
         with self.ledger.writing():
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
-            yield self.catalog
+            yield Snapshot(self, self.now())
         for text in self.ledger.notices:
             self.notify_once(text)
         self.ledger.notices.clear()
@@ -320,7 +325,7 @@ class Store:
         """The model of this store; None where there is none, which is said once."""
         if self.present is not None:
             return self.present.embedder
-        found = self.shared.models.embedder(self.settings.embedding.model, self.local)
+        found = self.runtime.models.embedder(self.settings.embedding.model, self.local)
         for warning in found.warnings:
             self.notify_once(warning)
         if found.embedder is None and self.settings.embedding.model != "none":
@@ -336,7 +341,7 @@ class Store:
             return self.present.reranker
         if not self.settings.retrieval.reranker:
             return None
-        found, warnings = self.shared.models.reranker(self.settings.retrieval.reranker)
+        found, warnings = self.runtime.models.reranker(self.settings.retrieval.reranker)
         for warning in warnings:
             self.notify_once(warning)
         return found
@@ -358,7 +363,7 @@ class Store:
         if self.vectors is None:
             return 0
         made = self.vectors.catch_up(
-            lambda done, total: self.shared.progress("embedding", done, total), first=first, seconds=seconds
+            lambda done, total: self.runtime.progress("embedding", done, total), first=first, seconds=seconds
         )
         if self.vectors.lacking:
             self.notify_once(
@@ -376,7 +381,66 @@ class Store:
         if texts:
             self.vectors.encode_documents(list(dict.fromkeys(texts)))
 
-    # --- names --------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """
+    The store at one moment, as of now or of a commit. ``Client.reading`` and ``Client.writing`` yield it.
+
+    While it is in use no other process changes what it shows; a block that writes sees its own writes.
+    """
+
+    client: Client
+    now: datetime
+
+    @property
+    def catalog(self) -> Catalog:
+        """The records, the relations and what was reported about them."""
+        return self.client.catalog
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The kinds and types of the store."""
+        return self.client.catalog.vocabulary
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        """The index of the words."""
+        return self.client.lexical
+
+    @property
+    def vectors(self) -> VectorStore | None:
+        """The vectors; None without a model."""
+        return self.client.vectors
+
+    @property
+    def embedder(self) -> "Embedder | None":
+        """The model that makes vectors; None without one."""
+        return self.client.embedder
+
+    @property
+    def reranker(self) -> "Reranker | None":
+        """The reranker; None without one."""
+        return self.client.reranker
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the store."""
+        return self.client.settings
+
+    @property
+    def layout(self) -> Layout:
+        """Where the files are."""
+        return self.client.layout
+
+    @property
+    def is_past(self) -> bool:
+        """Whether it is of a commit: the code of that time is not at hand."""
+        return self.client.present is not None
+
+    def notify_once(self, text: str) -> None:
+        """Report once what bears on the answer, which holds it as a notice."""
+        self.client.notify_once(text)
 
     def resolve(self, ref: str, scopes: Collection[str] | None = None) -> int:
         """
@@ -394,16 +458,16 @@ class Store:
         if scope in catalog.vocabulary.scopes and (scopes is None or scope in scopes):
             number = catalog.lookup(scope, name)
             if number is not None:
-                return self.told_apart(number, name)
+                return self.warned(number, name)
         found = catalog.anywhere(ref, scopes)
         if len(found) == 1:
-            return self.told_apart(found[0], split_ref(ref)[1])
+            return self.warned(found[0], split_ref(ref)[1])
         if found:
             refs = sorted(catalog.refs(found).values())
             raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {', '.join(refs)}", details={"candidates": refs})
         raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, scopes), details={"ref": ref})
 
-    def told_apart(self, number: int, name: str) -> int:
+    def warned(self, number: int, name: str) -> int:
         """Return the number of a record; where others have the name that was typed, warn once which they are."""
         others = self.catalog.namesakes(number, name)
         if others:
@@ -433,52 +497,46 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def open_store(
-    folder: Path | str | None = None,
-    shared: Shared | None = None,
-) -> Store:
+def open_client(runtime: Runtime) -> Client:
     """
     Open the store of a project for the current thread.
 
-    Args:
-        folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
-        shared: what the clients of one ``Memory`` share; None for one client alone.
-
     Raises:
-        Unavailable: there is no store.
+        Unavailable: there is no store, or of a past one: there is no git.
+        NotFound: the commit that ``runtime.at`` names does not exist, or holds no store.
     """
-    clone = find_clone(find_store(folder))
-    layout = clone.layout
-    shared = shared or Shared()
-    stamp = settings_stamp(layout.config)
-    settings = load_settings(layout.config, shared.options, shared.environment)
-    local = derived_folder(layout)
-    catalog = Catalog(local / CATALOG)
-    timeout = settings.store.lock_timeout
-    ledger = SyncedLedger(clone, catalog, local / "store.lock", lock_timeout_s=timeout, command=shared.command)
-    lexical = LexicalIndex(catalog)
-    store = Store(clone, settings, ledger, catalog, lexical, local, shared, stamp)
+    client = open_folder(find_store(runtime.folder), runtime)
+    if runtime.at is None:
+        return client
     try:
-        ledger.load_vocabulary()
+        root, commit = checkout(client.ledger, client.local, runtime.at)
+        past = open_folder(find_store(root), runtime, present=client)
+    except BaseException:
+        client.close()
+        raise
+    past.notify_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
+    return past
+
+
+def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = None) -> Client:
+    """Open the store in a folder for the current thread, and report what is unusual about it."""
+    clone = find_clone(layout)
+    settings = runtime.settings(clone.layout.config)
+    local = derived_folder(clone.layout)
+    catalog = Catalog(local / CATALOG)
+    ledger = SyncedLedger(
+        clone, catalog, local / LOCK, lock_timeout_s=settings.store.lock_timeout, command=runtime.command
+    )
+    client = Client(runtime, clone, settings, ledger, catalog, local, present)
+    try:
+        with catalog_errors():
+            ledger.load_vocabulary()
     except Exception as error:
-        if not store.is_catalog_damaged(error):
-            if isinstance(error, CatalogError):
-                raise reason_of(error) from error
+        if not client.is_catalog_damaged(error):
             raise
-        store.renew_catalog()
-    for text in clone.notices:
-        store.say_once(text)
-    if isinstance(clone.refusal, Refused):
-        store.notify_once(f"{clone.refusal.message}; nothing is written until they are gone")
-    for path in safe_files.links(layout.store):
-        store.notify_once(
-            f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone"
-        )
-    for text in settings.ignored:
-        store.notify_once(f"ignored: {text}")
-    if settings.format > FORMAT:
-        store.notify_once(f"the store has format {settings.format}, newer than this graphmem's {FORMAT}: reading only")
-    return store
+        client.renew_catalog()
+    client.report_surroundings()
+    return client
 
 
 def find_store(folder: Path | str | None) -> Layout:
@@ -490,18 +548,3 @@ def find_store(folder: Path | str | None) -> Layout:
     if not layout.store.is_dir():
         raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint="make one with: graphmem init")
     return not_linked(layout)
-
-
-def derived_folder(layout: Layout) -> Path:
-    """
-    Return the folder of what is derived: ``local/``, or where that cannot be used, another one of this store and user.
-
-    Raises:
-        Unavailable: no such folder can be written.
-    """
-    with contextlib.suppress(OSError), safe_files.folder(layout.local, make=True):
-        if os.access(layout.local, os.W_OK) and not safe_files.links(layout.local):
-            return layout.local
-    folder = cached(layout)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import orjson
 
@@ -71,6 +71,21 @@ class Sync:
 
 
 Read = Mapping[str, Stamp | None]  # by path below the store: how a file was when it was read
+
+
+class Follower(Protocol):
+    """
+    What is derived of the catalog and follows its changes: the clues, the words, the vectors, the graph.
+
+    None of them follows a write; a command that needs one calls ``catch_up`` first.
+    """
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the catalog has changes that the follower lacks."""
+
+    def catch_up(self) -> object:
+        """Take them in."""
 
 
 class Moved(Exception):

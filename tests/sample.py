@@ -52,7 +52,7 @@ def open_memory(
             lock_timeout_s=5.0,
         )
     if embedder is not None:
-        made.store.__dict__["embedder"] = embedder  # the model itself, opened once for all tests
+        made.client.__dict__["embedder"] = embedder  # the model itself, opened once for all tests
     return made
 
 
@@ -104,7 +104,7 @@ def contents(folder: Path) -> Mapping[str, bytes]:
 
 def mirror_of(memory: Memory) -> KuzuMirror:
     """Return the graph of a store as the class that it is, for tests that look behind its port."""
-    mirror = memory.store.graph
+    mirror = memory.client.graph
     assert isinstance(mirror, KuzuMirror)
     return mirror
 
@@ -113,5 +113,5 @@ def mirror_of(memory: Memory) -> KuzuMirror:
 def graph_of(memory: Memory) -> Iterator[Connection]:
     """Open the graph of a store in this process, to read it as the files are now."""
     mirror = mirror_of(memory)
-    with memory.store.reading(), mirror.shared_lock(), opened(mirror.path, read_only=True) as connection:
+    with memory.client.reading(), mirror.shared_lock(), opened(mirror.path, read_only=True) as connection:
         yield connection

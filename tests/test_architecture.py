@@ -20,6 +20,7 @@ LEVELS = (
     ("ledger", "catalog", "embed", "machine"),
     ("graph", "clone"),
     ("sync",),
+    ("checkout",),
     ("runtime",),
     ("retry", "usecase"),
     ("api",),

@@ -51,7 +51,7 @@ def test_doctor_leaves_the_open_memory_working(memory_with_model: Memory) -> Non
     memory = memory_with_model
     memory.failures.add("it broke", name="a")
     memory.query("it broke")
-    make_anew(memory.store)
+    make_anew(memory.client)
     assert [found.ref for found in memory.query("it broke").results] == ["failure/a"]
     memory.failures.add("something else entirely", name="b")
     assert memory.validate().ok
@@ -140,11 +140,11 @@ def test_an_open_memory_sees_what_is_trusted_meanwhile(memory: Memory, tmp_path:
     notices = memory.list().notices
     assert len(notices) == 1
     assert "retrieval.reranker" in notices[0]
-    assert memory.store.settings.retrieval.reranker == ""
+    assert memory.client.settings.retrieval.reranker == ""
     with open_memory(tmp_path) as other:
         other.trust(yes=True)
     memory.list()
-    assert memory.store.settings.retrieval.reranker == "some/model"
+    assert memory.client.settings.retrieval.reranker == "some/model"
 
 
 def test_notices_are_in_the_answer_once_and_left_out_where_there_are_none(memory: Memory, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ class Watching:
 def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
     watching = Watching()
     with open_memory(tmp_path, embedder=watching) as memory:
-        watching.lock = memory.store.ledger.lock
+        watching.lock = memory.client.ledger.lock
         data(tmp_path, "failure").write_bytes(b"".join(failure(f"pulled{n}") for n in range(5)))
         memory.failures.add("added by hand", name="a")
         memory.patterns.add("when", "do", name="p")

@@ -42,7 +42,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
         except sqlite3.DatabaseError:  # not even the head of the file is left
             self.connection.close()
             remove(self.path)
-            self.connection = open_file(self.path)
+            self.connection = self.opened(open_file)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:

@@ -12,8 +12,9 @@ from typing import Self
 
 import orjson
 
-from graphmem.catalog import clues, lessons
+from graphmem.catalog import lessons
 from graphmem.catalog.catalog import Catalog
+from graphmem.catalog.clues import ClueIndex
 from graphmem.catalog.database import checksum, chunks, marks, table_of, told_apart
 from graphmem.catalog.keys import text_hash
 from graphmem.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
@@ -199,9 +200,9 @@ class ChangeApplier:
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         memories = [(number, record) for number, record in owned if isinstance(record, MemoryRecord)]
         if touched.rows > BULK:
-            clues.put_off(self.catalog, [number for number, _ in memories])
+            ClueIndex(self.catalog).put_off([number for number, _ in memories])
         else:
-            clues.add(self.catalog, memories)
+            ClueIndex(self.catalog).add(memories)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
 

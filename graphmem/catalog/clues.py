@@ -6,6 +6,7 @@ until a command looks for them; one that does calls ``catch_up`` first.
 """
 
 import contextlib
+import sqlite3
 from collections.abc import Collection, Iterable
 
 from graphmem.catalog.database import Reads, marks, parse_record, transaction
@@ -19,45 +20,59 @@ from graphmem.rules.signature import error_keys
 PART = 5_000  # memories in one transaction: half a second
 
 
-def put_off(catalog: Reads, ids: Collection[int]) -> None:
-    """Note that these memories, new or changed, have no clues yet."""
-    catalog.connection.executemany("INSERT OR IGNORE INTO clueless VALUES (?)", [(number,) for number in ids])
+class ClueIndex:
+    """The clues of the memories of a catalog, in the same database; the catalog lists which memories lack theirs."""
 
+    def __init__(self, catalog: Reads) -> None:
+        self.catalog = catalog
 
-def missing(catalog: Reads) -> int:
-    """Return how many memories have no clues yet."""
-    count: int = catalog.connection.execute("SELECT count(*) FROM clueless").fetchone()[0]
-    return count
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of the catalog; it may be another one after the catalog was damaged."""
+        return self.catalog.connection
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are memories that have no clues yet."""
+        return self.connection.execute("SELECT 1 FROM clueless LIMIT 1").fetchone() is not None
 
-def catch_up(catalog: Reads) -> None:
-    """Add the clues that were put off, a part at a time: other processes take other parts, or write in between."""
-    while missing(catalog):
-        with transaction(catalog.connection):
-            sql = f"SELECT record FROM clueless LIMIT {PART}"
-            part = [number for (number,) in catalog.connection.execute(sql)]
-            sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
-            found = [(row[0], parse_record(*row)) for row in catalog.connection.execute(sql, part).fetchall()]
-            add(catalog, [(number, record) for number, record in found if isinstance(record, MemoryRecord)])
-            catalog.connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
+    @property
+    def lacking(self) -> int:
+        """How many memories have no clues yet."""
+        count: int = self.connection.execute("SELECT count(*) FROM clueless").fetchone()[0]
+        return count
 
+    def put_off(self, ids: Collection[int]) -> None:
+        """Note that these memories, new or changed, have no clues yet."""
+        self.connection.executemany("INSERT OR IGNORE INTO clueless VALUES (?)", [(number,) for number in ids])
 
-def add(catalog: Reads, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
-    """Add the clues of memories that have none; where some are there already, they stay."""
-    signatures, expressions, lines, errors = [], [], [], []
-    for number, record in memories:
-        signatures.append((signature_of(record), number))
-        if isinstance(record, Failure):
-            for trigger in record.texts("trigger"):
-                errors += [(row_id(error), number) for error in error_keys(trigger)]
-                lines += line_rows(trigger, number)
-            for match in record.texts("match"):
-                with contextlib.suppress(Malformed):  # set aside by hand
-                    expressions += [(number, literal, match) for literal in Expression(match).literals]
-    catalog.connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
-    catalog.connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
-    catalog.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
-    catalog.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
+    def catch_up(self) -> None:
+        """Add the clues that were put off, a part at a time: other processes take other parts, or write in between."""
+        while self.is_behind:
+            with transaction(self.connection):
+                sql = f"SELECT record FROM clueless LIMIT {PART}"
+                part = [number for (number,) in self.connection.execute(sql)]
+                sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
+                found = [(row[0], parse_record(*row)) for row in self.connection.execute(sql, part).fetchall()]
+                self.add([(number, record) for number, record in found if isinstance(record, MemoryRecord)])
+                self.connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
+
+    def add(self, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
+        """Add the clues of memories that have none; where some are there already, they stay."""
+        signatures, expressions, lines, errors = [], [], [], []
+        for number, record in memories:
+            signatures.append((signature_of(record), number))
+            if isinstance(record, Failure):
+                for trigger in record.texts("trigger"):
+                    errors += [(row_id(error), number) for error in error_keys(trigger)]
+                    lines += line_rows(trigger, number)
+                for match in record.texts("match"):
+                    with contextlib.suppress(Malformed):  # set aside by hand
+                        expressions += [(number, literal, match) for literal in Expression(match).literals]
+        self.connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
+        self.connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
+        self.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
+        self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
 
 
 def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:

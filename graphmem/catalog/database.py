@@ -2,7 +2,7 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,9 +20,9 @@ from graphmem.names import mark
 from graphmem.rules.merge import FACTS
 
 T = TypeVar("T")
-CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises; ``DamagedFile`` is one of them
-DamagedFile = sqlite3.DatabaseError
+CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises
 
+CATALOG = "catalog.sqlite"  # the file, in the folder of what is derived
 VERSION = 10  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
 LEXICAL = ("CREATE VIRTUAL TABLE lexical USING fts5(", "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(",
@@ -105,6 +105,15 @@ def reason_of(error: sqlite3.Error) -> GraphmemError:
     if isinstance(error, sqlite3.OperationalError) or not isinstance(error, sqlite3.DatabaseError):
         return Unavailable(f"the catalog cannot be used: {error}", hint=hint_of(error))
     return Damaged(f"the catalog cannot be read: {error}", hint=REPAIR)
+
+
+@contextlib.contextmanager
+def catalog_errors() -> Iterator[None]:
+    """Raise what the block raises of SQLite as an error that a user sees."""
+    try:
+        yield
+    except CatalogError as error:
+        raise reason_of(error) from error
 
 
 def has_passing_cause(error: Exception) -> bool:
@@ -242,7 +251,7 @@ class Reads:
 
     Args:
         path: the file; it is made where it is missing.
-        replaces_damaged: a damaged file is made again; else ``DamagedFile`` is raised.
+        replaces_damaged: a damaged file is made again; else ``CatalogError`` is raised.
         visible: the kinds and entity types that the caller may see; None for all. With some, the catalog is only read.
 
     Raises:
@@ -252,10 +261,15 @@ class Reads:
     def __init__(self, path: Path, *, replaces_damaged: bool = True, visible: Collection[str] | None = None) -> None:
         self.path = path
         self.visible = visible
-        self.connection = open_file(path) if replaces_damaged else connect(path)
-        if visible is not None:
-            hide_others(self.connection, visible)
+        self.connection = self.opened(open_file if replaces_damaged else connect)
         self.vocabulary = Vocabulary(entities={}, project_relations={})
+
+    def opened(self, opener: Callable[[Path], sqlite3.Connection]) -> sqlite3.Connection:
+        """Return a connection on which every read sees what the caller may see."""
+        connection = opener(self.path)
+        if self.visible is not None:
+            hide_others(connection, self.visible)
+        return connection
 
     def meta(self, name: str) -> Any:
         """Return the value that was stored under a name; None where there is none."""

@@ -77,9 +77,14 @@ class LexicalIndex:
         """The connection of the catalog; it may be another one after the catalog was damaged."""
         return self.catalog.connection
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are records whose text changed since the last time."""
+        return self.connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone() is not None
+
     def catch_up(self) -> None:
         """Take in the records whose text changed since the last time."""
-        if not self.connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone():
+        if not self.is_behind:
             return
         with transaction(self.connection):
             for statement in SCHEMA:

@@ -144,7 +144,7 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def bare_names(memory: Memory, incomplete: str) -> list[str]:
     """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
-    found = {name for scope in memory.store.catalog.vocabulary.scopes for name in of_scope(memory, scope, incomplete)}
+    found = {name for scope in memory.client.catalog.vocabulary.scopes for name in of_scope(memory, scope, incomplete)}
     return sorted(found)
 
 
@@ -182,7 +182,7 @@ def complete_type(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def synced(memory: Memory) -> Vocabulary:
     """Return the vocabulary as the files are now."""
-    with memory.store.reading() as catalog:
+    with memory.client.reading() as catalog:
         return catalog.vocabulary
 
 

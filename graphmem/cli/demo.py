@@ -87,7 +87,7 @@ def demo(
     show.tell(
         f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."
     )
-    added, embedded = plant(show.open().store)
+    added, embedded = plant(show.open().client)
     show.tell(f"{text.count(added.created, 'record')}, {text.count(added.relations, 'relation')},"
               f" {text.count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s")  # fmt: skip
     for purpose, command in SHOWN:

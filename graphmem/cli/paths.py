@@ -24,7 +24,7 @@ def files(session: Session, given: list[str] | None, *, is_missing_ok: bool) -> 
     """
     if given is None:
         return None
-    root = session.memory.store.layout.root
+    root = session.memory.client.layout.root
     found = [from_root(root, path) for path in given]
     for path, text in zip(found, given, strict=True):
         if not is_missing_ok and not os.path.lexists(root / path):
@@ -38,7 +38,7 @@ def cites(session: Session, given: list[str] | None) -> list[str] | None:
     """Return cites with their paths as records have them; what is no cite stays, and is refused later."""
     if given is None:
         return None
-    root = session.memory.store.layout.root
+    root = session.memory.client.layout.root
     parsed = [(text, FORM.fullmatch(text)) for text in given]
     return [from_root(root, form["path"]) + text[form.end("path") :] if form else text for text, form in parsed]
 

@@ -44,6 +44,10 @@ class GraphMirror(Protocol):
     def position(self) -> Position | None:
         """The position of the catalog that the graph has reached; None where no graph is known to be whole."""
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the catalog has changes that the graph lacks."""
+
     def catch_up(self) -> bool:
         """Apply every change of the catalog since ``position``; return whether the graph was rebuilt instead."""
 

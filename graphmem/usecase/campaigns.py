@@ -17,61 +17,61 @@ from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import planned_tasks, ready_tasks
 from graphmem.rules.score import overlap, size_likeness
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import changed, refuse_archived
 
 
-def tasks_of(store: Store, campaign: int) -> list[Task]:
+def tasks_of(snapshot: Snapshot, campaign: int) -> list[Task]:
     """Return the live tasks of a campaign in the order of the plan, as answers show them."""
-    steps = store.catalog.steps([campaign], ["part_of"], "in")
-    records = store.catalog.records([step.far for step in steps]).values()
+    steps = snapshot.catalog.steps([campaign], ["part_of"], "in")
+    records = snapshot.catalog.records([step.far for step in steps]).values()
     return sorted((record for record in records if isinstance(record, Task)), key=lambda task: (task.seq, task.name))
 
 
-def campaign_of(store: Store, ref: str) -> tuple[int, Campaign]:
+def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     """Return a campaign by reference or name."""
-    number = store.resolve(ref, ["campaign"])
-    refuse_archived(store.catalog, number)
-    record = store.catalog.records([number])[number]
+    number = snapshot.resolve(ref, ["campaign"])
+    refuse_archived(snapshot.catalog, number)
+    record = snapshot.catalog.records([number])[number]
     assert isinstance(record, Campaign)
     return number, record
 
 
-def add_tasks(store: Store, ref: str, plan: object) -> CampaignTasks:
+def add_tasks(client: Client, ref: str, plan: object) -> CampaignTasks:
     """Add the tasks of a plan to a campaign, all or none."""
-    with store.writing() as catalog:
-        number, campaign = campaign_of(store, ref)
+    with client.writing() as snapshot:
+        number, campaign = campaign_of(snapshot, ref)
         if campaign.status != "active":
             raise Refused(f"campaign {campaign.name!r} is {campaign.status}; it takes no more tasks")
-        stored = catalog.stored(number)
-        existing = [catalog.stored(row_id(f"task/{task.key}")) for task in tasks_of(store, number)]
+        stored = snapshot.catalog.stored(number)
+        existing = [snapshot.catalog.stored(row_id(f"task/{task.key}")) for task in tasks_of(snapshot, number)]
         assert isinstance(stored, Campaign)
-        made = planned_tasks(stored, plan, [task for task in existing if isinstance(task, Task)], store.now())
+        made = planned_tasks(stored, plan, [task for task in existing if isinstance(task, Task)], client.now())
         for task in made:
             refuse_oversize(task)
-            if catalog.has(row_id(task.key_ref)):
+            if snapshot.catalog.has(row_id(task.key_ref)):
                 raise Refused(f"{task.ref} is there already", hint="take another seq or slug")
-        store.ledger.commit([entry(task, store.ledger.symmetric) for task in made])
-        return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(store, number))
+        client.ledger.commit([entry(task, client.ledger.symmetric) for task in made])
+        return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
 
 
-def ready(store: Store, ref: str) -> Ready:
+def ready(client: Client, ref: str) -> Ready:
     """Return the tasks that can start now: pending, every parent complete."""
-    with store.reading() as catalog:
-        number, campaign = campaign_of(store, ref)
-        tasks = tasks_of(store, number)
-        needed = catalog.known(
+    with client.reading() as snapshot:
+        number, campaign = campaign_of(snapshot, ref)
+        tasks = tasks_of(snapshot, number)
+        needed = snapshot.catalog.known(
             {parent for task in tasks for parent in task.depends}.difference(task.ref for task in tasks)
         )
-        archived = [record for record in catalog.records(needed.values()).values() if isinstance(record, Task)]
+        archived = [record for record in snapshot.catalog.records(needed.values()).values() if isinstance(record, Task)]
         return Ready(campaign=campaign.ref, ready=ready_tasks(tasks, archived))
 
 
-def complete(store: Store, ref: str, *, outcome: str | None, status: CampaignStatus | None) -> CampaignTasks:
+def complete(client: Client, ref: str, *, outcome: str | None, status: CampaignStatus | None) -> CampaignTasks:
     """Finish a campaign: note its fingerprint, and link the failures that blocked its tasks as seen together."""
-    with store.writing() as catalog:
-        number, campaign = campaign_of(store, ref)
-        tasks = tasks_of(store, number)
+    with client.writing() as snapshot:
+        number, campaign = campaign_of(snapshot, ref)
+        tasks = tasks_of(snapshot, number)
         if campaign.status != "active":
             raise Refused(f"campaign {campaign.name!r} is {campaign.status} already", hint="legal from there: none")
         if status == "active":
@@ -79,17 +79,17 @@ def complete(store: Store, ref: str, *, outcome: str | None, status: CampaignSta
         is_done = all(task.status == "complete" for task in tasks)
         changes = {
             "status": status or ("complete" if is_done else "partial"),
-            "completed_at": store.now(),
+            "completed_at": client.now(),
             "outcome": outcome,
             "fingerprint": fingerprint(campaign, tasks).model_dump(),
         }
-        after = changed(catalog.stored(number), changes, store.now())
-        symmetric = store.ledger.symmetric
-        store.ledger.commit(
-            [entry(after, symmetric), *(entry(edge, symmetric) for edge in seen_together(store, tasks))]
+        after = changed(snapshot.catalog.stored(number), changes, client.now())
+        symmetric = client.ledger.symmetric
+        client.ledger.commit(
+            [entry(after, symmetric), *(entry(edge, symmetric) for edge in seen_together(snapshot, tasks))]
         )
-        record = catalog.records([number])[number]
-        return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(store, number))
+        record = snapshot.catalog.records([number])[number]
+        return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(snapshot, number))
 
 
 def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
@@ -102,66 +102,68 @@ def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
     )
 
 
-def seen_together(store: Store, tasks: Sequence[Task]) -> list[Relation]:
+def seen_together(snapshot: Snapshot, tasks: Sequence[Task]) -> list[Relation]:
     """Return the co_occurs edges that are still missing between the failures that blocked these tasks."""
     refs = {ref for task in tasks for ref in task.blocked_by if split_ref(ref)[0] == "failure"}
-    failures = sorted(key for _, key in store.catalog.live(refs).values())
+    failures = sorted(key for _, key in snapshot.catalog.live(refs).values())
     edges = []
     for source, target in combinations(failures, 2):
-        if store.catalog.relation(row_id(edge_key(source, "co_occurs", target, symmetric=True))) is None:
+        if snapshot.catalog.relation(row_id(edge_key(source, "co_occurs", target, symmetric=True))) is None:
             row: dict[str, Any] = {"kind": "relation", "from": source, "type": "co_occurs", "to": target}
-            edges.append(Relation.model_validate({**row, "created_at": store.now()}))
+            edges.append(Relation.model_validate({**row, "created_at": snapshot.now}))
     return edges
 
 
-def similar(store: Store, text: str, *, threshold: float | None, limit: int) -> Similar:
+def similar(client: Client, text: str, *, threshold: float | None, limit: int) -> Similar:
     """Return finished campaigns that resemble a campaign or an objective (docs/concepts/campaigns.md)."""
     if not text.strip():
         raise BadInput("the objective is empty", hint='say what it is for: graphmem similar "add a login page"')
-    bound = store.settings.retrieval.similar_threshold if threshold is None else threshold
-    store.sync()
-    if store.vectors is not None:
-        store.embed_missing([number for number, *_ in store.catalog.live_rows("campaign")])
-    with store.reading() as catalog:
-        number, campaign = asked_campaign(store, text)
+    bound = client.settings.retrieval.similar_threshold if threshold is None else threshold
+    client.sync()
+    if client.vectors is not None:
+        client.embed_missing([number for number, *_ in client.catalog.live_rows("campaign")])
+    with client.reading() as snapshot:
+        number, campaign = asked_campaign(snapshot, text)
         objective = campaign.objective if campaign else text
-        mine = own_fingerprint(store, number, campaign) if campaign and number is not None else None
-        others = catalog.records([other for other, *_ in catalog.live_rows("campaign") if other != number])
+        mine = own_fingerprint(snapshot, number, campaign) if campaign and number is not None else None
+        others = snapshot.catalog.records(
+            [other for other, *_ in snapshot.catalog.live_rows("campaign") if other != number]
+        )
         finished = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.status in FINISHED}
-        likeness = objective_likeness(store, objective, finished)
+        likeness = objective_likeness(snapshot, objective, finished)
         results = []
         for other, record in finished.items():
             parts = compare(likeness[other], mine, record.fingerprint or Fingerprint())
             total = parts.objective if mine is None else weighed(parts)
             if total >= bound:
-                results.append(described(store, other, record, total, parts))
+                results.append(described(snapshot, other, record, total, parts))
         results.sort(key=lambda found: (-found.similarity, found.ref))
         return Similar(objective=objective, results=results[:limit])
 
 
-def asked_campaign(store: Store, text: str) -> tuple[int | None, Campaign | None]:
+def asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign | None]:
     """Return the campaign that a text names, if it names one; a reference that names none is an error."""
     try:
-        number = store.resolve(text, ["campaign"])
+        number = snapshot.resolve(text, ["campaign"])
     except NotFound:
         if text.startswith("campaign/"):
             raise
         return None, None
-    record = store.catalog.records([number])[number]
+    record = snapshot.catalog.records([number])[number]
     assert isinstance(record, Campaign)
     return number, record
 
 
-def own_fingerprint(store: Store, number: int, campaign: Campaign) -> Fingerprint:
+def own_fingerprint(snapshot: Snapshot, number: int, campaign: Campaign) -> Fingerprint:
     """Return the fingerprint of a campaign: the stored one, or what it would be now."""
-    return campaign.fingerprint or fingerprint(campaign, tasks_of(store, number))
+    return campaign.fingerprint or fingerprint(campaign, tasks_of(snapshot, number))
 
 
-def objective_likeness(store: Store, objective: str, others: dict[int, Campaign]) -> dict[int, float]:
+def objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Campaign]) -> dict[int, float]:
     """Return the cosine of an objective with those of other campaigns; of their terms where there is no model."""
-    if store.vectors is not None and store.embedder is not None:
-        vector = store.embedder.encode_documents([objective])[0]
-        found = {number: float(row @ vector) for number, row in store.vectors.of(others)}
+    if snapshot.vectors is not None and snapshot.embedder is not None:
+        vector = snapshot.embedder.encode_documents([objective])[0]
+        found = {number: float(row @ vector) for number, row in snapshot.vectors.of(others)}
         return {number: min(1.0, max(0.0, found.get(number, 0.0))) for number in others}
     mine = set(query_terms(objective))
     return {number: term_cosine(mine, set(query_terms(record.objective))) for number, record in others.items()}
@@ -185,11 +187,11 @@ def weighed(parts: Parts) -> float:
     return OBJECTIVE_SHARE * parts.objective + FILES_SHARE * parts.files + SIZE_SHARE * parts.size
 
 
-def described(store: Store, number: int, record: Record, total: float, parts: Parts) -> SimilarCampaign:
+def described(snapshot: Snapshot, number: int, record: Record, total: float, parts: Parts) -> SimilarCampaign:
     """Return a similar campaign with what blocked it and what its tasks used."""
-    tasks = tasks_of(store, number)
-    known = store.catalog.known({ref for task in tasks for ref in (*task.blocked_by, *task.utilized)})
-    names = store.catalog.refs(set(known.values()))
+    tasks = tasks_of(snapshot, number)
+    known = snapshot.catalog.known({ref for task in tasks for ref in (*task.blocked_by, *task.utilized)})
+    names = snapshot.catalog.refs(set(known.values()))
     current = {ref: names[found] for ref, found in known.items()}
     blocked = {current.get(ref, ref) for task in tasks for ref in task.blocked_by}
     used = {current.get(ref, ref) for task in tasks for ref in task.utilized}

@@ -13,22 +13,25 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.usecase.records.validation import undeclared
 
 
-def type_list(store: Store) -> TypeList:
+def type_list(client: Client) -> TypeList:
     """Return the project's types, and graphmem's own relations."""
-    with store.reading() as catalog:
-        vocabulary = catalog.vocabulary
+    with client.reading() as snapshot:
+        vocabulary = snapshot.catalog.vocabulary
         relations = sorted(vocabulary.relations.values(), key=lambda made: made.type)
         return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
 
 
-def type_show(store: Store, name: str) -> EntityType | RelationType:
+def type_show(client: Client, name: str) -> EntityType | RelationType:
     """Return one type."""
-    with store.reading() as catalog:
-        known: Mapping[str, EntityType | RelationType] = {**catalog.vocabulary.relations, **catalog.vocabulary.entities}
+    with client.reading() as snapshot:
+        known: Mapping[str, EntityType | RelationType] = {
+            **snapshot.catalog.vocabulary.relations,
+            **snapshot.catalog.vocabulary.entities,
+        }
         if name not in known:
             raise NotFound(f"no type {name!r}", hint=did_you_mean(name, known) or "see: graphmem type list")
         return known[name]
@@ -46,17 +49,17 @@ def new_type(model: type[Made], **fields: object) -> Made:
         raise BadInput(f"type {fields.get('type')!r}: {message}", hint=expected) from None
 
 
-def type_add(store: Store, made: EntityType | RelationType) -> EntityType | RelationType:
+def type_add(client: Client, made: EntityType | RelationType) -> EntityType | RelationType:
     """Declare a type of the project: its Markdown file, and the vocabulary that follows from it."""
-    with store.writing() as catalog:
-        vocabulary = catalog.vocabulary
+    with client.writing() as snapshot:
+        vocabulary = snapshot.catalog.vocabulary
         existing = {**vocabulary.entities, **vocabulary.project_relations}.get(made.type)
         if existing is not None:
             if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
                 return existing
             raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
         group = "entities" if isinstance(made, EntityType) else "relations"
-        if has_file(store.layout, group, made.type):
+        if has_file(snapshot.layout, group, made.type):
             raise Refused(
                 f"types/{group}/{made.type}.md is there already and cannot be read",
                 hint="correct it, see: graphmem validate; or remove it first",
@@ -78,13 +81,13 @@ def type_add(store: Store, made: EntityType | RelationType) -> EntityType | Rela
         else:
             relations[made.type] = made
         after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
-        schema = {store.layout.vocabulary: after}
-        ((path, text),) = type_file(store.layout, made).items()
-        below = path.relative_to(store.layout.store).as_posix()
-        note = undo.note_type(store.layout, store.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
-        replace_files({path: text} | schema, store.layout)
+        schema = {snapshot.layout.vocabulary: after}
+        ((path, text),) = type_file(snapshot.layout, made).items()
+        below = path.relative_to(snapshot.layout.store).as_posix()
+        note = undo.note_type(snapshot.layout, client.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
+        replace_files({path: text} | schema, snapshot.layout)
         undo.confirm(note)
-        store.ledger.sync_written()
+        client.ledger.sync_written()
     return made
 
 

@@ -44,9 +44,9 @@ def ours(folder: Path, texts: list[str]) -> float:
     rows = [{"kind": "failure", "name": f"f{n}", "trigger": text} for n, text in enumerate(texts)]
     with Memory(folder) as memory:
         memory.add_rows(map(orjson.dumps, rows))
-        assert memory.store.embedder is not None
-        memory.store.embedder.encode_query("warm up")
-        return cpu(lambda: memory.store.embed_missing(seconds=None))
+        assert memory.client.embedder is not None
+        memory.client.embedder.encode_query("warm up")
+        return cpu(lambda: memory.client.embed_missing(seconds=None))
 
 
 def theirs(batch: int, texts: list[str]) -> float:

@@ -71,7 +71,7 @@ def test_switching_branches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     path = folder / ".graphmem/data/failure.ndjson"
     ours, theirs = path.read_bytes(), changed(path, range(500))
     with Memory(folder) as memory:
-        embedder = memory.store.embedder
+        embedder = memory.client.embedder
         assert embedder is not None
         embedded: list[int] = []
         encode = embedder.encode_documents
@@ -140,7 +140,7 @@ def test_the_merge_driver(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     with new_store(tmp_path / "store", ()) as memory:
         memory.add_rows(lines(rows))
-        base = (memory.store.layout.data / "failure.ndjson").read_bytes()
+        base = (memory.client.layout.data / "failure.ndjson").read_bytes()
     sides = []
     for side in range(2):
         lines_of = base.splitlines()

@@ -263,7 +263,7 @@ class Ours:
         config = Path(Memory.init(folder).path) / "config.toml"
         config.write_text(f"format = 1\n[retrieval]\nhalf_life_days = {variant.half_life_days}\n", encoding="utf-8")
         self.memory = Memory(folder, now=lambda: self.now)
-        self.memory.store.embedder = embedder
+        self.memory.client.embedder = embedder
 
     def __enter__(self) -> Self:
         return self
@@ -277,7 +277,7 @@ class Ours:
 
     def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
         refs = [f"failure/{name}" for name in shown]
-        count(self.memory.store.layout.usage, refs, format_time(now))  # as a context block does
+        count(self.memory.client.layout.usage, refs, format_time(now))  # as a context block does
         reports = [
             orjson.dumps({"ref": ref, "helped": name in relevant, "task": problem.name})
             for ref, name in zip(refs, shown, strict=True)

@@ -20,7 +20,7 @@ def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypat
     for n in range(30):
         memory.failures.add(f"the worker failed in stage {n}", name=f"f{n}", dedup=False)
     memory.failures.add("the zebra failed", name="zebra")
-    index = memory.store.lexical
+    index = memory.client.lexical
     assert len(memory.query("zebra worker failed", limit=50).results) == 31
     monkeypatch.setattr(words, "LEXICAL_POSTINGS", 5)
     assert len(memory.query("zebra worker failed", limit=50).results) == 31  # a small store: nothing is left out

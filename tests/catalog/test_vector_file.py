@@ -37,7 +37,7 @@ def answers(memory: Memory) -> list[list[tuple[int, float]]]:
     found = []
     for name in NAMES:
         memory.query(f"{name} went wrong")
-        store, embedder = memory.store.vectors, memory.store.embedder
+        store, embedder = memory.client.vectors, memory.client.embedder
         assert store is not None and embedder is not None
         hits = store.search(embedder.encode_query(f"{name} went wrong"), None, 5)
         found.append([(number, round(cosine, 5)) for number, cosine in hits])
@@ -68,7 +68,7 @@ def test_the_file_is_compacted_when_most_of_it_belongs_to_no_text(
         memory.query("alpha")
     assert max(files(tmp_path).values()) <= 4 * len(NAMES) + 1
     assert len(files(tmp_path)) <= 2
-    assert vectors.damaged(memory.store.catalog, memory.store.local / "vectors") == []
+    assert vectors.damaged(memory.client.catalog, memory.client.local / "vectors") == []
     memory.edit("alpha", {"trigger": "alpha went wrong"})
     assert answers(memory) == expected
     reader.close()
@@ -77,16 +77,16 @@ def test_the_file_is_compacted_when_most_of_it_belongs_to_no_text(
 def test_a_reader_of_an_older_state_finds_its_vectors_after_a_compaction(
     memory: Memory, tmp_path: Path, embedder: Embedder
 ) -> None:
-    store = memory.store.vectors
+    store = memory.client.vectors
     assert store is not None
     query = embedder.encode_query("gamma went wrong")
     with open_memory(tmp_path, embedder=embedder) as other:
         other.forget("alpha")
         other.purge(["alpha"], yes=True)
-        with memory.store.reading():
+        with memory.client.reading():
             before = store.search(query, None, 5)
-            assert other.store.vectors is not None
-            other.store.vectors.compact()
+            assert other.client.vectors is not None
+            other.client.vectors.compact()
             assert store.search(query, None, 5) == before
         assert store.search(query, None, 5) == before
 
@@ -152,7 +152,7 @@ def test_only_what_says_so_is_damage(name: str, is_damaged: bool) -> None:
 def test_vectors_of_another_shape_are_made_again(memory: Memory, tmp_path: Path, embedder: Embedder) -> None:
     """A catalog of another version may keep other things of its vectors."""
     expected = answers(memory)
-    connection = memory.store.catalog.connection
+    connection = memory.client.catalog.connection
     connection.execute("DROP TABLE vector")
     connection.execute("CREATE TABLE vector (model TEXT, hash BLOB, row INTEGER)")
     connection.execute("PRAGMA user_version = 5")

@@ -139,8 +139,8 @@ def test_whatever_ails_the_store_the_command_runs_and_its_status_is_passed_on(
         assert said == "" if status == "0" else "failure/port" in said
         assert "not kept" not in said
         with Memory(tmp_path) as memory:
-            assert memory.store.layout.private is not None
-            assert (status == "3") is memory.store.layout.runs.exists()
+            assert memory.client.layout.private is not None
+            assert (status == "3") is memory.client.layout.runs.exists()
         return
     assert said.count("\n") <= 1
     assert said == "" or (said.startswith("graphmem: the memory was left alone: ") and word in said)

@@ -32,7 +32,7 @@ Rows = list[list[object]]
 
 def with_engine(memory: Memory, engine: Engine) -> Memory:
     """Give a store a graph of another engine; none has been built yet."""
-    store = memory.store
+    store = memory.client
     vars(store)["graph"] = open_mirror(store.local, store.catalog, engine=engine)
     return memory
 
@@ -47,7 +47,7 @@ def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             with_engine(memory, request.param).cypher("MATCH (n) RETURN count(*)")
             if is_changed:
                 change(memory, seed)
-                assert memory.store.graph.catch_up() is False  # change by change
+                assert memory.client.graph.catch_up() is False  # change by change
             found.append(memory)
         yield found
 
@@ -157,7 +157,7 @@ def test_the_hybrid_score_for_given_similarities_is_that_of_query(stores: list[M
         hits = memory.query("f1 went wrong", limit=100).results
         own = {hit.ref: hit.relevance for hit in hits if hit.relevance > hit.factors.graph}
         is_raised = is_raised or any(hit.relevance == hit.factors.graph for hit in hits)
-        now = format_time(memory.store.now())
+        now = format_time(memory.client.now())
         given = {"refs": list(own), "similarities": list(own.values()), "now": now, "half_life_days": HALF_LIFE_DAYS}
         rows = named(memory, "record/hybrid", **given)
         expected = {hit.ref: (pytest.approx(hit.score, rel=1e-4), pytest.approx(hit.relevance)) for hit in hits}
@@ -172,23 +172,23 @@ def test_a_graph_that_followed_changes_is_the_one_that_is_built_again(stores: li
     nodes, edges = "MATCH (n) RETURN n", "MATCH (a)-[r]->(b) RETURN a.ref, r, b.ref"
     for memory in stores:
         before = [sorted(map(repr, memory.cypher(query).rows)) for query in (nodes, edges)]
-        records, relations = memory.store.graph.rebuild()
+        records, relations = memory.client.graph.rebuild()
         assert [sorted(map(repr, memory.cypher(query).rows)) for query in (nodes, edges)] == before
         assert (records, relations) == tuple(map(len, before))
         assert not [found for found in memory.validate().findings if found.file.startswith("local/")]
 
 
 def test_the_position_is_that_of_the_catalog_once_asked(small: Memory) -> None:
-    graph = small.store.graph
+    graph = small.client.graph
     assert not graph.exists
     position, counts = graph.counts()
     assert graph.exists
-    assert position == graph.position == small.store.catalog.position
+    assert position == graph.position == small.client.catalog.position
     assert counts == {"Failure": 2, "CAUSES": 1}
     small.failures.add("crash", name="c")
-    assert graph.position != small.store.catalog.position
+    assert graph.position != small.client.catalog.position
     assert graph.catch_up() is False
-    assert graph.position == small.store.catalog.position
+    assert graph.position == small.client.catalog.position
     graph.forget()
     assert not graph.exists
     assert graph.position is None
@@ -218,22 +218,22 @@ def test_nodes_relations_and_paths_are_json_with_references(small: Memory) -> No
     ],
 )
 def test_a_query_can_only_read_with_the_check_and_without_it(small: Memory, statement: str) -> None:
-    graph, text = small.store.graph, statement.replace("{folder}", str(small.store.local))
+    graph, text = small.client.graph, statement.replace("{folder}", str(small.client.local))
     before = graph.counts()
     with pytest.raises(Refused):
         graph.check(text)
     with pytest.raises((BadInput, Unavailable)):
         graph.cypher(text, {}, timeout_s=5.0, limit=10)
     assert graph.counts() == before
-    assert not (small.store.local / "out.csv").exists()
+    assert not (small.client.local / "out.csv").exists()
 
 
 def test_a_query_has_bounds_of_rows_and_time(small: Memory) -> None:
-    answer = small.store.graph.cypher("UNWIND range(1, 5) AS x RETURN x", {}, timeout_s=5.0, limit=3)
+    answer = small.client.graph.cypher("UNWIND range(1, 5) AS x RETURN x", {}, timeout_s=5.0, limit=3)
     assert (answer.columns, answer.rows, answer.truncated) == (["x"], [[1], [2], [3]], True)
     long = "UNWIND range(1, 10000) AS x UNWIND range(1, 10000) AS y UNWIND range(1, 100) AS z RETURN sum(x * y * z)"
     with pytest.raises(Unavailable, match="longer than"):
-        small.store.graph.cypher(long, {}, timeout_s=0.3, limit=3)
+        small.client.graph.cypher(long, {}, timeout_s=0.3, limit=3)
 
 
 def test_a_query_that_the_engine_refuses_says_why_and_what_was_meant(small: Memory) -> None:
@@ -243,8 +243,8 @@ def test_a_query_that_the_engine_refuses_says_why_and_what_was_meant(small: Memo
 
 
 def test_two_memories_share_one_graph(small: Memory) -> None:
-    engine = vars(small.store)["graph"].engine
-    with open_memory(small.store.layout.store.parent) as other:
+    engine = vars(small.client)["graph"].engine
+    with open_memory(small.client.layout.store.parent) as other:
         with_engine(other, engine)
         for number in range(2):
             (small if number else other).failures.add(f"number {number}", name=f"n{number}")

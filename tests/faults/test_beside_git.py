@@ -88,17 +88,19 @@ def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> N
         assert memory.list("pattern", limit=1).total == 230
     subprocess.run(["git", "checkout", "-q", "-f", "one"], cwd=project, check=True)
     with open_memory(project) as memory:
-        original, branches = memory.store.ledger.read, ["two"]
+        original, branches = memory.client.ledger.read, ["two"]
 
         def slowly(file: str, *, is_every_line: bool) -> Iterator[Batch]:
             yield from original(file, is_every_line=is_every_line)
             if branches:
                 subprocess.run(["git", "checkout", "-q", "-f", branches.pop()], cwd=project, check=True)
 
-        memory.store.ledger.read = slowly  # type: ignore[method-assign]
-        with memory.store.reading() as catalog:
+        memory.client.ledger.read = slowly  # type: ignore[method-assign]
+        with memory.client.reading() as snapshot:
             count = "SELECT count(*) FROM record WHERE scope = ?"
-            totals = [catalog.connection.execute(count, (kind,)).fetchone()[0] for kind in ("failure", "pattern")]
+            totals = [
+                snapshot.catalog.connection.execute(count, (kind,)).fetchone()[0] for kind in ("failure", "pattern")
+            ]
         assert totals == [440, 230]
 
 
@@ -218,7 +220,7 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
     path = data(project, "failure")
     with open_memory(project) as memory:
         path.write_bytes(path.read_bytes() + failure("by-hand"))  # not in its place: export moves it
-        original = memory.store.ledger.stale_vocabulary_file
+        original = memory.client.ledger.stale_vocabulary_file
         theirs = [path.read_bytes().replace(b"of two", b"of git")]
 
         def while_git_writes() -> dict[Path, bytes]:
@@ -226,6 +228,6 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
                 path.write_bytes(theirs.pop())
             return original()
 
-        memory.store.ledger.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
+        memory.client.ledger.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
         memory.export()
         assert path.read_bytes().count(b"of git") == 440

@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Path:
         rows += [edge(f"pattern/p{n}", "solves", f"failure/f{n}") for n in range(100)]
         memory.add_rows(rows)
         memory.query("error 5 in module 5")
-        memory.store.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        memory.client.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return folder
 
 
@@ -102,14 +102,14 @@ def test_a_catalog_of_another_version_leaves_nothing_behind(project: Path) -> No
             with opened(project) as memory:
                 assert answers(memory) == expected, statement
                 assert memory.validate().ok
-                made = memory.store.catalog.connection.execute("SELECT name FROM sqlite_master").fetchall()
+                made = memory.client.catalog.connection.execute("SELECT name FROM sqlite_master").fetchall()
                 assert not {("t",), ("lexical_notes",)}.intersection(made)
 
 
 def test_the_places_of_vectors_survive_a_catalog_of_another_version(memory_with_model: Memory, tmp_path: Path) -> None:
     memory_with_model.failures.add("the disk is full", name="full")
     memory_with_model.query("no space left")
-    connection = memory_with_model.store.catalog.connection
+    connection = memory_with_model.client.catalog.connection
     (before,) = connection.execute("SELECT count(*) FROM vector").fetchone()
     assert before
     memory_with_model.close()
@@ -117,7 +117,7 @@ def test_the_places_of_vectors_survive_a_catalog_of_another_version(memory_with_
     other.execute("PRAGMA user_version = 5")
     other.close()
     with open_memory(tmp_path) as memory:
-        assert memory.store.catalog.connection.execute("SELECT count(*) FROM vector").fetchone() == (before,)
+        assert memory.client.catalog.connection.execute("SELECT count(*) FROM vector").fetchone() == (before,)
 
 
 def test_what_is_no_database_at_all_is_made_again_while_it_is_open(project: Path) -> None:

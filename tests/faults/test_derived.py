@@ -54,7 +54,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Pat
     whole.fill(folder, embedder)
     with whole.opened(folder, embedder) as memory:
         memory.query("error 5 in module 5")
-        usage.count(memory.store.layout.usage, ["failure/f7"], "2026-11-01T09:30:00.000Z")
+        usage.count(memory.client.layout.usage, ["failure/f7"], "2026-11-01T09:30:00.000Z")
         memory.ran(["make"], status=1, log=[b"Error: error 5 in module 5\n"])
         memory.sessions.work_on("another page", "named")
         whole.past(folder)

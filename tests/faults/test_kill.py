@@ -56,7 +56,7 @@ WRITES: dict[str, Command] = {
     "type add": lambda memory: memory.types.add_entity("place"),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),
-    "init": lambda memory: Memory.init(memory.store.layout.root),
+    "init": lambda memory: Memory.init(memory.client.layout.root),
     "doctor --fix": lambda memory: memory.doctor(fix=True),
     "rebuild": lambda memory: memory.rebuild(embed=False),
 }

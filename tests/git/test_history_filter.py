@@ -90,7 +90,7 @@ def test_the_program_removes_the_purged_rows_from_every_commit_and_nothing_else(
         pytest.skip("git-filter-repo is not installed")
     script = tmp_path / "clean.py"
     with open_memory(project.folder, clock=Clock()) as memory:
-        memory.store.now = Clock(memory.store.now().replace(day=20))
+        memory.client.now = Clock(memory.client.now().replace(day=20))
         if is_before:
             memory.purge(["xyzzy"], history_script=script)
         else:

@@ -167,7 +167,7 @@ def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> 
 def lesson_states(memory: Memory) -> list[tuple[object, ...]]:
     """Return how every lesson stands."""
     columns = "record, frequency, silent, last_run, is_faded"
-    return memory.store.catalog.connection.execute(f"SELECT {columns} FROM standing ORDER BY record").fetchall()
+    return memory.client.catalog.connection.execute(f"SELECT {columns} FROM standing ORDER BY record").fetchall()
 
 
 def standings_of_a_rebuild(memory: Memory) -> list[tuple[object, ...]]:

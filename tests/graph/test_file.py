@@ -142,6 +142,6 @@ def test_the_list_of_changes_does_not_grow_without_end(
     monkeypatch.setattr("graphmem.catalog.changes.MOST_LISTED", 5)
     for number in range(12):
         memory.failures.add(f"boom {number}", name=f"f{number}", dedup=False)
-    listed = memory.store.catalog.connection.execute("SELECT count(*) FROM change").fetchone()[0]
+    listed = memory.client.catalog.connection.execute("SELECT count(*) FROM change").fetchone()[0]
     assert listed <= 7
     assert memory.validate().findings == []

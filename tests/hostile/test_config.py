@@ -102,7 +102,7 @@ def test_a_project_cannot_raise_the_bounds_of_a_query(value: str, tmp_path: Path
     config = tmp_path / ".graphmem/config.toml"
     config.write_text(f"format = 1\n[cypher]\ntimeout = {value}\nlimit = 2000\n")
     with Memory(tmp_path, say=said.append) as memory:
-        assert (memory.store.settings.cypher.timeout, memory.store.settings.cypher.limit) == (10, 1000)
+        assert (memory.client.settings.cypher.timeout, memory.client.settings.cypher.limit) == (10, 1000)
         assert sum("untrusted" in found.code for found in memory.doctor().findings) == 2
     assert sum("of the project, which may lower it from" in line for line in said) == 2
 
@@ -156,7 +156,7 @@ def test_a_model_that_is_swapped_after_it_was_trusted_does_not_count(
     def counts() -> bool:
         said.clear()
         with Memory(project, say=said.append) as memory:
-            return bool(getattr(getattr(memory.store.settings, section), key) == "./m")
+            return bool(getattr(getattr(memory.client.settings, section), key) == "./m")
 
     assert not counts()
     with Memory(project) as memory:
@@ -186,7 +186,7 @@ def test_a_folder_that_takes_the_name_of_a_trusted_model_does_not_count(
 
     def model() -> str:
         with Memory(tmp_path) as memory:
-            return memory.store.settings.embedding.model
+            return memory.client.settings.embedding.model
 
     with Memory(tmp_path) as memory:
         memory.trust(yes=True)

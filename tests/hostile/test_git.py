@@ -50,7 +50,7 @@ ASKS: dict[str, Callable[[Memory], object]] = {
     "validate": lambda memory: memory.validate(),
     "doctor": lambda memory: memory.doctor(),
     "resolve": lambda memory: memory.resolve(),
-    "init": lambda memory: Memory.init(memory.store.layout.root),
+    "init": lambda memory: Memory.init(memory.client.layout.root),
 }
 
 

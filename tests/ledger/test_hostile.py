@@ -139,7 +139,7 @@ def test_a_type_made_to_do_harm_is_reported(memory: Memory, tmp_path: Path, fron
     (tmp_path / ".graphmem/types/entities/part.md").write_text(f"---\n{front}\n---\nP.\n")
     checked = memory.validate()
     assert [found.file for found in checked.findings] == ["types/entities/part.md"]
-    assert "part" not in memory.store.catalog.vocabulary.entities
+    assert "part" not in memory.client.catalog.vocabulary.entities
 
 
 def test_a_type_that_is_a_link_is_not_read(memory: Memory, tmp_path: Path) -> None:

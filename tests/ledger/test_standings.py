@@ -79,7 +79,7 @@ class History:
 
     def folded(self) -> list[Any]:
         """Return how the lessons stand by the rule itself, over all runs."""
-        run = self.memory.store.catalog.connection.execute
+        run = self.memory.client.catalog.connection.execute
         runs = run("SELECT at, run FROM run ORDER BY at, run").fetchall()
         found = []
         for number, line, crc in run("SELECT id, line, crc FROM record WHERE scope = 'lesson' ORDER BY id").fetchall():
@@ -93,7 +93,7 @@ class History:
         """Return how the lessons stand, which are live, and what the graph has of them."""
         memory = self.memory
         memory.list("lesson")
-        run = memory.store.catalog.connection.execute
+        run = memory.client.catalog.connection.execute
         query = "MATCH (l:Lesson) OPTIONAL MATCH (l)-[:SEEN_IN]->(r:Run) RETURN l.key, l.frequency, r.run"
         with graph_of(memory) as connection:
             nodes = sorted(connection.execute(query).get_all(), key=repr)

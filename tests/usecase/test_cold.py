@@ -45,7 +45,7 @@ def test_validate_sees_a_change_that_left_size_and_time_as_they_were(memory: Mem
 def test_validate_sees_a_catalog_that_holds_other_rows_than_the_files(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("it broke", name="a", fix="old")
     memory.list()
-    connection = memory.store.catalog.connection
+    connection = memory.client.catalog.connection
     number, row = connection.execute("SELECT id, line FROM record").fetchone()
     other = row.replace(b"old", b"bad")
     connection.execute("UPDATE record SET line = ?, crc = ?", (other, checksum(number, other)))
@@ -155,12 +155,12 @@ def test_a_file_that_git_replaces_while_a_command_writes_is_not_overwritten(memo
     theirs = failure("a", fix="theirs") + failure("c")
     file = data(tmp_path, "failure")
 
-    with memory.store.writing():
-        record = memory.store.catalog.stored(memory.store.resolve("b"))
+    with memory.client.writing() as snapshot:
+        record = snapshot.catalog.stored(snapshot.resolve("b"))
         write(file, theirs)  # while the command decides
         before = contents(tmp_path)
         with pytest.raises(Conflict, match=r"data/failure.ndjson was replaced by another program"):
-            memory.store.ledger.commit([entry(record.replaced({"fix": "x"}), frozenset())])
+            memory.client.ledger.commit([entry(record.replaced({"fix": "x"}), frozenset())])
     assert contents(tmp_path) == before
     assert [found.ref for found in memory.list().results] == ["failure/a", "failure/c"]
     assert memory.get("a").record.fix == "theirs"  # type: ignore[union-attr]
@@ -174,13 +174,13 @@ def test_a_catalog_without_room_fails_the_command_before_any_file_is_replaced(
 ) -> None:
     memory.failures.add("it broke", name="a")
     before = contents(tmp_path)
-    (pages,) = memory.store.catalog.connection.execute("PRAGMA page_count").fetchone()
-    memory.store.catalog.connection.execute(f"PRAGMA max_page_count = {pages}")
+    (pages,) = memory.client.catalog.connection.execute("PRAGMA page_count").fetchone()
+    memory.client.catalog.connection.execute(f"PRAGMA max_page_count = {pages}")
     rows = [failure(f"f{number}", fix="x" * 1_000) for number in range(500)]
     with pytest.raises((sqlite3.OperationalError, GraphmemError), match="full"):
         memory.add_rows(rows)
     assert contents(tmp_path) == before
-    memory.store.catalog.connection.execute("PRAGMA max_page_count = 1000000")
+    memory.client.catalog.connection.execute("PRAGMA max_page_count = 1000000")
     memory.add_rows(rows)
     assert memory.list(limit=1).total == 501
     assert memory.validate().ok
@@ -201,14 +201,14 @@ def test_a_command_decides_again_where_git_replaced_the_file_meanwhile(memory: M
     memory.add_rows([failure("a", fix="ours"), failure("b")])
     file = data(tmp_path, "failure")
     theirs = [failure("a", fix="theirs") + failure("c")]
-    original = memory.store.ledger.contents
+    original = memory.client.ledger.contents
 
     def while_git_checks_out(batch: Batch) -> bytes:
         if theirs:
             write(file, theirs.pop())
         return original(batch)
 
-    memory.store.ledger.contents = while_git_checks_out  # type: ignore[method-assign]
+    memory.client.ledger.contents = while_git_checks_out  # type: ignore[method-assign]
     added = memory.add_rows(iter([failure("d"), failure("e")]))
     assert added.created == 2
     assert [found.ref for found in memory.list().results] == [f"failure/{name}" for name in "acde"]

@@ -79,7 +79,7 @@ def test_validate_sees_an_index_that_differs(memory: Memory) -> None:
     for name in ("a", "b"):
         memory.failures.add(f"{name} went wrong", name=name)
     memory.query("wrong")
-    catalog = memory.store.catalog.connection  # behind everybody's back
+    catalog = memory.client.catalog.connection  # behind everybody's back
     catalog.execute("DELETE FROM lexical WHERE rowid = (SELECT id FROM record LIMIT 1)")
     catalog.execute("INSERT INTO lexical (rowid, words) VALUES (7, 'ghost')")
     checked = memory.validate()
@@ -152,7 +152,7 @@ def test_a_damaged_catalog_is_told_and_made_anew(memory: Memory, tmp_path: Path)
     for n in range(200):
         memory.failures.add(f"{n} went wrong", name=f"f{n}", dedup=False)
     catalog = tmp_path / ".graphmem/local/catalog.sqlite"
-    memory.store.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    memory.client.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     memory.close()
     before = contents(tmp_path)
     page = catalog.read_bytes().index(b'"name":"f150"') // 4096 * 4096

@@ -334,7 +334,7 @@ def moons(memory: Memory) -> Memory:
 
 
 def reranked_by(memory: Memory, reranker: Reranker) -> None:
-    memory.store.__dict__["reranker"] = reranker
+    memory.client.__dict__["reranker"] = reranker
 
 
 def test_a_reranker_reorders_the_hits_and_hands_out_their_relevances(moons: Memory) -> None:
@@ -407,4 +407,4 @@ def test_a_reranker_that_fails_is_said_once_and_the_query_answered(
 def test_a_query_without_a_reranker_does_not_look_for_one(memory: Memory) -> None:
     memory.failures.add("red moon", name="m")
     assert memory.query("moon").reranker is None
-    assert memory.store.reranker is None
+    assert memory.client.reranker is None

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.catalog import clues
 from graphmem.catalog.changes import BULK
 from graphmem.ledger.data_file import place_of
 from graphmem.ledger.row import line_id
@@ -26,7 +25,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def are_complete(memory: Memory) -> bool:
-    return not clues.missing(memory.store.catalog)
+    return not memory.client.clues.is_behind
 
 
 def test_reading_by_name_does_not_wait_for_the_clues(clone: Path) -> None:
@@ -101,11 +100,11 @@ def test_several_processes_make_the_clues_at_the_same_time(clone: Path) -> None:
 
 def test_a_read_that_another_process_overtakes_with_many_rows_has_their_clues(clone: Path) -> None:
     with open_memory(clone) as memory:
-        with memory.store.reading(with_clues=True):
+        with memory.client.reading(memory.client.clues):
             pass
-        clues.put_off(memory.store.catalog, [1, 2])  # as another process does after this one's sync
-        with memory.store.reading(with_clues=True) as catalog:
-            assert not clues.missing(catalog)
+        memory.client.clues.put_off([1, 2])  # as another process does after this one's sync
+        with memory.client.reading(memory.client.clues) as snapshot:
+            assert not snapshot.client.clues.is_behind
 
 
 def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,9 +112,9 @@ def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch
     with open_memory(clone) as memory:
         memory.get("f7")
         text = f"working out what {MANY:,} memories are recognised by"
-        assert text not in memory.store.shared.said
+        assert text not in memory.client.runtime.said
         memory.match([b"gadget 7x"])
-        assert text in memory.store.shared.said
+        assert text in memory.client.runtime.said
 
 
 def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +125,7 @@ def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypa
         monkeypatch.setattr("graphmem.ledger.data_file.ROWS_HELD", held)
         with open_memory(clone) as memory:
             memory.rebuild(embed=False)
-            connection = memory.store.catalog.connection
+            connection = memory.client.catalog.connection
             indexes = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' ORDER BY name").fetchall()
             sql = "SELECT * FROM {} ORDER BY id"
             rows = [connection.execute(sql.format(table)).fetchall() for table in ("record", "relation")]

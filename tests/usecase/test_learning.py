@@ -212,14 +212,14 @@ def test_two_branches_that_ran_come_to_the_same_runs_in_one_order(tmp_path: Path
     with open_memory(tmp_path / "base") as memory:
         memory.lessons.learn([verdict(bug(RETRY))], run="r1")
         memory.lessons.learn([verdict(bug(RETRY))], run="r2")
-        base = memory.store.layout.data
+        base = memory.client.layout.data
         common = [line for file in sorted(base.glob("*.ndjson")) for line in file.read_bytes().splitlines()]
     for side in range(2):
         with open_memory(tmp_path / f"side{side}", clock=Clock(DAY + timedelta(days=1, hours=side))) as memory:
             memory.add_rows(common)
             for run in range(5):
                 memory.lessons.decay(f"side{side}-{run}")
-            rows.append((memory.store.layout.data / "run.ndjson").read_bytes().splitlines())
+            rows.append((memory.client.layout.data / "run.ndjson").read_bytes().splitlines())
     found = []
     for order in (0, 1), (1, 0):
         with open_memory(tmp_path / f"merged{order[0]}") as memory:

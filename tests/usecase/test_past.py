@@ -271,8 +271,8 @@ def test_a_vector_that_the_store_has_is_not_made_again(
     embedded.clear()
     for _ in range(2):
         with past(repository, "HEAD~1") as memory:
-            assert memory.store.present is not None
-            memory.store.present.__dict__["embedder"] = embedder
+            assert memory.client.present is not None
+            memory.client.present.__dict__["embedder"] = embedder
             found = memory.query("It hangs")
             assert (found.search, found.results[0].ref) == ("semantic+lexical", "failure/hang")
             assert found.results[0].similarity == pytest.approx(1.0, abs=1e-5)

@@ -182,10 +182,10 @@ def test_a_state_behind_a_link_is_taken_as_empty_and_not_written(tmp_path: Path)
     with open_memory(tmp_path, said=said) as memory:
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
         fails(memory)
-        link(memory.store.layout.runs)
+        link(memory.client.layout.runs)
         fails(memory)
         assert passes(memory) == Ran(status=0)
-        assert memory.store.layout.runs.is_symlink()
+        assert memory.client.layout.runs.is_symlink()
         assert any("is taken as empty" in line for line in said)
 
 
@@ -195,7 +195,7 @@ def test_a_damaged_state_is_an_empty_one_and_is_said(damage: Callable[[Path], ob
     with open_memory(tmp_path, said=said) as memory:
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
         fails(memory)
-        damage(memory.store.layout.runs)
+        damage(memory.client.layout.runs)
         said.clear()
         assert passes(memory).model_copy(update={"notices": []}) == Ran(status=0)
         assert [line for line in said if "is taken as empty" in line or damage is Path.unlink] or damage is Path.unlink
@@ -223,7 +223,7 @@ def test_runs_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
 
 def test_while_somebody_else_writes_it_is_refused_and_the_next_pass_counts(known: Memory) -> None:
     fails(known)
-    known.store.ledger.lock_timeout_s = 0.05
-    with locked(known.store.ledger.lock, timeout_s=1), pytest.raises(Unavailable):
+    known.client.ledger.lock_timeout_s = 0.05
+    with locked(known.client.ledger.lock, timeout_s=1), pytest.raises(Unavailable):
         passes(known)
     assert passes(known).helped == ["failure/port", "pattern/free-port"]

@@ -155,8 +155,8 @@ def test_purge_erases_the_vector_of_a_text_that_nothing_else_has(memory_with_mod
     failures(memory, "a", "b")
     memory.query("went wrong")
     path = next((tmp_path / ".graphmem/local/vectors").glob("*.f32"))
-    assert memory.store.vectors is not None
-    (row,) = (row for _, row in memory.store.vectors.of([memory.store.resolve("a")]))
+    assert memory.client.vectors is not None
+    (row,) = (row for _, row in memory.client.vectors.of(memory.client.catalog.anywhere("a")))
     vector = row.tobytes()
     assert vector in path.read_bytes()
     assert memory.purge(["a"], yes=True).vectors == 1

@@ -52,7 +52,7 @@ def test_validate_sees_a_graph_that_differs(memory: Memory) -> None:
     memory.failures.add("boom", name="a")
     memory.cypher("RETURN 1")
     memory.validate()
-    memory.store.catalog.connection.execute("UPDATE record SET is_live = 0")  # behind everybody's back
+    memory.client.catalog.connection.execute("UPDATE record SET is_live = 0")  # behind everybody's back
     checked = memory.validate()
     assert not checked.ok
     assert [finding.code for finding in checked.findings] == ["index_differs", "graph_differs"]
@@ -85,10 +85,10 @@ def test_later_settings_win_over_earlier_ones(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "user/graphmem/config.toml").write_text("[retrieval]\nmin_strength = 0.1\n[cypher]\nlimit = 7\n")
     (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[retrieval]\nmin_strength = 0.2\n")
     with Memory(tmp_path) as memory:
-        assert (memory.store.settings.retrieval.min_strength, memory.store.settings.cypher.limit) == (0.2, 7)
+        assert (memory.client.settings.retrieval.min_strength, memory.client.settings.cypher.limit) == (0.2, 7)
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_MIN_STRENGTH", "0.3")
     with Memory(tmp_path, lock_timeout_s=1.5) as memory:
-        assert (memory.store.settings.retrieval.min_strength, memory.store.settings.store.lock_timeout) == (0.3, 1.5)
+        assert (memory.client.settings.retrieval.min_strength, memory.client.settings.store.lock_timeout) == (0.3, 1.5)
 
 
 def test_a_model_that_a_branch_names_is_not_loaded(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_model_that_a_branch_names_is_not_loaded(tmp_path: Path) -> None:
     (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[embedding]\nmodel = '/tmp/evil'\n")
     said: list[str] = []
     with Memory(tmp_path, say=said.append) as memory:
-        assert memory.store.settings.embedding.model != "/tmp/evil"
+        assert memory.client.settings.embedding.model != "/tmp/evil"
     assert any("/tmp/evil" in text for text in said)
 
 
@@ -111,7 +111,7 @@ def test_a_model_counts_once_it_is_trusted_and_as_long_as_it_is_the_same(
     def model(name: str) -> str:
         config.write_text(f"format = 1\n[embedding]\nmodel = '{name}'\n")
         with Memory(project) as memory:
-            return memory.store.settings.embedding.model
+            return memory.client.settings.embedding.model
 
     assert model("some/model") != "some/model"
     with Memory(project) as memory:
@@ -126,7 +126,7 @@ def test_a_model_counts_once_it_is_trusted_and_as_long_as_it_is_the_same(
     assert model("some/model") == "some/model"
     shutil.copytree(project, tmp_path / "clone")
     with Memory(tmp_path / "clone") as memory:
-        assert memory.store.settings.embedding.model != "some/model"
+        assert memory.client.settings.embedding.model != "some/model"
 
 
 def test_a_reranker_of_the_project_counts_once_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_a_reranker_of_the_project_counts_once_it_is_trusted(tmp_path: Path, mon
         with Memory(tmp_path) as memory:
             settings = memory.trust(yes=trust).settings
         with Memory(tmp_path) as memory:
-            return memory.store.settings.retrieval.reranker, settings
+            return memory.client.settings.retrieval.reranker, settings
 
     asked = {"retrieval.reranker": "some/model"}
     assert reranker("[retrieval]\nreranker = 'some/model'\n") == ("", asked)

@@ -101,6 +101,11 @@ class KuzuMirror:
         stamp = self.read_stamp()
         return stamp.position if stamp else None
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the catalog has changes that the graph lacks."""
+        return self.position != self.catalog.position
+
     def catch_up(self) -> bool:
         """Apply every change of the catalog since ``position``; return whether the graph was rebuilt instead."""
         return bool(self.run_writer("catch_up")["is_rebuilt"])

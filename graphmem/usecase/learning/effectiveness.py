@@ -10,13 +10,13 @@ from graphmem.errors import Usage
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
 from graphmem.rules.health import Piece, Told, broken_stage, verdict, window
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 
 Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
 Report = tuple[int, bool]  # on which record, and whether it helped
 
 
-def verify(store: Store, *, last: int) -> Loop:
+def verify(client: Client, *, last: int) -> Loop:
     """
     Say how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
 
@@ -26,14 +26,14 @@ def verify(store: Store, *, last: int) -> Loop:
     if last < 1:
         raise Usage(f"--last {last} is below 1", hint="how many campaigns and runs to look back over")
     last = min(last, MOST_RESULTS)
-    with store.reading() as catalog:
-        since, pieces = window(latest_pieces(store, last + 1), last)  # and the one before these
-        tasks = tasks_since(store, since)
-        failures = all_failures(store)
-        carriers = solved_by(store, failures)
-        reports = reports_since(store, carriers, since)
+    with client.reading() as snapshot:
+        since, pieces = window(latest_pieces(snapshot, last + 1), last)  # and the one before these
+        tasks = tasks_since(snapshot, since)
+        failures = all_failures(snapshot)
+        carriers = solved_by(snapshot, failures)
+        reports = reports_since(snapshot, carriers, since)
         captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
-        stages = {"captured": captured, **handed_on(store, tasks, carriers, reports, since)}
+        stages = {"captured": captured, **handed_on(snapshot, tasks, carriers, reports, since)}
         told = Told(
             **{name: len(found) for name, found in stages.items()},
             reports=len(reports),
@@ -41,7 +41,7 @@ def verify(store: Store, *, last: int) -> Loop:
             pieces=len(pieces),
             finished=sum(task.status == "complete" for task in tasks),
         )
-        refs = catalog.refs(failures)
+        refs = snapshot.catalog.refs(failures)
         return Loop(
             since=since and format_time(since),
             campaigns=[piece.ref for piece in pieces if not piece.is_run],
@@ -56,39 +56,39 @@ def verify(store: Store, *, last: int) -> Loop:
         )  # fmt: skip
 
 
-def handed_on(store: Store, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report],
+def handed_on(snapshot: Snapshot, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report],
               since: datetime | None) -> dict[LoopStage, set[int]]:  # fmt: skip
     """Return the failures that were injected, used, and helped: what helped was used, what was used was injected."""
-    given = store.catalog.known({ref for task in tasks for ref in task.prior_knowledge}).values()
-    named = store.catalog.known({ref for task in tasks for ref in task.utilized}).values()
+    given = snapshot.catalog.known({ref for task in tasks for ref in task.prior_knowledge}).values()
+    named = snapshot.catalog.known({ref for task in tasks for ref in task.utilized}).values()
     helped = carried({number for number, is_good in reports if is_good}, carriers)
     used = carried({*named, *(number for number, _ in reports)}, carriers)
-    injected = used | carried({*given, *accessed_since(store, carriers, since)}, carriers)
+    injected = used | carried({*given, *accessed_since(snapshot, carriers, since)}, carriers)
     return {"injected": injected, "used": used, "helped": helped}
 
 
-def latest_pieces(store: Store, most: int) -> list[Piece]:
+def latest_pieces(snapshot: Snapshot, most: int) -> list[Piece]:
     """Return every campaign, and the latest runs, with their times."""
-    numbers = [number for number, *_ in list(store.catalog.live_rows("campaign"))]
-    campaigns = [Piece(record.created_at, record.ref) for record in store.catalog.records(numbers).values()]
-    return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in store.catalog.latest_runs(most)]
+    numbers = [number for number, *_ in list(snapshot.catalog.live_rows("campaign"))]
+    campaigns = [Piece(record.created_at, record.ref) for record in snapshot.catalog.records(numbers).values()]
+    return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in snapshot.catalog.latest_runs(most)]
 
 
-def tasks_since(store: Store, since: datetime | None) -> list[Task]:
+def tasks_since(snapshot: Snapshot, since: datetime | None) -> list[Task]:
     """Return the live tasks that were made since a time."""
-    records = [store.catalog.stored(number) for number, *_ in list(store.catalog.live_rows("task"))]
+    records = [snapshot.catalog.stored(number) for number, *_ in list(snapshot.catalog.live_rows("task"))]
     return [one for one in records if isinstance(one, Task) and (since is None or one.created_at >= since)]
 
 
-def all_failures(store: Store) -> dict[int, Failure]:
+def all_failures(snapshot: Snapshot) -> dict[int, Failure]:
     """Return every failure, archived ones too, by number."""
-    return store.catalog.of_kind(Failure, is_live=False)
+    return snapshot.catalog.of_kind(Failure, is_live=False)
 
 
-def solved_by(store: Store, failures: Collection[int]) -> Carriers:
+def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
     """Return by what each failure may be handed on."""
     carriers: Carriers = {number: {number} for number in failures}
-    for step in store.catalog.steps(failures, ["solves"], "in"):
+    for step in snapshot.catalog.steps(failures, ["solves"], "in"):
         carriers[step.near].add(step.far)
     return carriers
 
@@ -98,16 +98,16 @@ def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
     return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
 
 
-def reports_since(store: Store, carriers: Carriers, since: datetime | None) -> list[Report]:
+def reports_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> list[Report]:
     """Return the reports on failures, and on what solves them, since a time."""
     known = set[int]().union(*carriers.values())
-    reports = store.catalog.reports_since(format_time(since) if since else "")
+    reports = snapshot.catalog.reports_since(format_time(since) if since else "")
     return [(number, helped) for number, helped in reports if number in known]
 
 
-def accessed_since(store: Store, carriers: Carriers, since: datetime | None) -> set[int]:
+def accessed_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> set[int]:
     """Return the failures, and what solves them, that this machine handed out since a time."""
     numbers = set[int]().union(*carriers.values())
-    keys = {record.key_ref: number for number, record in store.catalog.records(numbers).items()}
-    counted = accesses(store.layout.usage, keys)
+    keys = {record.key_ref: number for number, record in snapshot.catalog.records(numbers).items()}
+    counted = accesses(snapshot.layout.usage, keys)
     return {keys[ref] for ref, (_, at) in counted.items() if since is None or at >= format_time(since)}

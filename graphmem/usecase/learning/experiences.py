@@ -14,37 +14,39 @@ from graphmem.model.entry import Entry
 from graphmem.model.insight import Category, confidence_of
 from graphmem.names import row_id
 from graphmem.rules.experience import Agreement, agreements, by_worth, offered, over_bound, said_by, share_keywords
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build, changed, identified
 
 
-def as_allowed(store: Store, made: Experience) -> tuple[Experience, list[Entry]]:
+def as_allowed(client: Client, made: Experience) -> tuple[Experience, list[Entry]]:
     """
     Return a new experience as the store takes it, and the rows of those that go for it.
 
     While there are few, each has confidence low; beyond the bound the oldest of low confidence are archived.
     """
-    there = list(store.catalog.of_kind(Experience).values())
+    there = list(client.catalog.of_kind(Experience).values())
     if len(there) < FEW_EXPERIENCES and made.confidence != "low":
-        store.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
+        client.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
         made = made.replaced({"confidence": "low"})
     gone = [one for one in over_bound([*there, made]) if one.key_ref != made.key_ref]
     for one in gone:
-        store.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
-    return made, [archived(store, one) for one in gone]
+        client.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
+    return made, [archived(client, one) for one in gone]
 
 
-def archived(store: Store, experience: Experience) -> Entry:
+def archived(client: Client, experience: Experience) -> Entry:
     """Return the row of an experience that has to go."""
-    changes = {"archived_at": store.now(), "archive_reason": "the oldest of low confidence, over the bound"}
-    return entry(changed(experience, changes, store.now()), store.ledger.symmetric)
+    changes = {"archived_at": client.now(), "archive_reason": "the oldest of low confidence, over the bound"}
+    return entry(changed(experience, changes, client.now()), client.ledger.symmetric)
 
 
-def recall(store: Store, *, task_type: str | None, tags: Collection[str]) -> Recalled:
+def recall(client: Client, *, task_type: str | None, tags: Collection[str]) -> Recalled:
     """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
-    with store.reading():
-        numbers = [row_id(one.key_ref) for one in offered(store.catalog.of_kind(Experience).values(), task_type, tags)]
-        records = store.catalog.records(numbers)
+    with client.reading() as snapshot:
+        numbers = [
+            row_id(one.key_ref) for one in offered(snapshot.catalog.of_kind(Experience).values(), task_type, tags)
+        ]
+        records = snapshot.catalog.records(numbers)
         found = [record for number in numbers if isinstance(record := records[number], Experience)]
     lessons = [
         OfferedLesson(text=text, ref=one.ref, confidence=one.confidence, outcome=one.outcome)
@@ -57,37 +59,37 @@ def recall(store: Store, *, task_type: str | None, tags: Collection[str]) -> Rec
 # --- insights ------------------------------------------------------------------------------------------------------
 
 
-def promote(store: Store, *, category: Category | None, yes: bool) -> Promoted:
+def promote(client: Client, *, category: Category | None, yes: bool) -> Promoted:
     """
     Find what several experiences agree on; ``yes`` writes it as insights.
 
     An insight that says it already is given the experiences it lacks; one that was archived stays archived.
     """
-    if store.vectors is not None:
-        with store.reading() as catalog:
-            texts = [one.text for one in said_by(catalog.of_kind(Experience).values())]
-        store.embed_ahead(texts)
-    with store.writing():
-        said = said_by(store.catalog.of_kind(Experience).values())
-        is_alike = likeness(store, [one.text for one in said])
-        insights = list(store.catalog.of_kind(Insight, is_live=False).values())
+    if client.vectors is not None:
+        with client.reading() as snapshot:
+            texts = [one.text for one in said_by(snapshot.catalog.of_kind(Experience).values())]
+        client.embed_ahead(texts)
+    with client.writing() as snapshot:
+        said = said_by(snapshot.catalog.of_kind(Experience).values())
+        is_alike = likeness(snapshot, [one.text for one in said])
+        insights = list(snapshot.catalog.of_kind(Insight, is_live=False).values())
         puts: list[Entry] = []
         shown: list[Promotion] = []
         for agreement in agreements(said, is_alike):
-            made, action = promoted(store, agreement, insights, category)
+            made, action = promoted(snapshot, agreement, insights, category)
             if made is None or action == "unchanged":
                 continue
             insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
-            puts.append(entry(made, store.ledger.symmetric))
+            puts.append(entry(made, client.ledger.symmetric))
             shown.append(promotion(made, action, agreement))
         if yes and puts:
-            store.ledger.commit(puts)
+            client.ledger.commit(puts)
         return Promoted(done=yes, promotions=shown)
 
 
-def refuse_chance(store: Store, insight: Insight) -> None:
+def refuse_chance(snapshot: Snapshot, insight: Insight) -> None:
     """Raise ``Refused`` for an insight that was not seen on two days in two tasks: that may be chance."""
-    records = [store.catalog.stored(number) for number in store.catalog.known(set(insight.derived_from)).values()]
+    records = [snapshot.catalog.stored(number) for number in snapshot.catalog.known(set(insight.derived_from)).values()]
     said = said_by(record for record in records if isinstance(record, Experience))
     if not Agreement(insight.statement, tuple(said)).is_enough:
         raise Refused(
@@ -105,7 +107,7 @@ def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
     })  # fmt: skip
 
 
-def promoted(store: Store, agreement: Agreement, insights: list[Insight],
+def promoted(snapshot: Snapshot, agreement: Agreement, insights: list[Insight],
              category: Category | None) -> tuple[Insight | None, str]:  # fmt: skip
     """Return the insight that an agreement comes to, and what writing it does; none where it was archived."""
     texts = {one.text for one in agreement.said}
@@ -114,22 +116,22 @@ def promoted(store: Store, agreement: Agreement, insights: list[Insight],
             if insight.is_archived:
                 return None, "unchanged"
             both = sorted({*insight.derived_from, *agreement.experiences})
-            after = changed(insight, {"derived_from": both}, store.now())
+            after = changed(insight, {"derived_from": both}, snapshot.now)
             return after, "unchanged" if after is insight else "updated"
     fields: dict[str, Any] = {"category": category or agreement.category, "statement": agreement.statement,
                               "derived_from": list(agreement.experiences)}  # fmt: skip
-    made = build("insight", {**fields, "name": "unnamed"}, store.now())
+    made = build("insight", {**fields, "name": "unnamed"}, snapshot.now)
     assert isinstance(made, Insight)
     taken = {insight.ref: insight.key_ref for insight in insights}
-    made = identified(store.catalog, made, taken)
+    made = identified(snapshot.catalog, made, taken)
     return made, "created"
 
 
-def likeness(store: Store, texts: list[str]) -> Callable[[int, int], bool]:
+def likeness(snapshot: Snapshot, texts: list[str]) -> Callable[[int, int], bool]:
     """Return what tells whether two of some texts, by their places, say the same: by keywords, or by meaning."""
     cosines: Any = None
-    if store.vectors is not None and texts:
-        vectors = store.vectors.encode_documents(texts)
+    if snapshot.vectors is not None and texts:
+        vectors = snapshot.vectors.encode_documents(texts)
         cosines = vectors @ vectors.T
 
     def is_alike(left: int, right: int) -> bool:

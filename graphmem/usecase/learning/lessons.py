@@ -22,7 +22,7 @@ from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.lesson_state import LessonState, injected, is_eligible
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.events import put_fact
 from graphmem.usecase.records.validation import build, identified
 
@@ -41,7 +41,7 @@ class Events:
     at: datetime
 
 
-def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, semantic: bool) -> Learned:
+def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None, semantic: bool) -> Learned:
     """
     Take from the events of a finished run what it saw: lessons that are known, and new ones.
 
@@ -55,55 +55,59 @@ def learn(store: Store, lines: Iterable[bytes], *, name: str, run: str | None, s
         BadInput: a line is no event, or none is a verdict; nothing was changed.
         Usage: the events are of several runs.
     """
-    events = read_events(store, lines, name, run)
+    events = read_events(client, lines, name, run)
     if semantic:
-        store.embed_ahead([told.text for told in findings(events.rows)])
-    with store.writing() as catalog:
-        lessons = catalog.of_kind(Lesson, is_live=False)
+        client.embed_ahead([told.text for told in findings(events.rows)])
+    with client.writing() as snapshot:
+        lessons = snapshot.catalog.of_kind(Lesson, is_live=False)
         seen: dict[str, SeenLesson] = {}
         fresh: list[Lesson] = []
         passed_over = 0
         found = findings(events.rows)
-        cosines = likenesses(store, found, lessons) if semantic else {}
+        cosines = likenesses(snapshot, found, lessons) if semantic else {}
         for place, told in enumerate(found):
             matches = list(triggered(told, lessons, cosines.get(place, {})))
             alive = [match for match in matches if not lessons[row_id(match.ref)].is_archived]
             for match in alive:
                 seen.setdefault(match.ref, match)
             if not matches and told.makes_lesson:
-                fresh.append(candidate(store, told, events.at))
+                fresh.append(candidate(snapshot, told, events.at))
             passed_over += not alive and (bool(matches) or not told.makes_lesson)
-        made = named_apart(catalog, first_of_each(fresh))
+        made = named_apart(snapshot.catalog, first_of_each(fresh))
         for lesson in made:
             seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
-        puts = [entry(lesson, store.ledger.symmetric) for lesson in made if not catalog.has(row_id(lesson.key_ref))]
-        action, moved = record_run(store, events.run, events.at, sorted(seen), puts)
-        refs = catalog.refs([row_id(key) for key in seen])
+        puts = [
+            entry(lesson, client.ledger.symmetric)
+            for lesson in made
+            if not snapshot.catalog.has(row_id(lesson.key_ref))
+        ]
+        action, moved = record_run(client, events.run, events.at, sorted(seen), puts)
+        refs = snapshot.catalog.refs([row_id(key) for key in seen])
         shown = [match.model_copy(update={"ref": refs[row_id(key)]}) for key, match in sorted(seen.items())]
         return Learned(run=events.run, action=action, seen=shown, created=[lesson.ref for lesson in made],
                        passed_over=passed_over, moved=moved)  # fmt: skip
 
 
-def decay(store: Store, run: str) -> Learned:
+def decay(client: Client, run: str) -> Learned:
     """Record a run that saw nothing, or that ``learn`` was not called for; a run that is there stays as it is."""
-    with store.writing() as catalog:
-        known = catalog.fact(row_id(run))
-        at = known.at if isinstance(known, Run) else store.now()
-        action, moved = record_run(store, run, at, [], [])
+    with client.writing() as snapshot:
+        known = snapshot.catalog.fact(row_id(run))
+        at = known.at if isinstance(known, Run) else client.now()
+        action, moved = record_run(client, run, at, [], [])
         return Learned(run=run, action=action, seen=[], created=[], passed_over=0, moved=moved)
 
 
-def record_run(store: Store, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
+def record_run(client: Client, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
     """Write a run with the lessons that it saw, and new lessons with it; return what that did, and what moved."""
-    catalog = store.catalog
+    catalog = client.catalog
     numbers = catalog.numbers("lesson")
     before = catalog.lesson_states(numbers)
-    fact = build("run", {"run": run, "at": at, "seen": seen}, store.now())
-    put = put_fact(catalog, fact, store.ledger.symmetric)
+    fact = build("run", {"run": run, "at": at, "seen": seen}, client.now())
+    put = put_fact(catalog, fact, client.ledger.symmetric)
     if put.action != "unchanged":
-        store.ledger.commit([*puts, put.entry])
+        client.ledger.commit([*puts, put.entry])
     elif puts:
-        store.ledger.commit(puts)
+        client.ledger.commit(puts)
     after = catalog.lesson_states(numbers)
     refs = catalog.refs(numbers)
     moved = [
@@ -119,7 +123,7 @@ def has_moved(before: LessonState | None, after: LessonState) -> bool:
     return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
 
 
-def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None) -> Events:
+def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | None) -> Events:
     """Return the events of an input with the run that they are of, and the time of the last."""
     rows: list[Mapping[str, Any]] = []
     bad: list[BadFinding] = []
@@ -151,8 +155,8 @@ def read_events(store: Store, lines: Iterable[bytes], name: str, run: str | None
     if run is None and len(runs) > 1:
         raise Usage(f"the events are of {len(runs)} runs: {', '.join(sorted(runs)[:3])}", hint="give one run at a time")
     named = run or (runs.pop() if runs else unnamed_run(name, rows, times))
-    known = store.catalog.fact(row_id(named))
-    return Events(rows, named, max(times) if times else known.at if isinstance(known, Run) else store.now())
+    known = client.catalog.fact(row_id(named))
+    return Events(rows, named, max(times) if times else known.at if isinstance(known, Run) else client.now())
 
 
 def type_of(event: Mapping[str, Any]) -> str:
@@ -192,19 +196,19 @@ def triggered(found: Finding, lessons: Mapping[int, Lesson], cosines: Mapping[in
             yield SeenLesson(ref=lesson.key_ref, rule="similarity", finding=found.text, similarity=cosine)
 
 
-def likenesses(store: Store, found: list[Finding], lessons: Mapping[int, Lesson]) -> dict[int, dict[int, float]]:
+def likenesses(snapshot: Snapshot, found: list[Finding], lessons: Mapping[int, Lesson]) -> dict[int, dict[int, float]]:
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
-    if store.embedder is None:
-        store.notify_once("no embedding model is at hand: findings are compared by their keywords only")
-    if store.vectors is None or not found or not lessons:
+    if snapshot.embedder is None:
+        snapshot.notify_once("no embedding model is at hand: findings are compared by their keywords only")
+    if snapshot.vectors is None or not found or not lessons:
         return {}
-    told = store.vectors.encode_documents([one.text for one in found])
-    known = store.vectors.encode_documents([lesson.search_text for lesson in lessons.values()])
+    told = snapshot.vectors.encode_documents([one.text for one in found])
+    known = snapshot.vectors.encode_documents([lesson.search_text for lesson in lessons.values()])
     products = (told @ known.T).tolist()
     return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
 
 
-def candidate(store: Store, found: Finding, at: datetime) -> Lesson:
+def candidate(snapshot: Snapshot, found: Finding, at: datetime) -> Lesson:
     """Return the lesson that a finding makes: made when its run was, so that every clone makes the same."""
     fields = {"type": "anti_pattern", "description": found.text, "severity": found.severity, "domain": found.domain,
               "source": found.source or None, "tags": list(found.tags), "created_at": at}  # fmt: skip
@@ -223,12 +227,12 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     return found
 
 
-def inject(store: Store, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:
+def inject(client: Client, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:
     """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
-    with store.reading() as catalog:
-        numbers = [number for number, *_ in catalog.live_rows("lesson")]
-        lessons = [record for record in catalog.records(numbers).values() if isinstance(record, Lesson)]
-        last = catalog.times_of_runs()
+    with client.reading() as snapshot:
+        numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]
+        lessons = [record for record in snapshot.catalog.records(numbers).values() if isinstance(record, Lesson)]
+        last = snapshot.catalog.times_of_runs()
         eligible = [lesson for lesson in lessons if is_eligible(lesson, domain, archetype)]
         places = max(0, min(limit, INJECTED))
         chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), places)

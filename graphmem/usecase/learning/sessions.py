@@ -18,67 +18,67 @@ from graphmem.model.blackboard import Blackboard
 from graphmem.model.field import parse_time
 from graphmem.names import mark, slug
 from graphmem.rules.task_states import refuse_move
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records import change
 from graphmem.usecase.records.validation import build, changed, keyed, refuse_no_slug
 
 MOST_OF_A_NAME = 90  # characters of a session in the name of its record
-Change = Callable[[Blackboard, datetime], Mapping[str, Any]]
+Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]
 
 
-def show(store: Store, session: str | None) -> SessionContext:
+def show(client: Client, session: str | None) -> SessionContext:
     """Return what is current; where nothing is, the empty answer."""
-    with store.reading():
-        return context_of(store, session, board_of(store, session))
+    with client.reading() as snapshot:
+        return context_of(snapshot, session, board_of(snapshot, session))
 
 
-def board_of(store: Store, session: str | None) -> Blackboard:
+def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
     """Return the blackboard of a session; where it is damaged that is said, and it is as if empty."""
     if session is not None:
         refuse_no_slug("session", session)
-    board, wrong = session_board.read(session_board.path_of(store.layout.state, session))
+    board, wrong = session_board.read(session_board.path_of(snapshot.layout.state, session))
     if wrong:
-        store.notify_once(wrong)
+        snapshot.notify_once(wrong)
     return board
 
 
-def context_of(store: Store, session: str | None, board: Blackboard) -> SessionContext:
+def context_of(snapshot: Snapshot, session: str | None, board: Blackboard) -> SessionContext:
     """Return a blackboard with the decisions and constraints that it goes with."""
     used = set(board.session.used)
     return SessionContext(
         current_task=board.task,
-        recent_decisions=[Listed(ref=one.ref, record=one) for one in decisions(store, session, used)],
-        active_constraints=[Listed(ref=one.ref, record=one) for one in constraints(store, session, used)],
+        recent_decisions=[Listed(ref=one.ref, record=one) for one in decisions(snapshot, session, used)],
+        active_constraints=[Listed(ref=one.ref, record=one) for one in constraints(snapshot, session, used)],
         user_preferences=board.preferences,
         session=board.session,
     )
 
 
-def decisions(store: Store, session: str | None, used: Collection[str] = ()) -> list[Decision]:
+def decisions(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Decision]:
     """Return the ten newest decisions: of a named session those of its own, and those that it uses by name."""
-    numbers = [number for number, *_ in list(store.catalog.live_rows("decision"))]
-    found = [one for one in store.catalog.records(numbers).values() if isinstance(one, Decision)]
+    numbers = [number for number, *_ in list(snapshot.catalog.live_rows("decision"))]
+    found = [one for one in snapshot.catalog.records(numbers).values() if isinstance(one, Decision)]
     own = [one for one in found if session is None or one.session == session or one.key_ref in used]
     return sorted(own, key=lambda one: (one.created_at, one.ref), reverse=True)[:RECENT_DECISIONS]
 
 
-def constraints(store: Store, session: str | None, used: Collection[str] = ()) -> list[Constraint]:
+def constraints(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Constraint]:
     """Return the constraints that hold now: those of everybody, those of a named session, and those that it uses."""
-    numbers = [number for number, *_ in list(store.catalog.live_rows("constraint"))]
-    found = [one for one in store.catalog.records(numbers).values() if isinstance(one, Constraint)]
-    now = store.now()
+    numbers = [number for number, *_ in list(snapshot.catalog.live_rows("constraint"))]
+    found = [one for one in snapshot.catalog.records(numbers).values() if isinstance(one, Constraint)]
+    now = snapshot.now
     return sorted(
         (one for one in found if one.holds(now) and (one.session in (None, session) or one.key_ref in used)),
         key=lambda one: one.ref,
     )
 
 
-def update(store: Store, session: str | None, change: Change) -> SessionContext:
+def update(client: Client, session: str | None, change: Change) -> SessionContext:
     """Change the blackboard of a session, and archive the constraints that expired."""
-    with store.writing():
-        now = store.now()
-        before = board_of(store, session)
-        values = before.model_dump(mode="json") | dict(change(before, now))
+    with client.writing() as snapshot:
+        now = snapshot.now
+        before = board_of(snapshot, session)
+        values = before.model_dump(mode="json") | dict(change(snapshot, before))
         begun = values["session"].get("started_at") or now
         values["session"] = {**values["session"], "started_at": begun, "last_updated": now}
         try:
@@ -87,90 +87,93 @@ def update(store: Store, session: str | None, change: Change) -> SessionContext:
             message, expected = complaint(error)
             raise BadInput(f"session: {message}", hint=expected) from None
         as_record(after, session, now)  # what could not be kept at its end is refused now
-        drop_expired(store, now)
+        drop_expired(client, now)
         try:
-            session_board.write(session_board.path_of(store.layout.state, session), after)
+            session_board.write(session_board.path_of(snapshot.layout.state, session), after)
         except OSError as error:
             raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
-        return context_of(store, session, after)
+        return context_of(snapshot, session, after)
 
 
-def drop_expired(store: Store, now: datetime) -> None:
+def drop_expired(client: Client, now: datetime) -> None:
     """Archive the constraints that expired."""
-    expired = [one for one in store.catalog.of_kind(Constraint).values() if not one.holds(now)]
+    expired = [one for one in client.catalog.of_kind(Constraint).values() if not one.holds(now)]
     values = {"archived_at": now, "archive_reason": "expired"}
     if expired:
-        store.ledger.commit([entry(changed(one, values, now), store.ledger.symmetric) for one in expired])
+        client.ledger.commit([entry(changed(one, values, now), client.ledger.symmetric) for one in expired])
 
 
-def start(store: Store, session: str | None, *, conversation: str | None, task: str | None) -> SessionContext:
+def start(client: Client, session: str | None, *, conversation: str | None, task: str | None) -> SessionContext:
     """Begin a session anew; one under way that did anything is ended first. The preferences of the user stay."""
-    under_way = board_of(store, session)
+    with client.reading() as snapshot:
+        under_way = board_of(snapshot, session)
     if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
-        store.notify_once(f"ended {end(store, session).ref}")
+        client.notify_once(f"ended {end(client, session).ref}")
 
-    def begun(before: Blackboard, now: datetime) -> dict[str, Any]:
-        made = {"description": task, "started_at": now} if task else None
-        return {"task": made, "session": {"started_at": now, "conversation": conversation}}
+    def begun(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
+        made = {"description": task, "started_at": snapshot.now} if task else None
+        return {"task": made, "session": {"started_at": snapshot.now, "conversation": conversation}}
 
-    return update(store, session, begun)
+    return update(client, session, begun)
 
 
-def work_on(store: Store, session: str | None, fields: Mapping[str, Any]) -> SessionContext:
+def work_on(client: Client, session: str | None, fields: Mapping[str, Any]) -> SessionContext:
     """Say what is being worked on, or how it stands; a new description begins a new task."""
 
-    def tasked(before: Blackboard, now: datetime) -> dict[str, Any]:
+    def tasked(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         given = {name: value for name, value in fields.items() if value is not None}
         if before.task is None and "description" not in given:
             raise Refused("no task is current", hint='say what it is: graphmem session task "add a login page"')
         is_new = before.task is None or given.get("description") not in (None, before.task.description)
         if not is_new and before.task is not None:
             refuse_move(before.task.status, given.get("status", before.task.status))
-        old = {"started_at": now} if is_new or before.task is None else before.task.but()
+        old = {"started_at": snapshot.now} if is_new or before.task is None else before.task.but()
         return {"task": {**old, **given}}
 
-    return update(store, session, tasked)
+    return update(client, session, tasked)
 
 
-def prefer(store: Store, session: str | None, values: Mapping[str, str | None]) -> SessionContext:
+def prefer(client: Client, session: str | None, values: Mapping[str, str | None]) -> SessionContext:
     """Note how the user wants to work; None takes a wish back."""
-    return update(store, session, lambda before, now: {"preferences": before.preferences.model_dump() | dict(values)})
+    return update(
+        client, session, lambda snapshot, before: {"preferences": before.preferences.model_dump() | dict(values)}
+    )
 
 
-def note(store: Store, session: str | None, *, messages: int | None, conversation: str | None,
+def note(client: Client, session: str | None, *, messages: int | None, conversation: str | None,
          skills: Collection[str], used: Collection[str]) -> SessionContext:  # fmt: skip
     """Note how far the session has come, and what it used."""
 
-    def noted(before: Blackboard, now: datetime) -> dict[str, Any]:
-        keys = [store.catalog.stored(store.resolve(ref)).key_ref for ref in used]
+    def noted(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
+        keys = [snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in used]
         current = before.session
         return {"session": current.but(
             messages=messages, conversation=conversation, skills=sorted({*current.skills, *skills}),
             used=sorted({*current.used, *keys}),
         )}  # fmt: skip
 
-    return update(store, session, noted)
+    return update(client, session, noted)
 
 
-def decide(store: Store, session: str | None, decision: str, *, reasoning: str | None, task: str | None,
+def decide(client: Client, session: str | None, decision: str, *, reasoning: str | None, task: str | None,
            key: str | None) -> Changed:  # fmt: skip
     """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
-    with store.reading() as catalog:
-        current = board_of(store, session).task
+    with client.reading() as snapshot:
+        current = board_of(snapshot, session).task
         named = task or (current.id if current else None)
-        known = catalog.known({named, f"task/{named}"}) if named else {}
-        ref = catalog.stored(min(known.values())).key_ref if known else named
+        known = snapshot.catalog.known({named, f"task/{named}"}) if named else {}
+        ref = snapshot.catalog.stored(min(known.values())).key_ref if known else named
     fields = {"decision": decision, "reasoning": reasoning, "task": ref, "session": session, "name": key}
-    return change.add(store, "decision", fields)
+    return change.add(client, "decision", fields)
 
 
-def constrain(store: Store, session: str | None, constraint: str, *, source: str | None, expires_at: str | None,
+def constrain(client: Client, session: str | None, constraint: str, *, source: str | None, expires_at: str | None,
               key: str | None) -> Changed:  # fmt: skip
     """Record a constraint, for everybody or for a named session."""
     if expires_at is not None:
-        refuse_past(expires_at, store.now())
+        refuse_past(expires_at, client.now())
     fields = {"constraint": constraint, "source": source, "expires_at": expires_at, "session": session, "name": key}
-    return change.add(store, "constraint", fields)
+    return change.add(client, "constraint", fields)
 
 
 def refuse_past(time: str, now: datetime) -> None:
@@ -204,23 +207,23 @@ def name_of(board: Blackboard, session: str | None, now: datetime) -> str:
     )
 
 
-def end(store: Store, session: str | None) -> Changed:
+def end(client: Client, session: str | None) -> Changed:
     """End the session: what it was and used becomes a record, and nothing is current any more."""
-    with store.writing() as catalog:
-        now, board = store.now(), board_of(store, session)
+    with client.writing() as snapshot:
+        now, board = snapshot.now, board_of(snapshot, session)
         if board.session.started_at is None:
             raise Refused(
                 f"no session {session!r} is under way" if session else "no session is under way",
                 hint="graphmem session start",
             )
-        made = keyed(catalog, as_record(board, session, now))
-        store.ledger.commit([entry(made, store.ledger.symmetric)])
-        path = session_board.path_of(store.layout.state, session)
+        made = keyed(snapshot.catalog, as_record(board, session, now))
+        client.ledger.commit([entry(made, client.ledger.symmetric)])
+        path = session_board.path_of(snapshot.layout.state, session)
         try:
             if board.preferences.model_dump(exclude_none=True):
                 session_board.write(path, Blackboard(preferences=board.preferences))
             else:
                 session_board.remove(path)
         except OSError as error:  # the record is written: the session has ended
-            store.notify_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
+            snapshot.notify_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
         return Changed(ref=made.ref, action="created", record=made)

@@ -21,7 +21,7 @@ from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.model import Failure
 from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import errors
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.traversal import solving
@@ -31,45 +31,45 @@ SURE = frozenset(
 )  # evidence that it was this very failure; what is alike is shown, not counted
 
 
-def ran(store: Store, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str | None,
+def ran(client: Client, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str | None,
         task: str | None, name: str | None) -> Ran:  # fmt: skip
     """Take a run of a command: show what is known of its failure, or settle the failures before its pass."""
-    key, now = key_of(store, command, folder=folder, session=session, name=name), store.now()
+    key, now = key_of(client.layout.root, command, folder=folder, session=session, name=name), client.now()
     if status != 0:
-        return failed(store, key, now, status, match(store, log))
-    if key not in read(store.layout.runs, now, store.notify_once):
+        return failed(client, key, now, status, match(client, log))
+    if key not in read(client.layout.runs, now, client.notify_once):
         return Ran(status=status)
-    return passed(store, key, now, task)
+    return passed(client, key, now, task)
 
 
-def episodes_of(store: Store, now: datetime) -> AbstractContextManager[Episodes]:
+def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episodes]:
     """Return a block that is alone with what failed lately, and writes what it changes."""
     return changing(
-        store.layout.runs, store.local / "runs.lock", store.settings.store.lock_timeout, now, store.notify_once
+        client.layout.runs, client.local / "runs.lock", client.settings.store.lock_timeout, now, client.notify_once
     )
 
 
-def failed(store: Store, key: str, now: datetime, status: int, log: MatchedLog) -> Ran:
+def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog) -> Ran:
     """Begin an episode, or go on with it: keep what is shown, and what is not known."""
     shown = {hit.record.key_ref: remedies(hit) for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)}
     unknown = [] if shown else log.unknown[:OFFERED_ERRORS]
-    before = Episode(id=store.new_id(), at=now)
+    before = Episode(id=client.new_id(), at=now)
     try:
-        with episodes_of(store, now) as episodes:
+        with episodes_of(client, now) as episodes:
             before = episodes.get(key) or before
             if shown or unknown or key in episodes:
                 kept = list(dict.fromkeys([*before.unknown, *unknown]))[:OFFERED_ERRORS]
                 episodes[key] = Episode(id=before.id, at=now, shown={**before.shown, **shown}, unknown=kept)
     except (OSError, Locked) as error:  # what is known is shown all the same
         why = error.strerror if isinstance(error, OSError) else error.message
-        store.notify_once(f"{store.layout.runs} is not written, so a pass does not credit these fixes: {why}")
+        client.notify_once(f"{client.layout.runs} is not written, so a pass does not credit these fixes: {why}")
     again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
 
 
-def key_of(store: Store, command: Sequence[str], *, folder: Path, session: str | None, name: str | None) -> str:
+def key_of(root: Path, command: Sequence[str], *, folder: Path, session: str | None, name: str | None) -> str:
     """Return what runs that settle each other share: the session, and a name, or the words and where they were run."""
-    place = str(folder.relative_to(store.layout.root)) if folder.is_relative_to(store.layout.root) else str(folder)
+    place = str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
     what = [session, name] if name else [session, place, *command]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()  # a command line may hold a secret
 
@@ -85,21 +85,21 @@ def remedies(hit: Matched) -> list[str]:
     return [*own, *(found.record.key_ref for found in hit.solved_by[:1])]
 
 
-def passed(store: Store, key: str, now: datetime, task: str | None) -> Ran:
+def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
     """End an episode: report what helped, and return what is left to be recorded by somebody who knows."""
-    with episodes_of(store, now) as episodes:
+    with episodes_of(client, now) as episodes:
         episode = episodes.pop(key, None)
         if episode is None:  # another run passed meanwhile
             return Ran(status=0)
         remedied = list(dict.fromkeys(ref for refs in episode.shown.values() for ref in refs))
-        helped = credited(store, remedied, task or f"ran/{episode.id}")
-    with store.reading(with_clues=True) as catalog:
-        unknown = [text for text in episode.unknown if not catalog.with_errors(exact_keys(text))]
-        bare = catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
-        solved = solving(catalog, bare)
+        helped = credited(client, remedied, task or f"ran/{episode.id}")
+    with client.reading(client.clues) as snapshot:
+        unknown = [text for text in episode.unknown if not snapshot.catalog.with_errors(exact_keys(text))]
+        bare = snapshot.catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
+        solved = solving(snapshot.catalog, bare)
         unfixed = sorted(
             found.ref
-            for number, found in catalog.records(bare).items()
+            for number, found in snapshot.catalog.records(bare).items()
             if isinstance(found, Failure) and not (fixes(found) or found.is_archived or number in solved)
         )
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
@@ -110,15 +110,15 @@ def exact_keys(text: str) -> set[str]:
     return {key for error in errors([text]) for key in error.exact_keys}
 
 
-def credited(store: Store, refs: Collection[str], task: str) -> list[str]:
+def credited(client: Client, refs: Collection[str], task: str) -> list[str]:
     """Report that memories helped with a task; what somebody reported on that task stays, what is gone is left out."""
     if not refs:
         return []
-    with store.writing() as catalog:
-        numbers = catalog.known(refs)
-        reports = [prepared(store, {"ref": ref, "helped": True, "task": task}) for ref in numbers]
+    with client.writing() as snapshot:
+        numbers = snapshot.catalog.known(refs)
+        reports = [prepared(snapshot, {"ref": ref, "helped": True, "task": task}) for ref in numbers]
         made = [(report, action) for report, action in reports if action == "created"]
         if made:
-            store.ledger.commit([entry(report, ()) for report, _ in made])
-        names = catalog.refs(numbers.values())
+            client.ledger.commit([entry(report, ()) for report, _ in made])
+        names = snapshot.catalog.refs(numbers.values())
         return [names[numbers[report.ref]] for report, _ in made]

@@ -20,7 +20,7 @@ from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.process.collector import collector_paused
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
 from graphmem.usecase.records.events import put_fact, task_key
@@ -32,7 +32,7 @@ REPORT_EVERY = 5_000  # lines between two reports of progress
 
 
 def bulk_add(
-    store: Store, lines: Iterable[bytes], name: str, *, dedup: bool, skip_invalid: bool, verbose: bool
+    client: Client, lines: Iterable[bytes], name: str, *, dedup: bool, skip_invalid: bool, verbose: bool
 ) -> BulkAdded:
     """
     Add rows of any kind, in any order, all or none.
@@ -46,14 +46,16 @@ def bulk_add(
     """
     given_lines = read_input(lines, sys.maxsize if skip_invalid else MOST_BAD_ROWS)
     if dedup:
-        embed_input(store, given_lines)
-    with store.writing(), collector_paused():
-        scopes = frozenset(store.catalog.scopes())
-        intake = BulkAdd(store, name, store.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid)
+        embed_input(client, given_lines)
+    with client.writing() as snapshot, collector_paused():
+        scopes = frozenset(snapshot.catalog.scopes())
+        intake = BulkAdd(
+            client, name, client.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid
+        )
         rows = read_lines(intake, given_lines)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
-        intake.there = frozenset(store.catalog.files_of(numbers, "record"))
+        intake.there = frozenset(snapshot.catalog.files_of(numbers, "record"))
         if dedup:
             add_without_repeats(intake, records)
         else:
@@ -70,7 +72,7 @@ def bulk_add(
                 guarded(intake, given, add_fact)
         if intake.findings and not skip_invalid:
             raise bad_input(intake)
-        store.ledger.commit(list(intake.puts.values()))
+        client.ledger.commit(list(intake.puts.values()))
         keep_rejects(intake)
     return BulkAdded.model_validate(
         {**intake.counts, "relations": intake.relations, "updates": intake.updates, "results": intake.results}
@@ -80,7 +82,7 @@ def bulk_add(
 def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
     """Return the rows of the input that are whole and of a kind that there is."""
     rows: list[Given] = []
-    now = format_time(intake.store.now())
+    now = format_time(intake.client.now())
     for place, raw in enumerate(lines, 1):
         line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
         if not line.strip():
@@ -108,7 +110,7 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
         if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
             raise bad_input(intake)
         if place % REPORT_EVERY == 0:
-            intake.store.shared.progress("reading", place, 0)
+            intake.client.runtime.progress("reading", place, 0)
     return rows
 
 
@@ -118,11 +120,11 @@ def complete(intake: BulkAdd, row: Row) -> None:
     if kind == "feedback":
         row["at"] = row.get("at") or row["created_at"]
         if not row.get("task"):
-            row["id"] = row.get("id") or intake.store.new_id()
+            row["id"] = row.get("id") or intake.client.new_id()
     elif kind in ("run", "event"):
         row["at"] = row.get("at") or row["created_at"]
         if kind == "event":
-            row["id"] = row.get("id") or intake.store.new_id()
+            row["id"] = row.get("id") or intake.client.new_id()
     elif kind in ("lesson", "insight") and is_running_number(intake, row):
         aliases = row.get("aliases")
         row["aliases"] = [*(aliases if isinstance(aliases, list) else []), row.pop("name")]
@@ -133,7 +135,7 @@ def complete(intake: BulkAdd, row: Row) -> None:
 
 def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
     """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
-    catalog, name, key = intake.store.catalog, row.get("name"), row.get("key")
+    catalog, name, key = intake.client.catalog, row.get("name"), row.get("key")
     if name is None:
         made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
         assert isinstance(made, Record)
@@ -149,7 +151,7 @@ def is_running_number(intake: BulkAdd, row: Row) -> bool:
     """Tell whether a name is a number of an older file, such as m-001: two branches would give the same one."""
     name = row.get("name")
     is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
-    return is_number and intake.store.catalog.lookup(str(row["kind"]), str(name)) is None
+    return is_number and intake.client.catalog.lookup(str(row["kind"]), str(name)) is None
 
 
 def named_from(kind: str) -> str:
@@ -194,7 +196,7 @@ def settle_references(intake: BulkAdd, given: Given) -> None:
     if (record := intake.records.get(given.record.key_ref)) is None:
         return
     try:
-        settled = keyed(intake.store.catalog, record, intake.handles)
+        settled = keyed(intake.client.catalog, record, intake.handles)
     except BadInput:
         intake.take_back(record)
         raise
@@ -208,7 +210,7 @@ def refuse_cycles(intake: BulkAdd) -> None:
     given = {key: record for key, record in intake.records.items() if isinstance(record, Task)}
     if not given:
         return
-    catalog = intake.store.catalog
+    catalog = intake.client.catalog
     there = (catalog.stored(number) for number, *_ in list(catalog.live_rows("task")))
     tasks = {**{task.key_ref: task for task in there if isinstance(task, Task)}, **given}
     refuse_cycle({key: task.depends for key, task in tasks.items()})
@@ -222,7 +224,7 @@ def add_edges(intake: BulkAdd, rows: Sequence[Given]) -> None:
             made.append((given, settle_edge(intake, given)))
         except (BadInput, Refused) as error:
             intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
-    there = intake.store.catalog.files_of([fresh.id for _, fresh in made], "relation")
+    there = intake.client.catalog.files_of([fresh.id for _, fresh in made], "relation")
     for given, fresh in made:
         is_first = intake.firsts.setdefault(fresh.id, given) is given
         if not is_first and intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
@@ -242,7 +244,7 @@ def settle_edge(intake: BulkAdd, given: Given) -> Entry:
     pair = (kind, source[: source.find("/")], target[: target.find("/")])
     made = intake.pairs.get(pair)
     if made is None:
-        made = known_relation(intake.store.catalog.vocabulary, kind)
+        made = known_relation(intake.client.catalog.vocabulary, kind)
         refuse_ends(made, source, target)
         intake.pairs[pair] = made
     if source == target:
@@ -269,12 +271,12 @@ def end_of(intake: BulkAdd, ref: str) -> str:
 
 def change_edge(intake: BulkAdd, given: Given, number: int) -> None:
     """Change an edge that is there: given values replace, sources are united."""
-    existing = intake.store.catalog.relation(number)
+    existing = intake.client.catalog.relation(number)
     assert existing is not None
     values: dict[str, Any] = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
     if isinstance(given.record, Relation):
         values["sources"] = sorted({*existing.sources, *given.record.sources})
-    after = changed(existing, values, intake.store.now())
+    after = changed(existing, values, intake.client.now())
     if after is not existing:
         intake.put(after)
 
@@ -286,9 +288,9 @@ def add_fact(intake: BulkAdd, given: Given) -> None:
         key = key_of(intake, fact.ref)
         if key is None:
             raise BadInput(f"{fact.ref!r} is neither there nor in the input", hint="the reference of a memory")
-        fact = fact.model_copy(update={"ref": key, "task": task_key(intake.store.catalog, fact.task)})
+        fact = fact.model_copy(update={"ref": key, "task": task_key(intake.client.catalog, fact.task)})
     assert fact is not None
-    made = put_fact(intake.store.catalog, keyed(intake.store.catalog, fact, intake.handles), intake.symmetric)
+    made = put_fact(intake.client.catalog, keyed(intake.client.catalog, fact, intake.handles), intake.symmetric)
     if intake.is_again(given, made.entry.id):
         return
     intake.counts[made.action] += 1
@@ -311,9 +313,9 @@ def bad_input(intake: BulkAdd) -> BadInput:
 def keep_rejects(intake: BulkAdd) -> None:
     """Write the lines that were left aside where they can be looked at, and say so."""
     if intake.rejects:
-        state = intake.store.layout.state
+        state = intake.client.layout.state
         with safe_files.folder(state, make=True):
             safe_files.write(state / "rejects.ndjson", b"\n".join([*intake.rejects, b""]))
-        intake.store.notify_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
+        intake.client.notify_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
         for finding in intake.findings[:MAX_FINDINGS]:
-            intake.store.notify_once(str(finding))
+            intake.client.notify_once(str(finding))

@@ -12,7 +12,7 @@ from graphmem.model import MODELS, MemoryRecord
 from graphmem.model.field import format_time
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded
 from graphmem.usecase.records.change import NEVER
 from graphmem.usecase.records.duplicates import MOST_ALIKE, classify, merged, variant_edge, variants_of
@@ -67,19 +67,19 @@ def add_without_repeats(intake: BulkAdd, rows: Sequence[Given]) -> None:
     for given in rows:
         if not isinstance(given.record, MemoryRecord):
             guarded(intake, given, add_record)
-    bound = intake.store.settings.retrieval.variant_similarity
+    bound = intake.client.settings.retrieval.variant_similarity
     for kind in sorted({record.kind for _, record in memories}):
         of_kind = [pair for pair in memories if pair[1].kind == kind]
-        pool = pool_of(intake.store, kind, [record.search_text for _, record in of_kind])
+        pool = pool_of(intake.client, kind, [record.search_text for _, record in of_kind])
         compared = neighbours(pool.vectors, len(of_kind), bound)
         for (given, _), (place, near) in zip(of_kind, compared, strict=True):
             guarded(intake, given, lambda intake, given, pool=pool, place=place, near=near: add_unless_repeated(
                 intake, given, pool, place, near))  # fmt: skip
 
 
-def embed_input(store: Store, lines: Iterable[bytes]) -> None:
+def embed_input(client: Client, lines: Iterable[bytes]) -> None:
     """Embed the memories of an input before the lock is taken; bad lines are named once it is held."""
-    if store.vectors is None:
+    if client.vectors is None:
         return
     texts = []
     for line in lines:
@@ -89,24 +89,24 @@ def embed_input(store: Store, lines: Iterable[bytes]) -> None:
             if model is not None and issubclass(model, MemoryRecord):
                 made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
                 texts.append(made.search_text if isinstance(made, MemoryRecord) else "")
-    store.embed_ahead(texts, seconds=None)
+    client.embed_ahead(texts, seconds=None)
 
 
-def pool_of(store: Store, kind: str, texts: Sequence[str]) -> Pool:
+def pool_of(client: Client, kind: str, texts: Sequence[str]) -> Pool:
     """Return the live records of a kind with their vectors, and behind these the vectors of new texts."""
-    store.embed_missing(seconds=None)
-    numbers = [number for number, *_ in store.catalog.live_rows(kind)]
-    known = dict(store.vectors.of(numbers)) if store.vectors is not None else {}
+    client.embed_missing(seconds=None)
+    numbers = [number for number, *_ in client.catalog.live_rows(kind)]
+    known = dict(client.vectors.of(numbers)) if client.vectors is not None else {}
     pool = Pool(None)
-    if store.vectors is not None:
+    if client.vectors is not None:
         import numpy as np  # noqa: PLC0415 - only a comparison by meaning needs it
 
         pool.vectors = np.concatenate(
-            [*(vector[None] for vector in known.values()), store.vectors.encode_documents(texts)]
+            [*(vector[None] for vector in known.values()), client.vectors.encode_documents(texts)]
         )
     places = {number: place for place, number in enumerate(known)}
     for number in numbers:
-        record = store.catalog.stored(number)
+        record = client.catalog.stored(number)
         assert isinstance(record, MemoryRecord)
         pool.add(number, record, places.get(number))
     return pool
@@ -140,13 +140,13 @@ def add_unless_repeated(intake: BulkAdd, given: Given, pool: Pool, place: int | 
     made = given.record
     assert isinstance(made, MemoryRecord)
     number = row_id(made.key_ref)
-    if intake.store.catalog.has(number):
+    if intake.client.catalog.has(number):
         add_record(intake, given)
         return
     same = pool.repeats(made)
     cosines = pool.cosines(place, near, same)
     repeats = [pool.records[found] for found in same]
-    likeness = classify(intake.store, made, cosines, repeats, lambda found: pool.records[found])
+    likeness = classify(intake.client.settings.retrieval, made, cosines, repeats, lambda found: pool.records[found])
     if likeness.same is None:
         add_record(intake, given, likeness, variants_of(made, likeness, pool.records))
         if number in intake.puts:
@@ -159,7 +159,7 @@ def add_unless_repeated(intake: BulkAdd, given: Given, pool: Pool, place: int | 
     older = pool.records[likeness.same]
     name = decode(given.line).get("name")
     changes = merged(older, made, alias=str(name) if name is not None else None)
-    after = changed(older, changes, intake.store.now())
+    after = changed(older, changes, intake.client.now())
     pool.records[likeness.same] = after
     intake.handles.update((f"{made.scope}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases))
     intake.records[older.key_ref] = after

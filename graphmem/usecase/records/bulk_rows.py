@@ -15,7 +15,7 @@ from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import RelationType
 from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.shell import command
 from graphmem.usecase.records.duplicates import NOVEL, DuplicateMatch, with_alternates
 from graphmem.usecase.records.validation import changed, known_type, refuse_taken, united
@@ -38,7 +38,7 @@ class Given(NamedTuple):
 class BulkAdd:
     """A bulk addition on its way: what is wrong with the input, and what will be written."""
 
-    store: Store
+    client: Client
     name: str
     symmetric: frozenset[str]
     findings: list[Finding] = field(default_factory=list)
@@ -118,7 +118,7 @@ def add_record(
     """Take in a record: a new one, or what it changes of the one that has its key."""
     record = given.record
     assert isinstance(record, Record)
-    catalog = intake.store.catalog
+    catalog = intake.client.catalog
     if isinstance(record, Entity):
         known_type(catalog, record.type)
     number = row_id(record.key_ref)
@@ -136,7 +136,7 @@ def add_record(
         changes = united(before, given.row)
         if given.place in intake.unnamed:  # it repeats a text, as add does, and does not name what it changes
             changes = with_alternates(before, changes)
-        record = changed(before, changes, intake.store.now())
+        record = changed(before, changes, intake.client.now())
         action: Action = "unchanged" if record is before else "updated"
         if record is not before and len(intake.updates) < MAX_FINDINGS:
             fields = sorted(name for name, time in record.edited.items() if time != before.edited.get(name))
@@ -157,8 +157,8 @@ def key_of(intake: BulkAdd, ref: str) -> str | None:
     ref = composed(ref)
     if ref in intake.handles:
         return intake.handles[ref]
-    found = intake.store.catalog.known({ref}).get(ref)
+    found = intake.client.catalog.known({ref}).get(ref)
     if found is None:
         return None
-    intake.handles[ref] = intake.store.catalog.stored(found).key_ref
+    intake.handles[ref] = intake.client.catalog.stored(found).key_ref
     return intake.handles[ref]

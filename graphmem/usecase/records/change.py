@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
@@ -13,7 +14,7 @@ from graphmem.ledger.row import entry
 from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, MemoryRecord, Record, Task
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.shell import command
 from graphmem.usecase.learning.experiences import as_allowed, refuse_chance
 from graphmem.usecase.records.citations import pinned
@@ -44,7 +45,7 @@ from graphmem.usecase.records.validation import (
 NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 
 
-def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = True, dry_run: bool = False,
+def add(client: Client, kind: str, fields: Mapping[str, Any], *, dedup: bool = True, dry_run: bool = False,
         replace: bool = False) -> Changed:  # fmt: skip
     """
     Add a record, or change the one that has its key.
@@ -58,33 +59,33 @@ def add(store: Store, kind: str, fields: Mapping[str, Any], *, dedup: bool = Tru
     """
     given = {name: value for name, value in fields.items() if value is not None}
     is_named = "name" in given
-    given |= with_hashes(store, given)
+    given |= with_hashes(client.layout.root, given)
     if dedup:
-        prepare(store, kind, given)
-    with store.writing() as catalog:
+        prepare(client, kind, given)
+    with client.writing() as snapshot:
         if kind == "entity":
-            known_type(catalog, str(given.get("type")))
+            known_type(snapshot.catalog, str(given.get("type")))
         elif is_named:
             refuse_no_slug(kind, str(given["name"]))
-        made = build(kind, {"name": "unnamed", **given}, store.now())
+        made = build(kind, {"name": "unnamed", **given}, client.now())
         assert isinstance(made, Record)
-        made = keyed(catalog, identified(catalog, made, is_named=is_named))
+        made = keyed(snapshot.catalog, identified(snapshot.catalog, made, is_named=is_named))
         given |= {field: getattr(made, field) for field in made.references if field in given}
         if isinstance(made, Insight):
-            refuse_chance(store, made)
+            refuse_chance(snapshot, made)
         number = row_id(made.key_ref)
-        if catalog.has(number):
-            return add_again(store, number, made, given, dry_run=dry_run)
-        likeness = find_alike(store, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
+        if snapshot.catalog.has(number):
+            return add_again(client, number, made, given, dry_run=dry_run)
+        likeness = find_alike(client, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
         if likeness.same is not None:
-            return merge(store, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
-        holder = catalog.lookup(made.scope, made.name)
+            return merge(client, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
+        holder = snapshot.catalog.lookup(made.scope, made.name)
         if holder is None:
-            return create(store, made, likeness, dry_run=dry_run)
+            return create(client, made, likeness, dry_run=dry_run)
         if not replace:
-            raise taken(catalog, holder, made.name, may_replace=True)
-        refuse_others_advice(catalog.stored(holder), made)
-        return rewrite(store, holder, made, given, dry_run=dry_run)
+            raise taken(snapshot.catalog, holder, made.name, may_replace=True)
+        refuse_others_advice(snapshot.catalog.stored(holder), made)
+        return rewrite(client, holder, made, given, dry_run=dry_run)
 
 
 def refuse_others_advice(older: Record, made: Record) -> None:
@@ -98,20 +99,20 @@ def refuse_others_advice(older: Record, made: Record) -> None:
         )
 
 
-def add_again(store: Store, number: int, made: Record, given: Mapping[str, Any], *, dry_run: bool) -> Changed:
+def add_again(client: Client, number: int, made: Record, given: Mapping[str, Any], *, dry_run: bool) -> Changed:
     """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
-    older = store.catalog.stored(number)
+    older = client.catalog.stored(number)
     if isinstance(older, Campaign) and older.status != "active":
         raise Refused(
-            f"{store.catalog.refs([number])[number]} has this objective and is {older.status}",
+            f"{client.catalog.refs([number])[number]} has this objective and is {older.status}",
             hint="say in the objective what is new, and add that as a campaign of its own",
         )
     if older.identity:
-        refuse_other_holder(store.catalog, number, made)
-    if isinstance(older, Constraint) and not older.holds(store.now()):
+        refuse_other_holder(client.catalog, number, made)
+    if isinstance(older, Constraint) and not older.holds(client.now()):
         values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
-        return put(store, number, values, "restored", dry_run=dry_run)
-    return rewrite(store, number, made, given, but=older.identity, dry_run=dry_run)
+        return put(client, number, values, "restored", dry_run=dry_run)
+    return rewrite(client, number, made, given, but=older.identity, dry_run=dry_run)
 
 
 def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
@@ -121,96 +122,96 @@ def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
         raise taken(catalog, holder, made.name)
 
 
-def rewrite(store: Store, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (),
+def rewrite(client: Client, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (),
             dry_run: bool) -> Changed:  # fmt: skip
     """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
-    refuse_archived(store.catalog, number)
-    older = store.catalog.stored(number)
+    refuse_archived(client.catalog, number)
+    older = client.catalog.stored(number)
     texts = aside_fields(type(older))
     changes = {name: value for name, value in united(older, given).items() if name not in texts}
     if older.identity:
         alias = made.name if "name" in given else None
         is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
         changes |= merged(older, made, alias=alias, newer=texts - set(but) if is_current else ())
-    return put(store, number, changes, "updated", dry_run=dry_run)
+    return put(client, number, changes, "updated", dry_run=dry_run)
 
 
-def prepare(store: Store, kind: str, given: Mapping[str, Any]) -> None:
+def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
     """Work out what a new memory is compared by before the lock is taken; what is wrong with it is said later."""
     if not issubclass(MODELS[kind], MemoryRecord):
         return
     with contextlib.suppress(GraphmemError):
-        store.sync()
-        store.add_clues()
+        client.sync()
+        client.catch_up(client.clues)
         made = build(kind, {"name": "unnamed", **given}, NEVER)
-        store.embed_ahead([made.search_text] if isinstance(made, MemoryRecord) else ())
+        client.embed_ahead([made.search_text] if isinstance(made, MemoryRecord) else ())
 
 
-def with_hashes(store: Store, given: Mapping[str, Any]) -> dict[str, Any]:
+def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cites that are given with the hashes of what stands there now."""
     cites = given.get("cites")
     if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
         return {}  # it is refused by the model
-    return {"cites": pinned(store, cites)}
+    return {"cites": pinned(root, cites)}
 
 
-def create(store: Store, made: Record, likeness: DuplicateMatch, *, dry_run: bool) -> Changed:
+def create(client: Client, made: Record, likeness: DuplicateMatch, *, dry_run: bool) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
-    symmetric = store.ledger.symmetric
-    made, going = as_allowed(store, made) if isinstance(made, Experience) else (made, [])
+    symmetric = client.ledger.symmetric
+    made, going = as_allowed(client, made) if isinstance(made, Experience) else (made, [])
     puts = [entry(made, symmetric), *going]
-    others = store.catalog.records([number for number, _ in likeness.variants])
+    others = client.catalog.records([number for number, _ in likeness.variants])
     for number, similarity in likeness.variants:
-        puts.append(entry(variant_edge(made, store.catalog.stored(number), similarity), symmetric))
+        puts.append(entry(variant_edge(made, client.catalog.stored(number), similarity), symmetric))
     variants = variants_of(made, likeness, others)
     if not dry_run:
-        store.ledger.commit(puts)
+        client.ledger.commit(puts)
     return Changed(ref=made.ref, action="created", similarity=likeness.similarity, variants=variants, record=made)
 
 
 def merge(
-    store: Store, likeness: DuplicateMatch, made: Record, *, is_named: bool, replace: bool, dry_run: bool
+    client: Client, likeness: DuplicateMatch, made: Record, *, is_named: bool, replace: bool, dry_run: bool
 ) -> Changed:
     """Merge a new record into the one it repeats; no text is lost."""
     assert likeness.same is not None
-    refuse_other_holder(store.catalog, likeness.same, made)
-    older = store.catalog.stored(likeness.same)
+    refuse_other_holder(client.catalog, likeness.same, made)
+    older = client.catalog.stored(likeness.same)
     newer = aside_fields(type(older)) if replace else ()
     changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
-    answer = put(store, likeness.same, changes, "merged", dry_run=dry_run)
+    answer = put(client, likeness.same, changes, "merged", dry_run=dry_run)
     return answer.model_copy(
         update={"action": "merged", "merged_into": answer.ref, "merged_by": likeness.by,
                 "similarity": likeness.similarity}
     )  # fmt: skip
 
 
-def shown(store: Store, number: int, record: Record) -> Record:
+def shown(catalog: Catalog, number: int, record: Record) -> Record:
     """Return a record as answers show it, with the values of ``record``."""
-    now = store.catalog.records([number])[number]
+    now = catalog.records([number])[number]
     counts = {name: getattr(now, name) for name in ("helped", "failed", *now.counted) if hasattr(now, name)}
-    (named,) = store.catalog.named([record])
+    (named,) = catalog.named([record])
     return shown_as(named, named.name, 0, 0).model_copy(update=counts)
 
 
-def put(store: Store, number: int, changes: Mapping[str, Any], action: Action, *, dry_run: bool = False) -> Changed:
+def put(client: Client, number: int, changes: Mapping[str, Any], action: Action, *, dry_run: bool = False) -> Changed:
     """Write changed values of a record; where they change nothing, nothing is written."""
-    before = store.catalog.stored(number)
-    after = changed(before, changes, store.now())
+    before = client.catalog.stored(number)
+    after = changed(before, changes, client.now())
     if after is not before and not dry_run:
-        store.ledger.commit([entry(after, store.ledger.symmetric)])
-    record = shown(store, number, after)
-    return Changed(ref=store.catalog.refs([number])[number] if not dry_run else record.ref,
+        client.ledger.commit([entry(after, client.ledger.symmetric)])
+    record = shown(client.catalog, number, after)
+    return Changed(ref=client.catalog.refs([number])[number] if not dry_run else record.ref,
                    action="unchanged" if after is before else action, record=record,
                    set_aside=[found for found in after.alternates if found not in before.alternates])  # fmt: skip
 
 
-def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
+def edit(client: Client, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
          dry_run: bool = False) -> Changed:  # fmt: skip
     """Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away."""
-    fields = {**fields, **with_hashes(store, fields)}
-    with store.writing() as catalog:
-        number = store.resolve(ref)
-        record = catalog.stored(number)
+    fields = {**fields, **with_hashes(client.layout.root, fields)}
+    with client.writing() as snapshot:
+        number = snapshot.resolve(ref)
+        record = snapshot.catalog.stored(number)
         refuse_fact(record)
         known = set(type(record).model_fields) - set(FIXED) - record.fixed - record.counted
         changes = {name: value for name, value in fields.items() if value is not None}
@@ -224,8 +225,8 @@ def edit(store: Store, ref: str, fields: Mapping[str, Any], *, tag: list[str], u
                 raise Refused(f"a {record.kind} has no tags")
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
         changes |= dict.fromkeys(unset)
-        refuse_archived(catalog, number)
-        return put(store, number, swapped(record, changes), "updated", dry_run=dry_run)
+        refuse_archived(snapshot.catalog, number)
+        return put(client, number, swapped(record, changes), "updated", dry_run=dry_run)
 
 
 def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
@@ -239,11 +240,11 @@ FIXED = ("helped", "failed", "kind", "key", "name", "created_at", "edited", "ali
          "archived_at", "archive_reason", "superseded_by", "alternates")  # fmt: skip
 
 
-def rename(store: Store, ref: str, name: str) -> Changed:
+def rename(client: Client, ref: str, name: str) -> Changed:
     """Give a record another name; the old one stays findable as an alias."""
-    with store.writing() as catalog:
-        number = store.resolve(ref)
-        record = catalog.stored(number)
+    with client.writing() as snapshot:
+        number = snapshot.resolve(ref)
+        record = snapshot.catalog.stored(number)
         refuse_fact(record)
         scope, slash, bare = name.partition("/")
         if slash and scope == record.scope and not isinstance(record, Entity | Task):
@@ -253,33 +254,33 @@ def rename(store: Store, ref: str, name: str) -> Changed:
         if not isinstance(record, Entity | Task):
             refuse_no_slug(record.kind, name)
         if name == record.name:
-            return Changed(ref=record.ref, action="unchanged", record=shown(store, number, record))
-        refuse_taken(catalog, record.scope, name, but=number)
+            return Changed(ref=record.ref, action="unchanged", record=shown(snapshot.catalog, number, record))
+        refuse_taken(snapshot.catalog, record.scope, name, but=number)
         aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
-        refuse_archived(catalog, number)
-        return put(store, number, {"name": name, "aliases": aliases}, "updated")
+        refuse_archived(snapshot.catalog, number)
+        return put(client, number, {"name": name, "aliases": aliases}, "updated")
 
 
-def forget(store: Store, ref: str, reason: str | None) -> Changed:
+def forget(client: Client, ref: str, reason: str | None) -> Changed:
     """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
-    with store.writing() as catalog:
-        number = store.resolve(ref)
-        refuse_fact(catalog.stored(number))
-        if catalog.stored(number).is_archived:
-            return put(store, number, {}, "unchanged")
-        return put(store, number, {"archived_at": store.now(), "archive_reason": reason}, "archived")
+    with client.writing() as snapshot:
+        number = snapshot.resolve(ref)
+        refuse_fact(snapshot.catalog.stored(number))
+        if snapshot.catalog.stored(number).is_archived:
+            return put(client, number, {}, "unchanged")
+        return put(client, number, {"archived_at": client.now(), "archive_reason": reason}, "archived")
 
 
-def restore(store: Store, ref: str) -> Changed:
+def restore(client: Client, ref: str) -> Changed:
     """Bring an archived record back, also a lesson that faded away."""
-    with store.writing() as catalog:
-        number = store.resolve(ref)
-        standing = catalog.lesson_states([number]).get(number)
+    with client.writing() as snapshot:
+        number = snapshot.resolve(ref)
+        standing = snapshot.catalog.lesson_states([number]).get(number)
         is_faded = standing is not None and standing.is_faded
-        if not catalog.stored(number).is_archived and not is_faded:
-            return put(store, number, {}, "unchanged")
+        if not snapshot.catalog.stored(number).is_archived and not is_faded:
+            return put(client, number, {}, "unchanged")
         changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
-        return put(store, number, changes | ({"restored_at": store.now()} if is_faded else {}), "restored")
+        return put(client, number, changes | ({"restored_at": client.now()} if is_faded else {}), "restored")
 
 
 def refuse_fact(record: Record) -> None:

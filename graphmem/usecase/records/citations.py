@@ -29,7 +29,7 @@ from graphmem.errors import BadInput, NotFound, Unavailable
 from graphmem.git import commands
 from graphmem.model import MemoryRecord, Record
 from graphmem.model.cite import Cite, digest
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 
 Told = TypeVar("Told")
 
@@ -88,19 +88,18 @@ def passage(content: bytes, path: str, symbol: str | None) -> tuple[bytes | None
 # --- taking down ----------------------------------------------------------------------------------------------------
 
 
-def pinned(store: Store, given: Iterable[str]) -> list[str]:
+def pinned(root: Path, given: Iterable[str]) -> list[str]:
     """Return cites as rows have them: with the hash of what stands there, and the commit by its hash."""
-    return [str(pin(store, text)) for text in given]
+    return [str(pin(root, text)) for text in given]
 
 
-def pin(store: Store, text: str) -> Cite:
+def pin(root: Path, text: str) -> Cite:
     """
     Return a cite with the hash of the text that it speaks of; one that has its hash stays as it is.
 
     Raises:
         BadInput: it is no cite, or nothing is there.
     """
-    root = store.layout.root
     try:
         cite = Cite.parse(text)
     except ValueError as error:
@@ -157,9 +156,9 @@ def right_form(root: Path, text: str) -> str:
 class CiteChecker:
     """The working tree that cites are compared with for one answer; unless it is to be thorough, within bounds."""
 
-    def __init__(self, store: Store, *, is_thorough: bool = False) -> None:
-        self.root = store.layout.root
-        self.is_past = store.present is not None  # the code of then is not at hand
+    def __init__(self, snapshot: Snapshot, *, is_thorough: bool = False) -> None:
+        self.root = snapshot.layout.root
+        self.is_past = snapshot.is_past
         self.bytes_left = math.inf if is_thorough else CITED_BYTES
         self.questions_left = math.inf if is_thorough else MOVED_QUESTIONS
         self.seconds_left = STALE_S if is_thorough else MOVED_S
@@ -287,11 +286,13 @@ def freshness(cites: Iterable[Cited]) -> float:
     return STALE_FACTOR if is_stale(cites) else 1.0
 
 
-def stale(store: Store) -> StaleRecords:
+def stale(client: Client) -> StaleRecords:
     """Return the live records whose cited code is not as it was and where it was, by name."""
-    with store.reading() as catalog:
-        tree = CiteChecker(store, is_thorough=True)
-        records = sorted(catalog.records(catalog.with_field("cites")).values(), key=lambda record: record.ref)
+    with client.reading() as snapshot:
+        tree = CiteChecker(snapshot, is_thorough=True)
+        records = sorted(
+            snapshot.catalog.records(snapshot.catalog.with_field("cites")).values(), key=lambda record: record.ref
+        )
         cites = {record.ref: tree.cites_of(record) for record in records}
         results = [
             StaleRecord(ref=record.ref, cites=found, record=record)

@@ -6,13 +6,14 @@ from functools import cache
 from itertools import islice
 from typing import Any, Literal
 
+from graphmem.config import Retrieval
 from graphmem.contract.records import Variant
 from graphmem.model import MemoryRecord, Pattern, Record, Relation
 from graphmem.model.field import TEXT_BYTES
 from graphmem.model.record import Alternate, limits
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import are_variants, differing, same_memory
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.usecase.records.validation import larger_amounts
 
 UNITED_SETS = ("sources", "tags", "files", "cites")
@@ -41,31 +42,31 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
     return Relation.model_validate({**row, "similarity": similarity})
 
 
-def find_alike(store: Store, made: MemoryRecord) -> DuplicateMatch:
+def find_alike(client: Client, made: MemoryRecord) -> DuplicateMatch:
     """Look for the record that a new one repeats, and for those that are only similar."""
-    store.add_clues()
-    repeats = store.catalog.repeating(made, MOST_ALIKE)
-    if store.vectors is None or store.embedder is None:
-        return classify(store, made, {}, repeats, store.catalog.stored)
-    store.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
-    vector = store.vectors.vector_of(made.search_text)
-    bound = store.settings.retrieval.variant_similarity
-    similar = {n: cosine for n, cosine in store.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
-    similar |= {n: float(row @ vector) for n, row in store.vectors.of({row_id(one.key_ref) for one in repeats})}
-    return classify(store, made, similar, repeats, store.catalog.stored)
+    client.catch_up(client.clues)
+    repeats = client.catalog.repeating(made, MOST_ALIKE)
+    if client.vectors is None or client.embedder is None:
+        return classify(client.settings.retrieval, made, {}, repeats, client.catalog.stored)
+    client.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
+    vector = client.vectors.vector_of(made.search_text)
+    bound = client.settings.retrieval.variant_similarity
+    similar = {n: cosine for n, cosine in client.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
+    similar |= {n: float(row @ vector) for n, row in client.vectors.of({row_id(one.key_ref) for one in repeats})}
+    return classify(client.settings.retrieval, made, similar, repeats, client.catalog.stored)
 
 
-def classify(store: Store, made: MemoryRecord, cosines: Mapping[int, float], repeats: Sequence[MemoryRecord],
+def classify(settings: Retrieval, made: MemoryRecord, cosines: Mapping[int, float], repeats: Sequence[MemoryRecord],
           record_of: Callable[[int], Record]) -> DuplicateMatch:  # fmt: skip
     """
     Decide what a new record is.
 
     Args:
         cosines: of the records that are at least similar, and of those in ``repeats``, where there is a model.
+        settings: where records begin to be the same, and variants.
         repeats: records with the same error signature.
         record_of: returns a record by its number.
     """
-    settings = store.settings.retrieval
     clipped = {number: max(0.0, min(1.0, cosine)) for number, cosine in cosines.items()}
     near = sorted(clipped, key=lambda number: (-clipped[number], number))
     for number in near:

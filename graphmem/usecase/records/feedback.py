@@ -13,28 +13,28 @@ from graphmem.model import Fact, Feedback, MemoryRecord
 from graphmem.names import row_id, row_key
 from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.events import refuse_other_kind, task_key
 from graphmem.usecase.records.validation import build
 
 
-def feedback(store: Store, ref: str, *, helped: bool, task: str | None) -> Reported:
+def feedback(client: Client, ref: str, *, helped: bool, task: str | None) -> Reported:
     """Report on one memory; with a task, reporting again replaces the report."""
-    with store.writing():
-        made, action = prepared(store, {"ref": ref, "helped": helped, "task": task})
+    with client.writing() as snapshot:
+        made, action = prepared(snapshot, {"ref": ref, "helped": helped, "task": task})
         if action != "unchanged":
-            store.ledger.commit([entry(made, store.ledger.symmetric)])
-        return reported(store, made, action)
+            client.ledger.commit([entry(made, client.ledger.symmetric)])
+        return reported(snapshot, made, action)
 
 
-def reported(store: Store, made: Feedback, action: str) -> Reported:
+def reported(snapshot: Snapshot, made: Feedback, action: str) -> Reported:
     """Return what is now known of the memory that was reported on."""
-    number = store.resolve(made.ref)
-    record = store.catalog.records([number])[number]
+    number = snapshot.resolve(made.ref)
+    record = snapshot.catalog.records([number])[number]
     counts = (
         (record.helped, record.failed)
         if isinstance(record, MemoryRecord)
-        else store.catalog.reports([number])[number][:2]
+        else snapshot.catalog.reports([number])[number][:2]
     )
     return Reported.model_validate(
         {
@@ -47,42 +47,42 @@ def reported(store: Store, made: Feedback, action: str) -> Reported:
     )
 
 
-def prepared(store: Store, row: Mapping[str, Any]) -> tuple[Feedback, str]:
+def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]:
     """Return a report with its reference by key, and what storing it does."""
-    number = store.resolve(str(row.get("ref") or ""))
-    record = store.catalog.stored(number)
+    number = snapshot.resolve(str(row.get("ref") or ""))
+    record = snapshot.catalog.stored(number)
     if isinstance(record, Fact):
         raise Refused(f"{record.ref} is something that happened, no memory", hint="report on a memory that was used")
     task = row.get("task")
-    task = task_key(store.catalog, str(task) if task else None)
+    task = task_key(snapshot.catalog, str(task) if task else None)
     fields = {**row, "ref": record.key_ref, "task": task}
-    fields["at"] = row.get("at") or row.get("created_at") or store.now()
+    fields["at"] = row.get("at") or row.get("created_at") or snapshot.now
     if not task:
-        fields["id"] = row.get("id") or store.new_id()
-    made = build("feedback", {name: value for name, value in fields.items() if name != "created_at"}, store.now())
+        fields["id"] = row.get("id") or snapshot.client.new_id()
+    made = build("feedback", {name: value for name, value in fields.items() if name != "created_at"}, snapshot.now)
     assert isinstance(made, Feedback)
     number = row_id(row_key(made.to_row(), ()))
-    refuse_other_kind(store.catalog.fact(number), "feedback")
-    existing = store.catalog.report(number)
+    refuse_other_kind(snapshot.catalog.fact(number), "feedback")
+    existing = snapshot.catalog.report(number)
     if existing is None:
         return made, "created"
     is_same = existing.helped == made.helped and (not row.get("at") or existing.at == made.at)
     return made, "unchanged" if is_same else "updated"
 
 
-def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkReported:
+def feedback_batch(client: Client, lines: Iterable[bytes], name: str) -> BulkReported:
     """Store a batch of reports, all or none; a memory reported twice for one task counts once, the last report."""
     counts = {"created": 0, "updated": 0, "unchanged": 0}
     found: dict[int, tuple[Feedback, str]] = {}
     findings: list[Finding] = []
     given = read_input(lines, MOST_BAD_ROWS)
-    with store.writing():
+    with client.writing() as snapshot:
         for place, line in enumerate(given, 1):
             if not line.strip():
                 continue
             try:
                 refuse_long(line)
-                made, action = prepared(store, known_fields(decode(line.strip())))
+                made, action = prepared(snapshot, known_fields(decode(line.strip())))
             except BadLine as bad:
                 findings.append(finding(bad, name, place))
             except (BadInput, NotFound, Refused) as error:
@@ -100,7 +100,7 @@ def feedback_batch(store: Store, lines: Iterable[bytes], name: str) -> BulkRepor
                            details={"findings": [finding.model_dump() for finding in findings]})  # fmt: skip
         for _, action in found.values():
             counts[action] += 1
-        store.ledger.commit([entry(made, ()) for made, action in found.values() if action != "unchanged"])
+        client.ledger.commit([entry(made, ()) for made, action in found.values() if action != "unchanged"])
     return BulkReported(**counts)
 
 

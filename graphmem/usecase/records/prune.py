@@ -14,11 +14,11 @@ from graphmem.model.field import parse_time
 from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
 from graphmem.rules.score import importance
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import changed
 
 
-def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance: float, yes: bool) -> Pruned:
+def prune(client: Client, *, max_failures: int, max_patterns: int, min_importance: float, yes: bool) -> Pruned:
     """
     Archive the least important failures and patterns over a cap, and those that are old and worth next to nothing.
 
@@ -34,20 +34,20 @@ def prune(store: Store, *, max_failures: int, max_patterns: int, min_importance:
     ):
         if not 0 <= value < float("inf"):
             raise Usage(f"--{name} {value} is not a number from 0 up")
-    with store.writing():
+    with client.writing() as snapshot:
         going = [
-            *least(weighed(store, "failure"), max_failures, min_importance),
-            *least(weighed(store, "pattern"), max_patterns, min_importance),
-            *surplus(store),
+            *least(weighed(snapshot, "failure"), max_failures, min_importance),
+            *least(weighed(snapshot, "pattern"), max_patterns, min_importance),
+            *surplus(snapshot),
         ]
         if yes and going:
-            now = store.now()
+            now = client.now()
             puts = []
             for found in going:
-                record = store.catalog.stored(store.resolve(found.ref))
+                record = snapshot.catalog.stored(snapshot.resolve(found.ref))
                 changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
-                puts.append(entry(changed(record, changes, now), store.ledger.symmetric))
-            store.ledger.commit(puts)
+                puts.append(entry(changed(record, changes, now), client.ledger.symmetric))
+            client.ledger.commit(puts)
         return Pruned(done=yes, records=going)
 
 
@@ -60,12 +60,12 @@ class Weighed(NamedTuple):
     accesses: int  # on this machine
 
 
-def weighed(store: Store, kind: str) -> list[Weighed]:
+def weighed(snapshot: Snapshot, kind: str) -> list[Weighed]:
     """Return the live memories of a kind with what they are worth, the least important first."""
-    catalog, now = store.catalog, store.now()
+    catalog, now = snapshot.catalog, snapshot.now
     numbers = [number for number, *_ in list(catalog.live_rows(kind))]
     records, reports = catalog.records(numbers), catalog.reports(numbers)
-    counted = accesses(store.layout.usage, [record.key_ref for record in records.values()])
+    counted = accesses(snapshot.layout.usage, [record.key_ref for record in records.values()])
     found = []
     for number, record in records.items():
         assert isinstance(record, MemoryRecord)
@@ -74,7 +74,7 @@ def weighed(store: Store, kind: str) -> list[Weighed]:
         value = getattr(record, "cost", None) or getattr(record, "saved", None)
         count, _ = counted.get(record.key_ref, (0, ""))
         worth = importance(value, last, now, count, record.helped, record.failed,
-                           store.settings.retrieval.half_life_days)  # fmt: skip
+                           snapshot.settings.retrieval.half_life_days)  # fmt: skip
         found.append(Weighed(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
     return sorted(found, key=lambda one: (one.importance, -one.age_days, one.record.ref))
 
@@ -92,11 +92,11 @@ def least(order: Sequence[Weighed], cap: int, minimum: float = PRUNE_IMPORTANCE)
         yield PrunedRecord(ref=record.ref, importance=worth, age_days=age_days, reason=reason)
 
 
-def surplus(store: Store) -> Iterator[PrunedRecord]:
+def surplus(snapshot: Snapshot) -> Iterator[PrunedRecord]:
     """Yield the experiences over their bound."""
-    now = store.now()
-    going = over_bound(store.catalog.of_kind(Experience).values())
-    refs = store.catalog.refs([row_id(found.key_ref) for found in going])
+    now = snapshot.now
+    going = over_bound(snapshot.catalog.of_kind(Experience).values())
+    refs = snapshot.catalog.refs([row_id(found.key_ref) for found in going])
     for found in going:
         age = max(0.0, (now - found.created_at) / timedelta(days=1))
         yield PrunedRecord(ref=refs[row_id(found.key_ref)], importance=None, age_days=age,

@@ -30,7 +30,7 @@ from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
 from graphmem.usecase.records.duplicates import aside_fields
 from graphmem.usecase.records.validation import changed
@@ -98,7 +98,7 @@ class PurgePlan:
             self.rows.setdefault(file, set()).add(number)
 
 
-def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool,
+def purge(client: Client, refs: Collection[str], *, archived: bool, yes: bool,
           history_script: Path | None = None) -> Purged:  # fmt: skip
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
@@ -111,14 +111,14 @@ def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool,
         raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
     if history_script is not None and os.path.lexists(history_script):
         raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
-    with store.writing() as catalog:
-        plan = gather(store, refs, archived=archived)
-        script = script_for(store, plan) if history_script is not None else b""
-        digests = orphaned_vectors(catalog, plan)
-        records = sorted(catalog.refs(plan.records).values())
-        changes = sorted(catalog.refs(plan.changes).values())
+    with client.writing() as snapshot:
+        plan = gather(snapshot, refs, archived=archived)
+        script = script_for(client, plan) if history_script is not None else b""
+        digests = orphaned_vectors(snapshot.catalog, plan)
+        records = sorted(snapshot.catalog.refs(plan.records).values())
+        changes = sorted(snapshot.catalog.refs(plan.changes).values())
         if yes and records:
-            destroy(store, plan, digests)
+            destroy(client, plan, digests)
         if history_script is not None:
             safe_files.write(history_script.absolute(), script)
         program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
@@ -127,59 +127,59 @@ def purge(store: Store, refs: Collection[str], *, archived: bool, yes: bool,
                       history=[program] if records or history_script else [])  # fmt: skip
 
 
-def script_for(store: Store, plan: PurgePlan) -> bytes:
+def script_for(client: Client, plan: PurgePlan) -> bytes:
     """Return the program that removes from git's history what was purged so far, and what is about to be."""
-    purges = {salt: dict(hashes) for salt, hashes in store.catalog.purges().by_salt.items()}
-    for made in purge_rows(store, plan.removed_rows()) if plan.records else ():
+    purges = {salt: dict(hashes) for salt, hashes in client.catalog.purges().by_salt.items()}
+    for made in purge_rows(client, plan.removed_rows()) if plan.records else ():
         purges.setdefault(made.salt, {})[made.hash] = format_time(made.at)
     if not purges:
         raise Usage("nothing was purged yet", hint="graphmem purge REF --history-script FILE")
-    symmetric = sorted(store.ledger.symmetric)
+    symmetric = sorted(client.ledger.symmetric)
     program = inspect.getsource(history_filter)
     for start, value in (("PURGES: dict[str, dict[str, str]] = ", purges), ("SYMMETRIC: list[str] = ", symmetric)):
         program = program.replace(f"{start}{type(value)()!r}", f"{start}{value!r}", 1)
     return f"#!/usr/bin/env python3\n{program}".encode()
 
 
-def destroy(store: Store, plan: PurgePlan, digests: Collection[bytes]) -> None:
+def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None:
     """
     Remove the rows, and their bytes from every file of the store.
 
     Undo notes are put aside first: a purge that is cut off later leaves none that brings a row back, and one that is
     refused leaves them as they were.
     """
-    puts = [renewed(store, number, values) for number, values in plan.changes.items()]
-    puts += [entry(made, ()) for made in purge_rows(store, plan.removed_rows())]
+    puts = [renewed(client, number, values) for number, values in plan.changes.items()]
+    puts += [entry(made, ()) for made in purge_rows(client, plan.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
-    layout = store.layout
+    layout = client.layout
     with contextlib.suppress(FileNotFoundError):
         safe_files.replace(layout.undo, layout.undo_aside)
     try:
-        store.ledger.commit(puts, removes, is_noted=False)
+        client.ledger.commit(puts, removes, is_noted=False)
     except (GraphmemError, CatalogError):  # refused before anything was replaced
         with contextlib.suppress(OSError):
             safe_files.replace(layout.undo_aside, layout.undo)
         raise
-    left = [what for what, forget in traces(store, plan, digests) if not is_done(forget)]
+    left = [what for what, forget in traces(client, plan, digests) if not is_done(forget)]
     if left:  # the rows are gone: that is no failure of the purge
-        store.notify_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their texts:"
-                       " is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
+        client.notify_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their"
+                       " texts: is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
 
 
-def traces(store: Store, plan: PurgePlan, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
+def traces(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield where purged records left traces outside of the data files, each with what clears it."""
-    yield "undo notes", lambda: safe_files.remove_folder(store.layout.undo_aside)
-    yield "state/", lambda: forget_on_this_machine(store, plan)
-    yield "the graph", store.graph.forget
-    yield "past states", lambda: safe_files.remove_folder(store.local / safe_files.PAST)
+    yield "undo notes", lambda: safe_files.remove_folder(client.layout.undo_aside)
+    yield "state/", lambda: forget_on_this_machine(client, plan)
+    yield "the graph", client.graph.forget
+    yield "past states", lambda: safe_files.remove_folder(client.local / safe_files.PAST)
     with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
-        folder = cached(store.layout)
+        folder = cached(client.layout)
         yield "the user's cache", lambda: safe_files.remove_folder(folder)
     if digests:
-        vectors = store.local / "vectors"
-        yield "vectors", lambda: forget_vectors(store.catalog, vectors, digests)
-    yield "the search index", store.lexical.catch_up
-    yield "the catalog", store.catalog.compact
+        vectors = client.local / "vectors"
+        yield "vectors", lambda: forget_vectors(client.catalog, vectors, digests)
+    yield "the search index", client.lexical.catch_up
+    yield "the catalog", client.catalog.compact
 
 
 def is_done(forget: Callable[[], object]) -> bool:
@@ -191,11 +191,11 @@ def is_done(forget: Callable[[], object]) -> bool:
     return True
 
 
-def purge_rows(store: Store, rows: Collection[Row]) -> list[Purge]:
+def purge_rows(client: Client, rows: Collection[Row]) -> list[Purge]:
     """Return what keeps rows out that are about to be purged; one salt a store, so that a row is hashed once."""
-    salt = next(iter(store.catalog.purges().by_salt), None) or store.new_id()
-    symmetric = store.ledger.symmetric
-    at = max([format_time(store.now()), *map(created_at, rows)])  # also where the clock went back since
+    salt = next(iter(client.catalog.purges().by_salt), None) or client.new_id()
+    symmetric = client.ledger.symmetric
+    at = max([format_time(client.now()), *map(created_at, rows)])  # also where the clock went back since
     keys = {row_key(row, symmetric) for row in rows}
     return [
         Purge.model_validate({"kind": "purge", "salt": salt, "hash": purge_hash(salt, key), "at": at})
@@ -203,13 +203,13 @@ def purge_rows(store: Store, rows: Collection[Row]) -> list[Purge]:
     ]
 
 
-def forget_on_this_machine(store: Store, plan: PurgePlan) -> None:
+def forget_on_this_machine(client: Client, plan: PurgePlan) -> None:
     """Remove what ``state/`` holds of purged records: counters, failing runs, rejected lines, sessions, undo notes."""
-    state = store.layout.state
-    safe_files.remove_folder(store.layout.state_aside)
-    usage.forget(store.layout.usage, [record.key_ref for record in plan.records.values()])
-    with failed_runs.changing(store.layout.runs, store.local / "runs.lock", store.ledger.lock_timeout_s, store.now(),
-                       store.notify_once) as episodes:  # fmt: skip
+    state = client.layout.state
+    safe_files.remove_folder(client.layout.state_aside)
+    usage.forget(client.layout.usage, [record.key_ref for record in plan.records.values()])
+    lock, timeout_s = client.local / "runs.lock", client.ledger.lock_timeout_s
+    with failed_runs.changing(client.layout.runs, lock, timeout_s, client.now(), client.notify_once) as episodes:
         for key, episode in list(episodes.items()):
             shown: dict[str, list[str]] = {}
             for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
@@ -236,10 +236,10 @@ def forget_in_session(path: Path, plan: PurgePlan) -> None:
         session_board.write(path, board.model_copy(update=changes))
 
 
-def gather(store: Store, refs: Collection[str], *, archived: bool) -> PurgePlan:
+def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> PurgePlan:
     """Return what goes with some records, and what has to be changed in others."""
-    catalog = store.catalog
-    numbers = {store.resolve(ref) for ref in refs}
+    catalog = snapshot.catalog
+    numbers = {snapshot.resolve(ref) for ref in refs}
     if archived:
         numbers |= {*catalog.archived()}
     records = {number: catalog.stored(number) for number in numbers}
@@ -305,9 +305,9 @@ def texts_of(value: object) -> Iterator[str]:
             yield from (text for part in value for text in texts_of(part))
 
 
-def renewed(store: Store, number: int, values: Mapping[str, Any]) -> Entry:
+def renewed(client: Client, number: int, values: Mapping[str, Any]) -> Entry:
     """Return the row of a record with other values."""
-    return entry(changed(store.catalog.stored(number), values, store.now()), store.ledger.symmetric)
+    return entry(changed(client.catalog.stored(number), values, client.now()), client.ledger.symmetric)
 
 
 def orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:

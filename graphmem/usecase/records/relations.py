@@ -9,7 +9,7 @@ from graphmem.model import Relation
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build, changed, refuse_archived
 
 # What makes the edges that are fields of records.
@@ -45,72 +45,72 @@ def refuse_ends(made: RelationType, source: str, target: str) -> None:
         )
 
 
-def ends(store: Store, source: str, target: str) -> tuple[int, int, str, str]:
+def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, str]:
     """Return the numbers of both ends of an edge and their references by key."""
-    numbers = store.resolve(source), store.resolve(target)
-    keys = [store.catalog.stored(number).key_ref for number in numbers]
+    numbers = snapshot.resolve(source), snapshot.resolve(target)
+    keys = [snapshot.catalog.stored(number).key_ref for number in numbers]
     if numbers[0] == numbers[1]:
         raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
     return *numbers, keys[0], keys[1]
 
 
-def link(store: Store, source: str, kind: str, target: str, *, weight: float | None, note: str | None,
+def link(client: Client, source: str, kind: str, target: str, *, weight: float | None, note: str | None,
          sources: Collection[str]) -> Linked:  # fmt: skip
     """Add an edge, or change the one that is there; given values replace, absent ones stay."""
-    with store.writing() as catalog:
-        made = known_relation(catalog.vocabulary, kind)
-        a, b, source, target = ends(store, source, target)
+    with client.writing() as snapshot:
+        made = known_relation(snapshot.catalog.vocabulary, kind)
+        a, b, source, target = ends(snapshot, source, target)
         for number in (a, b):
-            refuse_archived(catalog, number)
+            refuse_archived(snapshot.catalog, number)
         refuse_ends(made, source, target)
         if made.symmetric and target < source:
             a, b, source, target = b, a, target, source
         given = {"weight": weight, "note": note, "sources": sorted(sources) or None}
-        existing = catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
+        existing = snapshot.catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
         fields = {"from": source, "type": kind, "to": target, **given}
         if existing is None:
-            relation, action = build("relation", fields, store.now()), "created"
+            relation, action = build("relation", fields, client.now()), "created"
         else:
             united = {name: value for name, value in given.items() if value is not None}
             if sources:
                 united["sources"] = sorted({*existing.sources, *sources})
-            relation = changed(existing, united, store.now())
+            relation = changed(existing, united, client.now())
             action = "unchanged" if relation is existing else "updated"
         assert isinstance(relation, Relation)
         if action != "unchanged":
-            store.ledger.commit([entry(relation, store.ledger.symmetric)])
-        names = catalog.refs([a, b])
+            client.ledger.commit([entry(relation, client.ledger.symmetric)])
+        names = snapshot.catalog.refs([a, b])
         edge = Edge(
             source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note
         )
         return Linked.model_validate({"edge": edge, "action": action})
 
 
-def unlink(store: Store, source: str, kind: str, target: str) -> Linked:
+def unlink(client: Client, source: str, kind: str, target: str) -> Linked:
     """Take an edge out, with every row that stands for it."""
-    with store.writing() as catalog:
-        made = known_relation(catalog.vocabulary, kind)
-        a, b, source, target = ends(store, source, target)
+    with client.writing() as snapshot:
+        made = known_relation(snapshot.catalog.vocabulary, kind)
+        a, b, source, target = ends(snapshot, source, target)
         number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
-        names = catalog.refs([a, b])
-        found = catalog.relation_rows(number) or catalog.refused_rows(kind, a, b)
+        names = snapshot.catalog.refs([a, b])
+        found = snapshot.catalog.relation_rows(number) or snapshot.catalog.refused_rows(kind, a, b)
         if not found:
             raise NotFound(
-                f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(store, source, kind, target, made)
+                f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(snapshot, source, kind, target, made)
             )
-        edge = catalog.edge(source, kind, target)
+        edge = snapshot.catalog.edge(source, kind, target)
         weight, row = edge if edge else (made.weight, {})
         removes: dict[str, list[int]] = {}
         for row_number, file in found:
             removes.setdefault(file, []).append(row_number)
-        store.ledger.commit([], removes)
+        client.ledger.commit([], removes)
         note = row.get("note")
         shown = Edge(source=names[a], type=kind, target=names[b], weight=weight, note=str(note) if note else None)
         return Linked(edge=shown, action="removed")
 
 
-def other_way(store: Store, source: str, kind: str, target: str, made: RelationType) -> str | None:
+def other_way(snapshot: Snapshot, source: str, kind: str, target: str, made: RelationType) -> str | None:
     """Say when the edge is there in the other direction."""
-    if not made.symmetric and store.catalog.relation_rows(row_id(edge_key(target, kind, source, symmetric=False))):
+    if not made.symmetric and snapshot.catalog.relation_rows(row_id(edge_key(target, kind, source, symmetric=False))):
         return "it goes the other way; swap the two"
     return "see: graphmem related"

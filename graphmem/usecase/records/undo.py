@@ -19,23 +19,23 @@ from graphmem.model import Record
 from graphmem.model.entry import Batch, Entry
 from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.change import put
 from graphmem.usecase.records.validation import refuse_archived
 
 # --- supersede -----------------------------------------------------------------------------------------------------
 
 
-def supersede(store: Store, old: str, new: str, reason: str | None) -> Changed:
+def supersede(client: Client, old: str, new: str, reason: str | None) -> Changed:
     """
     Archive a record that another one takes the place of.
 
     Raises:
         Refused: the two are one, of different kinds, archived, or the new one is itself superseded by the old one.
     """
-    with store.writing() as catalog:
-        number, successor = store.resolve(old), store.resolve(new)
-        before, after = catalog.stored(number), catalog.stored(successor)
+    with client.writing() as snapshot:
+        number, successor = snapshot.resolve(old), snapshot.resolve(new)
+        before, after = snapshot.catalog.stored(number), snapshot.catalog.stored(successor)
         if number == successor:
             raise Refused(f"{old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
         if before.kind != after.kind:
@@ -43,12 +43,12 @@ def supersede(store: Store, old: str, new: str, reason: str | None) -> Changed:
                 f"{before.ref} is a {before.kind}, {after.ref} a {after.kind}", hint="both have to be of one kind"
             )
         if before.is_archived and before.superseded_by == after.key_ref:
-            return put(store, number, {}, "unchanged")
+            return put(client, number, {}, "unchanged")
         for found in (number, successor):
-            refuse_archived(catalog, found)
-        refuse_circle(catalog, number, after)
-        values = {"archived_at": store.now(), "archive_reason": reason, "superseded_by": after.key_ref}
-        return put(store, number, values, "archived")
+            refuse_archived(snapshot.catalog, found)
+        refuse_circle(snapshot.catalog, number, after)
+        values = {"archived_at": client.now(), "archive_reason": reason, "superseded_by": after.key_ref}
+        return put(client, number, values, "archived")
 
 
 def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
@@ -69,7 +69,7 @@ def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
 # --- undo ----------------------------------------------------------------------------------------------------------
 
 
-def undo(store: Store, number: int) -> Writes:
+def undo(client: Client, number: int) -> Writes:
     """
     Take back the last writes of this clone, all or none; one that a dead process only announced does not count.
 
@@ -81,60 +81,60 @@ def undo(store: Store, number: int) -> Writes:
     """
     if number < 1:
         raise Usage(f"{number} writes cannot be taken back", hint="graphmem undo, or graphmem undo 3")
-    with store.writing() as catalog:
-        current = notes.Overlay(catalog.lines_of, store.ledger.symmetric)
+    with client.writing() as snapshot:
+        current = notes.Overlay(snapshot.catalog.lines_of, client.ledger.symmetric)
         taken: list[notes.Write] = []
         passed: list[Path] = []
-        for path in notes.noted(store.layout):
+        for path in notes.noted(snapshot.layout):
             if len(taken) == number:
                 break
             write = notes.read_write(path)
-            since = changes_since(store, current, write, is_sure=notes.is_sure(path))
+            since = changes_since(snapshot, current, write, is_sure=notes.is_sure(path))
             passed.append(path)
             if since is None:
                 continue
             if since:
                 raise changed_since(write, since)
-            refuse_types_in_use(store, current, write, [file for found in taken for file in found.types])
+            refuse_types_in_use(snapshot, current, write, [file for found in taken for file in found.types])
             taken.append(write)
         if len(taken) < number:
             raise NotFound(
                 f"{len(taken)} writes of this clone can be taken back, not {number}" if taken else "nothing to undo",
                 hint="see: graphmem undo --list; what git has, git takes back",
             )
-        answer = Writes(writes=[described(catalog, write) for write in taken])
+        answer = Writes(writes=[described(snapshot.catalog, write) for write in taken])
         passed = [notes.doubt(path) for path in passed]
-        store.ledger.write(dict(batches(store, current)), is_noted=False)
-        remove_types(store, [file for write in taken for file in write.types])
+        client.ledger.write(dict(batches(client, current)), is_noted=False)
+        remove_types(client, [file for write in taken for file in write.types])
         for path in passed:
             safe_files.remove(path)
         return answer
 
 
-def changes_since(store: Store, current: notes.Overlay, write: notes.Write, *, is_sure: bool) -> list[str] | None:
+def changes_since(snapshot: Snapshot, current: notes.Overlay, write: notes.Write, *, is_sure: bool) -> list[str] | None:
     """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
-    gone = [file for file, total in write.types.items() if checksum(store, file) != total]
+    gone = [file for file, total in write.types.items() if checksum(snapshot, file) != total]
     if gone:
         return [f"{file}, which is gone or has another text" for file in gone] if is_sure else None
     since = current.take_back(write, is_sure=is_sure)
     return None if since is None else [row_named(file, line) for file, line in since]
 
 
-def checksum(store: Store, file: str) -> int | None:
+def checksum(snapshot: Snapshot, file: str) -> int | None:
     """Return the CRC-32 of a file of the store; None where it is gone."""
-    path = store.layout.store / file
+    path = snapshot.layout.store / file
     return crc32(safe_files.read(path)) if safe_files.is_file(path) else None
 
 
-def refuse_types_in_use(store: Store, current: notes.Overlay, write: notes.Write, going: Sequence[str]) -> None:
+def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, write: notes.Write, going: Sequence[str]) -> None:
     """Raise ``Refused`` for a type that has rows, or that another type names which is not itself ``going``."""
     for file in write.types:
         group, name = PurePath(file).parent.name, PurePath(file).stem
         held = f"data/{group}/{name}.ndjson"
         after = current.after.get(held, {})
-        rows = [number for number in store.catalog.lines(held).values() if after.get(number, b"") is not None]
+        rows = [number for number in snapshot.catalog.lines(held).values() if after.get(number, b"") is not None]
         users = [
-            made.type for made in store.catalog.vocabulary.project_relations.values()
+            made.type for made in snapshot.catalog.vocabulary.project_relations.values()
             if group == "entities" and name in (*made.sources, *made.targets)
             and f"types/relations/{made.type}.md" not in going
         ]  # fmt: skip
@@ -145,29 +145,31 @@ def refuse_types_in_use(store: Store, current: notes.Overlay, write: notes.Write
             )
 
 
-def remove_types(store: Store, files: Sequence[str]) -> None:
+def remove_types(client: Client, files: Sequence[str]) -> None:
     """Remove files of types, and read the vocabulary again."""
     for file in files:
-        safe_files.remove(store.layout.store / file)
+        safe_files.remove(client.layout.store / file)
     if files:
-        store.ledger.sync_written()
-        replace_files(store.ledger.stale_vocabulary_file(), store.layout)
+        client.ledger.sync_written()
+        replace_files(client.ledger.stale_vocabulary_file(), client.layout)
 
 
-def undoable(store: Store) -> Writes:
+def undoable(client: Client) -> Writes:
     """Return the writes that were noted, the last first."""
-    with store.reading() as catalog:
-        return Writes(writes=[described(catalog, notes.read_write(path)) for path in notes.noted(store.layout)])
+    with client.reading() as snapshot:
+        return Writes(
+            writes=[described(snapshot.catalog, notes.read_write(path)) for path in notes.noted(snapshot.layout)]
+        )
 
 
-def batches(store: Store, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
+def batches(client: Client, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
     """Yield what has to change in each file for its rows to be as they are to be after an undo."""
-    files = set(store.ledger.data_files())
+    files = set(client.ledger.data_files())
     for file, after in current.after.items():
-        now = store.catalog.lines_of(list(after), file)
+        now = client.catalog.lines_of(list(after), file)
         gone = [number for number, line in after.items() if line is None and number in now]
         entries = [
-            read_back(store, file, line)
+            read_back(client, file, line)
             for number, line in after.items()
             if line is not None and now.get(number) != line
         ]
@@ -177,10 +179,10 @@ def batches(store: Store, current: notes.Overlay) -> Iterator[tuple[str, Batch]]
             yield file, Batch(file, gone=gone, entries=entries)
 
 
-def read_back(store: Store, file: str, line: bytes) -> Entry:
+def read_back(client: Client, file: str, line: bytes) -> Entry:
     """Return the row on an old line, checked like one of a file."""
     try:
-        found = read_entry(line.rstrip(b"\r"), store.ledger.symmetric)
+        found = read_entry(line.rstrip(b"\r"), client.ledger.symmetric)
         check_place(file, holds(file), found)
     except BadLine as bad:
         raise Refused(f"a note of what was written holds no row of {file}: {bad.message}") from None

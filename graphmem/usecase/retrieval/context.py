@@ -21,7 +21,7 @@ from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, to
 from graphmem.rules.fixes import fixes
 from graphmem.rules.score import BANDS, TIERS, Complexity, band, tier
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.campaigns import similar
 from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.retrieval.context_sections import (
@@ -70,7 +70,7 @@ class Task:
     session: str | None = None
 
 
-def context(store: Store, task: Task, *, budget: int, explain: bool) -> ContextBlock:
+def context(client: Client, task: Task, *, budget: int, explain: bool) -> ContextBlock:
     """
     Return what the project remembers for a task, cut to a budget, and count what was handed out.
 
@@ -87,27 +87,32 @@ def context(store: Store, task: Task, *, budget: int, explain: bool) -> ContextB
             f"tier {unknown[0]!r} is unknown", hint=did_you_mean(unknown[0], TIERS) or f"known: {', '.join(TIERS)}"
         )
     wanted = frozenset(task.tiers) or (USUAL | {"exploration"} if task.complexity in HARD else USUAL)
-    found = query(store, task.objective, kinds=None, limit=CANDIDATES, min_similarity=None)
+    found = query(client, task.objective, kinds=None, limit=CANDIDATES, min_similarity=None)
     tags = {word.lower() for word in (*task.tags, *WORD.findall(task.objective))}
-    filed = list(about_files(store, set(task.files), {hit.ref: hit for hit in found.results}))
+    filed = list(about_files(client, set(task.files), {hit.ref: hit for hit in found.results}))
     first = {hit.ref for hit in filed}
     taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags))]
-    alike = list(campaigns(store, task.objective))
+    alike = list(campaigns(client, task.objective))
     learned = [
-        *session_entries(store, task.session),
-        *lesson_entries(store, taken, task.domain, task.archetype),
-        *experience_entries(store, taken, task.task_type, task.tags),
+        *lesson_entries(client, taken, task.domain, task.archetype),
+        *experience_entries(client, taken, task.task_type, task.tags),
     ]
-    with store.reading():
-        entries = [*learned, *memories(store, taken, explain=explain), *alike, *entities(store, task.objective, taken)]
+    with client.reading() as snapshot:
+        entries = [
+            *session_entries(snapshot, task.session),
+            *learned,
+            *memories(snapshot, taken, explain=explain),
+            *alike,
+            *entities(snapshot, task.objective, taken),
+        ]
         known = {hit.ref: hit.cites for hit in found.results}
-        entries = list(with_cites(store, entries, known))
+        entries = list(with_cites(snapshot, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         below = [hit for hit in found.results if hit.ref not in first and not is_wanted(hit, wanted, tags)]
-        return cut(store, task.objective, budget, found, entries, first, below)
+        return cut(snapshot, task.objective, budget, found, entries, first, below)
 
 
-def cut(store: Store, objective: str, budget: int, found: Found, entries: list[ContextEntry],
+def cut(snapshot: Snapshot, objective: str, budget: int, found: Found, entries: list[ContextEntry],
         first: Collection[str], below: Collection[Hit]) -> ContextBlock:  # fmt: skip
     """
     Return the block of what fits into the budget, and count that as handed out.
@@ -116,13 +121,13 @@ def cut(store: Store, objective: str, budget: int, found: Found, entries: list[C
         first: references of the memories that are about the task's files.
         below: what the query found below the tiers that are taken.
     """
-    texts = [Entry(entry.section, entry.text, worth(store, entry, entry.ref in first)) for entry in entries]
+    texts = [Entry(entry.section, entry.text, worth(snapshot, entry, entry.ref in first)) for entry in entries]
     fit = fitting(texts, budget)
     text = block([texts[place] for place in sorted(fit)], budget)
-    before = accesses(store.layout.usage, {entry.record.key_ref for entry in entries})
+    before = accesses(snapshot.layout.usage, {entry.record.key_ref for entry in entries})
     kept = [with_accesses(entries[place], before) for place in sorted(fit)]
     refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
-    counted(store, refs)
+    counted(snapshot, refs)
     shown = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
     over = [LeftOut(ref=entry.ref, reason="budget", similarity=entry.similarity)
             for place, entry in enumerate(entries) if place not in fit]  # fmt: skip
@@ -144,13 +149,15 @@ def said_of(over: Sequence[LeftOut], below: Sequence[LeftOut], budget: int, *, i
     return f"left out: {'; '.join(parts)}" if parts else None
 
 
-def about_files(store: Store, files: Collection[str], hits: Mapping[str, Hit]) -> Iterator[Hit]:
+def about_files(client: Client, files: Collection[str], hits: Mapping[str, Hit]) -> Iterator[Hit]:
     """Yield the memories that have one of these files in their files or cites, as hits; the most relevant first."""
     if not files:
         return
-    with store.reading() as catalog:
-        numbers = [number for number in catalog.holding(files) if is_about(catalog.stored(number), files)]
-        records = catalog.records(numbers).values()
+    with client.reading() as snapshot:
+        numbers = [
+            number for number in snapshot.catalog.holding(files) if is_about(snapshot.catalog.stored(number), files)
+        ]
+        records = snapshot.catalog.records(numbers).values()
     made = [hits.get(record.ref) or unasked(record) for record in records]
     yield from sorted(made, key=lambda hit: (BANDS.index(hit.band), -hit.score, hit.ref))
 
@@ -178,12 +185,12 @@ def unasked(record: Record) -> Hit:
                factors=factors, record=record, fixes=fixes(record))  # fmt: skip
 
 
-def with_cites(store: Store, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
+def with_cites(snapshot: Snapshot, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
                ) -> Iterator[ContextEntry]:  # fmt: skip
     """Yield entries with the code that they, and the patterns with them, cite, and how that is now."""
-    tree = CiteChecker(store)
+    tree = CiteChecker(snapshot)
     for entry in entries:
-        records = store.catalog.records([store.resolve(ref) for ref in entry.solved_by]).values()
+        records = snapshot.catalog.records([snapshot.resolve(ref) for ref in entry.solved_by]).values()
         found = known.get(entry.ref) or tree.cites_of(entry.record)
         found = [*found, *tree.cites_of(*records)]
         notes = [quoted("code", cite_note(one)) for one in found]
@@ -217,19 +224,19 @@ def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str]) -> bool:
     return is_tagged and (hit.tier == "exploration" or hit.band != "background")
 
 
-def worth(store: Store, entry: ContextEntry, is_first: bool) -> tuple[float, ...]:
+def worth(snapshot: Snapshot, entry: ContextEntry, is_first: bool) -> tuple[float, ...]:
     """Return what decides who stays: constraints, then what is about the files, then as `query` sorts."""
     if isinstance(entry.record, Constraint):
         return (2,)
     exact = entry.factors.exact if entry.factors else 0.0
     relevance = entry.similarity if entry.relevance is None else entry.relevance
-    level = band(relevance, exact, **tier_bounds(store))
+    level = band(relevance, exact, **tier_bounds(snapshot.settings.retrieval))
     return 1 if is_first else -BANDS.index(level), relevance if entry.score is None else entry.score
 
 
-def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[ContextEntry]:
+def memories(snapshot: Snapshot, hits: Collection[Hit], *, explain: bool) -> Iterator[ContextEntry]:
     """Yield the failures with what solves them, then the patterns that solve none of these."""
-    solving = solved(store, [hit.ref for hit in hits if isinstance(hit.record, Failure)])
+    solving = solved(snapshot, [hit.ref for hit in hits if isinstance(hit.record, Failure)])
     used = set[str]()
     for hit in hits:
         if isinstance(failure := hit.record, Failure):
@@ -248,12 +255,12 @@ def memories(store: Store, hits: Collection[Hit], *, explain: bool) -> Iterator[
             yield entry_of("Patterns", hit, [("when", record.trigger), ("do", record.insight)], [], explain)
 
 
-def solved(store: Store, failures: Collection[str]) -> dict[str, list[Pattern]]:
+def solved(snapshot: Snapshot, failures: Collection[str]) -> dict[str, list[Pattern]]:
     """Return the patterns that solve each of these failures, the strongest few."""
-    numbers = {store.resolve(ref): ref for ref in failures}
+    numbers = {snapshot.resolve(ref): ref for ref in failures}
     return {
         numbers[number]: [record for record in found if isinstance(record, Pattern)][:CONTEXT_SOLUTIONS]
-        for number, found in solving(store.catalog, numbers).items()
+        for number, found in solving(snapshot.catalog, numbers).items()
     }
 
 
@@ -294,10 +301,10 @@ def why(hit: Hit) -> str:
     )
 
 
-def campaigns(store: Store, objective: str) -> Iterator[ContextEntry]:
+def campaigns(client: Client, objective: str) -> Iterator[ContextEntry]:
     """Yield the finished campaigns that resemble the objective, with what blocked and what solved them."""
-    bounds = tier_bounds(store)
-    for found in similar(store, objective, threshold=None, limit=CONTEXT_CAMPAIGNS).results:
+    bounds = tier_bounds(client.settings.retrieval)
+    for found in similar(client, objective, threshold=None, limit=CONTEXT_CAMPAIGNS).results:
         nearness = tier(found.similarity, **bounds)
         marks = [nearness, f"similarity {found.similarity:.2f}", known_since(found.record)]
         yield ContextEntry(section="Similar campaigns", ref=found.ref, tier=nearness, similarity=found.similarity,
@@ -312,15 +319,15 @@ def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     return notes + ([("used", ", ".join(found.solved_by))] if found.solved_by else [])
 
 
-def entities(store: Store, objective: str, hits: Collection[Hit]) -> Iterator[ContextEntry]:
+def entities(snapshot: Snapshot, objective: str, hits: Collection[Hit]) -> Iterator[ContextEntry]:
     """Yield the entities that the objective mentions by name, and those it is about."""
     known = {hit.ref: hit for hit in hits if isinstance(hit.record, Entity)}
     for hit in known.values():
         assert isinstance(hit.record, Entity)
         yield entry_of("Entities", hit, [("value", hit.record.value)] if hit.record.value else [], [], False)
     words = {word.strip(".:!?") for word in MENTIONED.findall(objective)}
-    found = {store.catalog.lookup(kind, word) for kind in store.catalog.vocabulary.entities for word in words}
-    records = store.catalog.records([number for number in found if number is not None]).values()
+    found = {snapshot.catalog.lookup(kind, word) for kind in snapshot.catalog.vocabulary.entities for word in words}
+    records = snapshot.catalog.records([number for number in found if number is not None]).values()
     for record in sorted(records, key=lambda record: record.ref):
         if isinstance(record, Entity) and not record.is_archived and record.ref not in known:
             notes = [("value", record.value)] if record.value else []
@@ -329,12 +336,12 @@ def entities(store: Store, objective: str, hits: Collection[Hit]) -> Iterator[Co
                                record=record)  # fmt: skip
 
 
-def counted(store: Store, refs: Collection[str]) -> None:
+def counted(snapshot: Snapshot, refs: Collection[str]) -> None:
     """Count what was handed out on this machine."""
-    if not refs or store.present is not None:
+    if not refs or snapshot.is_past:
         return
-    keys = [record.key_ref for record in store.catalog.records([store.resolve(ref) for ref in refs]).values()]
+    keys = [record.key_ref for record in snapshot.catalog.records([snapshot.resolve(ref) for ref in refs]).values()]
     try:
-        count(store.layout.usage, keys, format_time(store.now()))
+        count(snapshot.layout.usage, keys, format_time(snapshot.now))
     except (OSError, CatalogError) as error:
-        store.notify_once(f"accesses are not counted: {error}")
+        snapshot.notify_once(f"accesses are not counted: {error}")

@@ -8,7 +8,7 @@ from graphmem.model import Experience, Insight, Lesson, Record
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.context import entry_text
 from graphmem.rules.experience import by_worth
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.learning.experiences import recall
 from graphmem.usecase.learning.lessons import inject
 from graphmem.usecase.learning.sessions import board_of, constraints, decisions
@@ -16,22 +16,22 @@ from graphmem.usecase.learning.sessions import board_of, constraints, decisions
 SESSION, LESSONS, INSIGHTS, EXPERIENCES = "Constraints and decisions", "Lessons", "Insights", "Experiences"
 
 
-def session_entries(store: Store, session: str | None) -> Iterator[ContextEntry]:
+def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[ContextEntry]:
     """Yield the constraints that hold and the newest decisions."""
-    used = set(board_of(store, session).session.used)
-    for constraint in constraints(store, session, used):
+    used = set(board_of(snapshot, session).session.used)
+    for constraint in constraints(snapshot, session, used):
         until = f"until {constraint.expires_at:%Y-%m-%d %H:%M} UTC" if constraint.expires_at else "holds"
         notes = [("constraint", constraint.constraint), *([("from", constraint.source)] if constraint.source else [])]
         yield taught(SESSION, constraint, [until], notes)
-    for decision in decisions(store, session, used):
+    for decision in decisions(snapshot, session, used):
         notes = [("decided", decision.decision), *([("because", decision.reasoning)] if decision.reasoning else [])]
         yield taught(SESSION, decision, [f"of {decision.created_at:%Y-%m-%d}"], notes)
 
 
-def lesson_entries(store: Store, hits: Collection[Hit], domain: str | None, archetype: str | None
+def lesson_entries(client: Client, hits: Collection[Hit], domain: str | None, archetype: str | None
                    ) -> Iterator[ContextEntry]:  # fmt: skip
     """Yield the lessons to inject, then those that the objective is about, then the insights that it is about."""
-    injected = [found.record for found in inject(store, domain=domain, archetype=archetype).lessons]
+    injected = [found.record for found in inject(client, domain=domain, archetype=archetype).lessons]
     for record in injected:
         assert isinstance(record, Lesson)
         yield taught(LESSONS, record, lesson_marks(record), [("lesson", record.description)])
@@ -54,7 +54,7 @@ def lesson_marks(lesson: Lesson) -> list[str]:
     return [lesson.severity, f"seen {lesson.frequency}x"]
 
 
-def experience_entries(store: Store, hits: Collection[Hit], task_type: ExperienceType | None,
+def experience_entries(client: Client, hits: Collection[Hit], task_type: ExperienceType | None,
                        tags: Collection[str]) -> Iterator[ContextEntry]:  # fmt: skip
     """
     Yield experiences with their lessons, those of sure or successful ones first.
@@ -62,7 +62,7 @@ def experience_entries(store: Store, hits: Collection[Hit], task_type: Experienc
     Those that the retrieval protocol picks for the type and the tags of the task; where it picks none, those that the
     objective is about.
     """
-    picked = [found.record for found in recall(store, task_type=task_type, tags=tags).experiences]
+    picked = [found.record for found in recall(client, task_type=task_type, tags=tags).experiences]
     for one in by_worth(record for record in picked if isinstance(record, Experience)):
         yield taught(EXPERIENCES, one, experience_marks(one), experience_notes(one))
     for hit in () if picked else hits:

@@ -1,6 +1,6 @@
 """Ask: Cypher of users, read-only and bounded, and the stored queries by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S
@@ -10,19 +10,19 @@ from graphmem.graph.port import Answer
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 
 
 def cypher(
-    store: Store, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None
+    client: Client, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None
 ) -> CypherRows:
     """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
-    checked = store.graph.check(query)
+    checked = client.graph.check(query)
     refuse_parameters("the query", checked.parameters, parameters)
-    return run(store, partial(store.graph.cypher, query, parameters), timeout_s, limit)
+    return run(client, partial(client.graph.cypher, query, parameters), timeout_s, limit)
 
 
-def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, timeout_s: float | None,
+def cypher_named(client: Client, name: str, parameters: Mapping[str, object], *, timeout_s: float | None,
                  limit: int | None) -> CypherRows:  # fmt: skip
     """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
     query = stored(name)
@@ -30,48 +30,56 @@ def cypher_named(store: Store, name: str, parameters: Mapping[str, object], *, t
         raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
     extra = names_asked(query)
     refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
-    store.sync()
+    with client.reading() as snapshot:
+        given, names = filled(snapshot, query, parameters, extra)
+    return run(client, partial(client.graph.named, name, given, names), timeout_s, limit)
+
+
+def filled(snapshot: Snapshot, query: Stored, parameters: Mapping[str, object], extra: Collection[str]
+           ) -> tuple[dict[str, object], dict[str, str]]:  # fmt: skip
+    """Return the parameters of a stored query and the names for its placeholders; ``extra`` are asked of the user."""
     names = {}
     if "relation" in extra:
         kind = str(parameters["relation"])
-        known = store.catalog.vocabulary.relations
+        known = snapshot.vocabulary.relations
         if kind.lower() not in known:
             raise Usage(
                 f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
             )
         names["relation"] = relation_label(kind)
-    given = {key: with_current_refs(store, key, value) for key, value in parameters.items() if key in query.parameters}
+    declared = query.parameters
+    given = {key: with_current_refs(snapshot, key, value) for key, value in parameters.items() if key in declared}
     if "label" in extra:
-        scopes = {label(scope): scope for scope in store.catalog.vocabulary.scopes}
+        scopes = {label(scope): scope for scope in snapshot.vocabulary.scopes}
         scope = scopes.get(str(parameters["label"]), str(parameters["label"]))
         if scope not in scopes.values():
             raise Usage(f"{scope!r} is not a label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
         names["label"] = label(scope)
     elif "label" in query.placeholders:
         names["label"] = label(split_ref(str(given["ref"]))[0])
-    return run(store, partial(store.graph.named, name, given, names), timeout_s, limit)
+    return given, names
 
 
-def with_current_refs(store: Store, name: str, value: object) -> object:
+def with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     """Return the value of a parameter; where it holds references or names, the current references of the records."""
     if name in ("ref", "target"):
-        number = store.resolve(str(value))
-        return store.catalog.refs([number])[number]
+        number = snapshot.resolve(str(value))
+        return snapshot.catalog.refs([number])[number]
     if name == "refs":
         if not isinstance(value, list):
             raise Usage(f"parameter 'refs' is {value!r}", hint="give a list: -p 'refs:=[\"failure/a\"]'")
-        return [with_current_refs(store, "ref", ref) for ref in value]
+        return [with_current_refs(snapshot, "ref", ref) for ref in value]
     return value
 
 
-def run(store: Store, query: Callable[..., Answer], timeout_s: float | None, limit: int | None) -> CypherRows:
+def run(client: Client, query: Callable[..., Answer], timeout_s: float | None, limit: int | None) -> CypherRows:
     """Run a checked query on the graph as the files are now, within its bounds or those of the settings."""
-    settings = store.settings.cypher
+    settings = client.settings.cypher
     refuse_bound("timeout", timeout_s, CYPHER_MOST_S)
     refuse_bound("limit", limit, CYPHER_MOST_ROWS)
     timeout_s = settings.timeout if timeout_s is None else timeout_s
     limit = settings.limit if limit is None else limit
-    store.sync()
+    client.sync()
     answer = query(timeout_s=timeout_s, limit=limit)
     return CypherRows.model_validate(
         {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}

@@ -15,7 +15,7 @@ from graphmem.model import Failure, Record
 from graphmem.rules.dedup import differing
 from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import Error, Reader
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
@@ -43,11 +43,11 @@ class Told:
     similarity: float | None = None
 
 
-def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
+def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
     """Return the known failures that a log tells of: by their triggers, by expressions, by signatures, by meaning."""
-    with store.reading(with_clues=True) as catalog:
-        matcher = Matcher(catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
-        finder = LineFinder(catalog.heads(), catalog.begun_by)
+    with client.reading(client.clues) as snapshot:
+        matcher = Matcher(snapshot.catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
+        finder = LineFinder(snapshot.catalog.heads(), snapshot.catalog.begun_by)
     told: dict[int, Told] = {}
     log = Log()
     for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nobody waits for us meanwhile
@@ -60,17 +60,17 @@ def match(store: Store, raw: Iterable[bytes]) -> MatchedLog:
             known.add(line.number)
         log.read(block, known)
     log.end()
-    with store.reading(with_clues=True):
-        elsewhere, nowhere = by_signature(store, list(log.errors.values()), told)
+    with client.reading(client.clues) as snapshot:
+        elsewhere, nowhere = by_signature(snapshot, list(log.errors.values()), told)
     if nowhere:
-        store.lexical.catch_up()
-        store.embed_missing(likely(store, nowhere[:MOST_TEXTS]))
-    with store.reading() as catalog:
-        by_meaning(store, nowhere[:MOST_TEXTS], told)
-        slow = sorted(catalog.refs(matcher.slow).values())
+        client.catch_up(client.lexical)
+        client.embed_missing(likely(client, nowhere[:MOST_TEXTS]))
+    with client.reading(client.lexical) as snapshot:
+        by_meaning(snapshot, nowhere[:MOST_TEXTS], told)
+        slow = sorted(snapshot.catalog.refs(matcher.slow).values())
         unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
         return MatchedLog(
-            results=answers(store, told), lines=log.lines, cut=log.cut, unread=log.unread, slow=slow, unknown=unknown
+            results=answers(snapshot, told), lines=log.lines, cut=log.cut, unread=log.unread, slow=slow, unknown=unknown
         )
 
 
@@ -133,12 +133,12 @@ class Log:
 Found = list[tuple[Error, list[int]]]  # errors, each with its lines
 
 
-def by_signature(store: Store, found: Found, told: dict[int, Told]) -> tuple[Found, Found]:
+def by_signature(snapshot: Snapshot, found: Found, told: dict[int, Told]) -> tuple[Found, Found]:
     """Find failures by the signatures of errors; return the errors known only from elsewhere, and those not known."""
     elsewhere, nowhere = Found(), Found()
     for error, lines in found:
-        same = store.catalog.with_errors(error.exact_keys)
-        numbers = same or store.catalog.with_errors(error.near_keys)
+        same = snapshot.catalog.with_errors(error.exact_keys)
+        numbers = same or snapshot.catalog.with_errors(error.near_keys)
         for number in numbers:
             add(told, number, Told("signature" if same else "near", error.text, lines))
         if not same:
@@ -152,26 +152,26 @@ def triggers(errors: Iterable[Error]) -> list[str]:
     return list(dict.fromkeys(filter(None, (error.trigger for error in found))))[:MOST_TEXTS]
 
 
-def by_meaning(store: Store, found: Found, told: dict[int, Told]) -> None:
+def by_meaning(snapshot: Snapshot, found: Found, told: dict[int, Told]) -> None:
     """Find the failure that is most similar to each error, where one is similar enough; without a model by words."""
     for error, lines in found:
-        for number, similarity in nearest(store, error.text):
-            if similarity >= store.settings.retrieval.critical:
+        for number, similarity in nearest(snapshot, error.text):
+            if similarity >= snapshot.settings.retrieval.critical:
                 add(told, number, Told("similarity", error.text, lines, min(1.0, similarity)))
 
 
-def likely(store: Store, found: Found) -> list[int]:
+def likely(client: Client, found: Found) -> list[int]:
     """Return the failures that share words with errors: their vectors are needed first, where some are missing."""
-    if store.vectors is None or not store.vectors.is_behind:
+    if client.vectors is None or not client.vectors.is_behind:
         return []
-    return [number for error, _ in found for number in store.lexical.search(error.text, ["failure"], MOST_LIKELY)]
+    return [number for error, _ in found for number in client.lexical.search(error.text, ["failure"], MOST_LIKELY)]
 
 
-def nearest(store: Store, text: str) -> Iterable[tuple[int, float]]:
+def nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
     """Return the failure that is most similar to a text, and how similar it is."""
-    if store.vectors is None or store.embedder is None:
-        return list(store.lexical.search(text, ["failure"], 1).items())[:1]
-    return store.vectors.search(store.embedder.encode_query(text), ["failure"], 1)
+    if snapshot.vectors is None or snapshot.embedder is None:
+        return list(snapshot.lexical.search(text, ["failure"], 1).items())[:1]
+    return snapshot.vectors.search(snapshot.embedder.encode_query(text), ["failure"], 1)
 
 
 def add(told: dict[int, Told], number: int, new: Told) -> None:
@@ -190,17 +190,17 @@ def differs(found: Told, record: Record) -> list[str]:
     return sorted(differing(found.text, record.trigger))
 
 
-def answers(store: Store, told: Mapping[int, Told]) -> list[Matched]:
+def answers(snapshot: Snapshot, told: Mapping[int, Told]) -> list[Matched]:
     """Return what was found, surest first, then in the order of the log."""
-    records = store.catalog.records(told)
+    records = snapshot.catalog.records(told)
     solutions = {
         number: [Listed(ref=record.ref, record=record) for record in found]
-        for number, found in solving(store.catalog, told).items()
+        for number, found in solving(snapshot.catalog, told).items()
     }
     order = sorted(
         records, key=lambda number: (RANKS.index(told[number].by), told[number].lines[0], records[number].ref)
     )
-    tree = CiteChecker(store)
+    tree = CiteChecker(snapshot)
     return [
         Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
                 similarity=told[n].similarity, differs=differs(told[n], records[n]), solved_by=solutions.get(n, []),

@@ -9,6 +9,7 @@ from typing import Any
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.usage import accesses
+from graphmem.config import Retrieval
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.contract.query import Factors, Found, Hit
 from graphmem.contract.records import Got, Listed, Listing
@@ -16,6 +17,7 @@ from graphmem.contract.relations import Edge
 from graphmem.errors import BadInput, Unavailable, Usage
 from graphmem.model import Constraint, Failure, MemoryRecord, Pattern, Record
 from graphmem.model.field import parse_time
+from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
@@ -25,41 +27,43 @@ from graphmem.rules.relevance import Calibration, Evidence, reassign
 from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_ratio, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker, freshness
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 
 
-def get(store: Store, ref: str) -> Got:
+def get(client: Client, ref: str) -> Got:
     """Return a record with its edges."""
-    with store.reading() as catalog:
-        number = store.resolve(ref)
-        record = catalog.records([number])[number]
-        steps = list(catalog.steps([number], None, "both"))
-        names = catalog.refs({step.far for step in steps} | {number})
-        notes = catalog.notes({(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps})
+    with client.reading() as snapshot:
+        number = snapshot.resolve(ref)
+        record = snapshot.catalog.records([number])[number]
+        steps = list(snapshot.catalog.steps([number], None, "both"))
+        names = snapshot.catalog.refs({step.far for step in steps} | {number})
+        notes = snapshot.catalog.notes(
+            {(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps}
+        )
         edges = []
         for step in steps:
             src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
             note = notes.get((src, step.type, dst))
             edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
-        count, last = accesses(store.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
+        count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
         return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
-                   fixes=fixes(record), cites=CiteChecker(store).cites_of(record))  # fmt: skip
+                   fixes=fixes(record), cites=CiteChecker(snapshot).cites_of(record))  # fmt: skip
 
 
-def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
+def listing(client: Client, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
             limit: int | None) -> Listing:  # fmt: skip
     """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
-    with store.reading() as catalog:
-        scopes = scopes_of(store, kind)
-        ids = catalog.listed(scopes, is_live=not archived)
+    with client.reading() as snapshot:
+        scopes = scopes_of(snapshot.vocabulary, kind)
+        ids = snapshot.catalog.listed(scopes, is_live=not archived)
         if not tags and sort is None:
-            records = catalog.records(ids[:limit])
+            records = snapshot.catalog.records(ids[:limit])
             found = [records[number] for number in ids[:limit]]
             return Listing(results=[Listed(ref=record.ref, record=record) for record in found], total=len(ids))
-        records = catalog.records(ids)
+        records = snapshot.catalog.records(ids)
         found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
         total = len(found)
         if sort is not None:
@@ -67,9 +71,8 @@ def listing(store: Store, kind: str | None, *, tags: Collection[str], archived: 
         return Listing(results=[Listed(ref=record.ref, record=record) for record in found[:limit]], total=total)
 
 
-def scopes_of(store: Store, kind: str | None) -> list[str]:
+def scopes_of(vocabulary: Vocabulary, kind: str | None) -> list[str]:
     """Return the scopes that a filter names: one, all entity types for ``entity``, or all but what happened."""
-    vocabulary = store.catalog.vocabulary
     if kind is None:
         return [scope for scope in vocabulary.scopes if scope not in FACTS]
     if kind == "entity":
@@ -118,84 +121,87 @@ class Request:
         return max(self.reranked.get(number, self.yardstick.relevance(evidence)), evidence.graph)
 
 
-def query(store: Store, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None) -> Found:
+def query(
+    client: Client, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None
+) -> Found:
     """Return the records that a text is about, best first (docs/concepts/retrieval.md, "Relevance")."""
     if not text.strip():
         raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
     if limit < 1:
         raise Usage(f"limit {limit} is below 1")
     limit = min(limit, MOST_RESULTS)
-    store.sync()
-    refuse_unknown_filters(store.catalog.vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
-    scopes = sorted({scope for kind in kinds for scope in scopes_of(store, kind)}) if kinds else None
-    store.lexical.catch_up()
+    client.sync()
+    vocabulary = client.catalog.vocabulary
+    refuse_unknown_filters(vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
+    scopes = sorted({scope for kind in kinds for scope in scopes_of(vocabulary, kind)}) if kinds else None
+    client.catch_up(client.lexical)
     gist = telling(text)
-    if store.vectors is not None:
-        most = max(limit, store.settings.retrieval.candidates)
-        near = store.lexical.search(gist, scopes, most) if store.vectors.is_behind else ()
-        store.embed_missing(near)
-    with store.reading(with_clues=True):
-        embedder = store.embedder if store.vectors is not None else None
+    if client.vectors is not None:
+        most = max(limit, client.settings.retrieval.candidates)
+        near = client.lexical.search(gist, scopes, most) if client.vectors.is_behind else ()
+        client.embed_missing(near)
+    with client.reading(client.clues, client.lexical) as snapshot:
+        embedder = snapshot.embedder if snapshot.vectors is not None else None
         asked = Request(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
-        gather(store, asked, limit)
-        rerank(store, asked)
-        gather_graph(store, asked, limit)
-        now = store.now()
+        gather(snapshot, asked, limit)
+        rerank(snapshot, asked)
+        gather_graph(snapshot, asked, limit)
+        now = client.now()
         ranked = [
             (place, hit)
-            for place, hit in rank(store, asked, min_similarity)
+            for place, hit in rank(snapshot, asked, min_similarity)
             if not isinstance(hit.record, Constraint) or hit.record.holds(now)
         ]
-        hits = freshest(store, ranked, limit)
+        hits = freshest(snapshot, ranked, limit)
     search = "semantic+lexical" if embedder else "lexical"
-    reranker = store.reranker.name if store.reranker and asked.reranked else None
+    reranker = client.reranker.name if client.reranker and asked.reranked else None
     return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})
 
 
-def gather(store: Store, asked: Request, limit: int) -> None:
+def gather(snapshot: Snapshot, asked: Request, limit: int) -> None:
     """Take the candidates of both indexes, fused by reciprocal rank, and what is exact, with the evidence for each."""
-    settings = store.settings.retrieval
+    settings = snapshot.settings.retrieval
     most = max(limit, settings.candidates)
     nearest: list[int] = []
-    if store.vectors is not None:
-        nearest = [number for number, _ in store.vectors.search(asked.vector, asked.scopes, most)]
-    lexical = store.lexical.search(asked.gist, asked.scopes, most, nearest)
+    if snapshot.vectors is not None:
+        nearest = [number for number, _ in snapshot.vectors.search(asked.vector, asked.scopes, most)]
+    lexical = snapshot.lexical.search(asked.gist, asked.scopes, most, nearest)
     fused: dict[int, float] = {}
     for ranking in (list(lexical)[:most], nearest):
         for place, number in enumerate(ranking, 1):
             fused[number] = fused.get(number, 0.0) + 1 / (settings.rrf_k + place)
     for number in sorted(fused, key=lambda found: -fused[found])[:most]:
         asked.of(number).lexical = lexical.get(number, 0.0)
-    gather_exact(store, asked)
-    compare_vectors(store, asked)
+    gather_exact(snapshot, asked)
+    compare_vectors(snapshot, asked)
     asked.yardstick = Calibration.of(asked.found.values(), settings.lexical_weight)
 
 
-def compare_vectors(store: Store, asked: Request) -> None:
+def compare_vectors(snapshot: Snapshot, asked: Request) -> None:
     """Give the candidates that have none yet their semantic evidence."""
-    if store.vectors is not None:
+    if snapshot.vectors is not None:
         unknown = [number for number, evidence in asked.found.items() if evidence.semantic == 0.0]
-        for number, row in store.vectors.of(unknown):
+        for number, row in snapshot.vectors.of(unknown):
             asked.found[number].semantic = min(1.0, max(0.0, float(row @ asked.vector)))
 
 
-def gather_exact(store: Store, asked: Request) -> None:
+def gather_exact(snapshot: Snapshot, asked: Request) -> None:
     """Mark what the query names, and the failures whose own expression finds it or that tell of the same error."""
-    catalog = store.catalog
+    catalog = snapshot.catalog
     text = asked.text.strip()
     scope, name = split_ref(text)
     named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
     numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
     lines = asked.text.splitlines()
-    numbers |= {*same_lines(catalog, lines), *matched(store, asked.text), *same_errors(catalog, errors(lines))}
+    numbers |= {*same_lines(catalog, lines), *matched(snapshot, asked.text), *same_errors(catalog, errors(lines))}
     live = catalog.of_scopes(numbers, asked.scopes if asked.scopes is not None else catalog.vocabulary.scopes)
     for number in live:
         asked.of(number).exact = 1.0
 
 
-def matched(store: Store, text: str) -> set[int]:
+def matched(snapshot: Snapshot, text: str) -> set[int]:
     """Return the failures whose own expression finds a text."""
-    expressions = store.catalog.expressions(text)
+    expressions = snapshot.catalog.expressions(text)
     if not expressions:
         return set()
     from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of  # noqa: PLC0415 - 10 ms that few queries need
@@ -203,8 +209,8 @@ def matched(store: Store, text: str) -> set[int]:
     matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
     found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
     if matcher.slow:
-        refs = ", ".join(sorted(store.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
-        store.notify_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
+        refs = ", ".join(sorted(snapshot.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
+        snapshot.notify_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
     return found
 
 
@@ -225,17 +231,17 @@ def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
     return {number for error in found for number in catalog.with_errors(error.exact_keys)}
 
 
-def rerank(store: Store, asked: Request) -> None:
+def rerank(snapshot: Snapshot, asked: Request) -> None:
     """Let the reranker, if there is one, hand out the relevances of the most relevant that are not exact."""
     relevances = {number: asked.relevance(number) for number, evidence in asked.found.items() if not evidence.exact}
-    if store.reranker is None or not relevances:
+    if snapshot.reranker is None or not relevances:
         return
-    most = sorted(relevances, key=lambda number: (-relevances[number], number))[: store.settings.retrieval.rerank]
-    records = store.catalog.records(most)
+    most = sorted(relevances, key=lambda number: (-relevances[number], number))[: snapshot.settings.retrieval.rerank]
+    records = snapshot.catalog.records(most)
     try:
-        found = store.reranker.scores(asked.gist, [records[number].search_text for number in most])
+        found = snapshot.reranker.scores(asked.gist, [records[number].search_text for number in most])
     except Unavailable as error:
-        store.notify_once(error.message)
+        snapshot.notify_once(error.message)
         return
     scores = dict(zip(most, found, strict=True))
     for number, score in scores.items():
@@ -243,15 +249,15 @@ def rerank(store: Store, asked: Request) -> None:
     asked.reranked = reassign(relevances, scores)
 
 
-def gather_graph(store: Store, asked: Request, limit: int) -> None:
+def gather_graph(snapshot: Snapshot, asked: Request, limit: int) -> None:
     """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
     hits = {number: asked.relevance(number) for number in asked.found}
     if asked.scopes is not None and "pattern" in asked.scopes and "failure" not in asked.scopes:
         failures = Request(asked.text, asked.gist, ["failure"], asked.vector)
-        gather(store, failures, limit)
+        gather(snapshot, failures, limit)
         hits |= {number: failures.relevance(number) for number in failures.found}
     best = dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))[:GRAPH_HITS])
-    for step in list(store.catalog.steps(best, ["solves"], "in")):
+    for step in list(snapshot.catalog.steps(best, ["solves"], "in")):
         evidence = asked.of(step.far)
         evidence.graph = max(evidence.graph, best[step.near] * min(1.0, step.weight))
 
@@ -259,24 +265,24 @@ def gather_graph(store: Store, asked: Request, limit: int) -> None:
 Place = tuple[int, float, str]  # the lower the better: the band of a hit, its negative score, and its reference
 
 
-def rank(store: Store, asked: Request, min_similarity: float | None) -> list[tuple[Place, Hit]]:
+def rank(snapshot: Snapshot, asked: Request, min_similarity: float | None) -> list[tuple[Place, Hit]]:
     """Return the candidates as hits: by band, then by score."""
-    catalog, now = store.catalog, store.now()
+    catalog, now = snapshot.catalog, snapshot.now
     if asked.scopes is not None:
         kept = catalog.of_scopes(asked.found, asked.scopes)
         asked.found = {number: evidence for number, evidence in asked.found.items() if number in kept}
     records = catalog.records(asked.found)
-    compare_vectors(store, asked)
+    compare_vectors(snapshot, asked)
     last_helped = catalog.reports(asked.found)
-    bounds = tier_bounds(store)
+    bounds = tier_bounds(snapshot.settings.retrieval)
     hits: list[tuple[Place, Hit]] = []
     for number, record in records.items():
         evidence = asked.found[number]
         relevance = asked.relevance(number)
-        similarity = evidence.semantic if store.vectors is not None else relevance
+        similarity = evidence.semantic if snapshot.vectors is not None else relevance
         if record.is_archived or relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity):
             continue
-        factors = factors_of(record, evidence, last_helped.get(number, (0, 0, None))[2], now, store)
+        factors = factors_of(record, evidence, last_helped.get(number, (0, 0, None))[2], now, snapshot)
         score = relevance * factors.cost * factors.help_ratio * factors.age_decay
         level = band(relevance, evidence.exact, **bounds)
         hit = Hit(ref=record.ref, score=score, relevance=relevance, similarity=similarity,
@@ -286,9 +292,9 @@ def rank(store: Store, asked: Request, min_similarity: float | None) -> list[tup
     return sorted(hits, key=itemgetter(0))
 
 
-def freshest(store: Store, ranked: list[tuple[Place, Hit]], limit: int) -> list[Hit]:
+def freshest(snapshot: Snapshot, ranked: list[tuple[Place, Hit]], limit: int) -> list[Hit]:
     """Return the first hits; one whose cited code changed gives way inside its band. Only what comes up is compared."""
-    tree, found = CiteChecker(store), list[Hit]()
+    tree, found = CiteChecker(snapshot), list[Hit]()
     heap = [(place, False, hit) for place, hit in ranked]  # sorted, so a heap already
     while heap and len(found) < limit:
         (level, score, ref), is_compared, hit = heappop(heap)
@@ -302,13 +308,14 @@ def freshest(store: Store, ranked: list[tuple[Place, Hit]], limit: int) -> list[
     return found
 
 
-def tier_bounds(store: Store) -> dict[str, float]:
+def tier_bounds(settings: Retrieval) -> dict[str, float]:
     """Return where the tiers and bands begin, as the settings have it."""
-    settings = store.settings.retrieval
     return {"critical": settings.critical, "productive": settings.productive, "exploration": settings.exploration}
 
 
-def factors_of(record: Record, evidence: Evidence, last_helped: str | None, now: datetime, store: Store) -> Factors:
+def factors_of(
+    record: Record, evidence: Evidence, last_helped: str | None, now: datetime, snapshot: Snapshot
+) -> Factors:
     """Return what a record's score is made of."""
     last = max(record.updated_at, parse_time(last_helped)) if last_helped else record.updated_at
     cost = record.cost if isinstance(record, Failure) else record.saved if isinstance(record, Pattern) else None
@@ -321,5 +328,5 @@ def factors_of(record: Record, evidence: Evidence, last_helped: str | None, now:
         reranked=evidence.reranked,
         cost=cost_factor(cost),
         help_ratio=help_ratio(*counts),
-        age_decay=age_decay(last, now, store.settings.retrieval.half_life_days),
+        age_decay=age_decay(last, now, snapshot.settings.retrieval.half_life_days),
     )

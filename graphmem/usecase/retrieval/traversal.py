@@ -15,7 +15,7 @@ from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.records.validation import refuse_archived
 
@@ -25,61 +25,61 @@ Direction = Literal["out", "in", "both"]
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
-def related(store: Store, ref: str, *, max_hops: int, types: Collection[str] | None, kinds: Collection[str] | None,
+def related(client: Client, ref: str, *, max_hops: int, types: Collection[str] | None, kinds: Collection[str] | None,
             direction: Direction, min_strength: float | None, limit: int | None) -> Related:  # fmt: skip
     """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
     refuse_hops(max_hops)
-    with store.reading() as catalog, collector_paused():
-        refuse_unknown_filters(catalog.vocabulary, types, kinds)
-        start = store.resolve(ref)
-        refuse_archived(catalog, start)
+    with client.reading() as snapshot, collector_paused():
+        refuse_unknown_filters(snapshot.catalog.vocabulary, types, kinds)
+        start = snapshot.resolve(ref)
+        refuse_archived(snapshot.catalog, start)
         reach = strongest_paths(
             start,
-            lambda ids: catalog.edges_at(ids, types, direction),
-            catalog.refs,
+            lambda ids: snapshot.catalog.edges_at(ids, types, direction),
+            snapshot.catalog.refs,
             max_hops=max_hops,
-            min_strength=store.settings.retrieval.min_strength if min_strength is None else min_strength,
-            max_weight=catalog.max_weight(types) if limit else 2.0,
+            min_strength=snapshot.settings.retrieval.min_strength if min_strength is None else min_strength,
+            max_weight=snapshot.catalog.max_weight(types) if limit else 2.0,
             limit=limit,
-            is_wanted=(lambda ids: catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
+            is_wanted=(lambda ids: snapshot.catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
         )
-        records = catalog.records([path.node for path in reach.paths])
-        explain = Explainer(catalog, reach.paths)
+        records = snapshot.catalog.records([path.node for path in reach.paths])
+        explain = Explainer(snapshot.catalog, reach.paths)
         results = [
             {"ref": records[found.node].ref, "strength": found.strength, "hops": found.hops,
              "path": explain.edges(found), "record": records[found.node]}
             for found in reach.paths
         ]  # fmt: skip
-        start_ref = catalog.refs([start])[start]
+        start_ref = snapshot.catalog.refs([start])[start]
         return Related.model_validate({"start": start_ref, "results": results, "exhaustive": reach.is_exhaustive,
                                        "truncated": reach.is_truncated})  # fmt: skip
 
 
-def path(store: Store, source: str, target: str, *, max_hops: int, types: Collection[str] | None,
+def path(client: Client, source: str, target: str, *, max_hops: int, types: Collection[str] | None,
          direction: Direction) -> Connection:  # fmt: skip
     """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
     refuse_hops(max_hops)
-    with store.reading() as catalog, collector_paused():
-        refuse_unknown_filters(catalog.vocabulary, types, None)
-        start, end = store.resolve(source), store.resolve(target)
+    with client.reading() as snapshot, collector_paused():
+        refuse_unknown_filters(snapshot.catalog.vocabulary, types, None)
+        start, end = snapshot.resolve(source), snapshot.resolve(target)
         for number in (start, end):
-            refuse_archived(catalog, number)
-        names = catalog.refs([start, end])
+            refuse_archived(snapshot.catalog, number)
+        names = snapshot.catalog.refs([start, end])
         if start == end:
             return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
-        found, is_exhaustive = strongest(store, start, end, max_hops=max_hops, types=types, direction=direction)
+        found, is_exhaustive = strongest(snapshot, start, end, max_hops=max_hops, types=types, direction=direction)
         if found is None:
             return Connection(source=names[start], target=names[end], strength=0.0, hops=0, path=[],
                               exhaustive=is_exhaustive)  # fmt: skip
-        edges = Explainer(catalog, [found]).edges(found)
+        edges = Explainer(snapshot.catalog, [found]).edges(found)
         return Connection(source=names[start], target=names[end], strength=found.strength, hops=found.hops, path=edges,
                           exhaustive=is_exhaustive)  # fmt: skip
 
 
-def strongest(store: Store, start: int, end: int, *, max_hops: int, types: Collection[str] | None,
+def strongest(snapshot: Snapshot, start: int, end: int, *, max_hops: int, types: Collection[str] | None,
               direction: Direction) -> tuple[Path | None, bool]:  # fmt: skip
     """Return the strongest path between two records, and whether no stronger one can have been missed."""
-    catalog = store.catalog
+    catalog = snapshot.catalog
     max_weight = catalog.max_weight(types)
     if max_weight <= 1:
         return strongest_chain(
@@ -141,20 +141,20 @@ def refuse_unknown_filters(
                 )
 
 
-def solutions(store: Store, ref: str, limit: int | None) -> Solutions:
+def solutions(client: Client, ref: str, limit: int | None) -> Solutions:
     """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
-    with store.reading() as catalog:
-        number = store.resolve(ref, ["failure"])
-        refuse_archived(catalog, number)
-        direct, nearby = ways_to_solve(catalog, number)
-        records = catalog.records({way.node for way in (*direct, *nearby)})
+    with client.reading() as snapshot:
+        number = snapshot.resolve(ref, ["failure"])
+        refuse_archived(snapshot.catalog, number)
+        direct, nearby = ways_to_solve(snapshot.catalog, number)
+        records = snapshot.catalog.records({way.node for way in (*direct, *nearby)})
         seen = {way.node for way in direct}
-        shown = Explainer(catalog, [*direct, *nearby])
+        shown = Explainer(snapshot.catalog, [*direct, *nearby])
         ranked = ranked_solutions(direct, records, shown)
         ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
-        tree = CiteChecker(store)
+        tree = CiteChecker(snapshot)
         results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
-        failure = catalog.records([number])[number]
+        failure = snapshot.catalog.records([number])[number]
         return Solutions(failure=failure.ref, fixes=fixes(failure), results=results)
 
 

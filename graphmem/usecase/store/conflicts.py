@@ -8,60 +8,61 @@ from graphmem.errors import BadInput, Unavailable
 from graphmem.git import commands
 from graphmem.git.merge_driver import Unmergeable, merge_rows
 from graphmem.ledger.journal import replace_files
+from graphmem.ledger.layout import Layout
 from graphmem.ndjson import CONFLICT_MARKS
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 
 OURS, BASE, BETWEEN, THEIRS = b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"
 NEXT = {b"": (OURS,), OURS: (BASE, BETWEEN), BASE: (BETWEEN,), BETWEEN: (THEIRS,)}  # the markers that may follow one
 SIDES = {b"": (OURS, BASE, THEIRS), OURS: (OURS,), BASE: (BASE,), BETWEEN: (THEIRS,)}  # whose the lines after it are
 
 
-def resolve(store: Store) -> Resolved:
+def resolve(client: Client) -> Resolved:
     """
     Merge, row by row, every data file with conflict markers or that a merge under way left as one side had it.
 
     Raises:
         BadInput: markers that do not pair, or a line that is no row; nothing is written.
     """
-    with store.writing():
-        layout = store.layout
-        stages, files = stages_of(store), list(layout.data_files())
-        contents, read = {}, store.ledger.as_read(files)
+    with client.writing() as snapshot:
+        layout = snapshot.layout
+        stages, files = stages_of(layout), list(layout.data_files())
+        contents, read = {}, client.ledger.as_read(files)
         for file in files:
             data = safe_files.read(layout.store / file)
             if has_markers(data) or file in stages:
                 try:
-                    whole = merged(store, data, stages.get(file, {}))
+                    whole = merged(client, data, stages.get(file, {}))
                 except Unmergeable as reason:
                     hint = "correct that line by hand, then run graphmem resolve again"
                     raise BadInput(f"{file}: {reason}", hint=hint) from None
                 if whole is not None:
                     contents[file] = whole
         replace_files(
-            {layout.store / file: data for file, data in contents.items()} | store.ledger.stale_vocabulary_file(),
-            layout, lambda fresh: store.ledger.refuse_changed({file: read[file] for file in contents}),
+            {layout.store / file: data for file, data in contents.items()} | client.ledger.stale_vocabulary_file(),
+            layout, lambda fresh: client.ledger.refuse_changed({file: read[file] for file in contents}),
         )  # fmt: skip
-        store.ledger.sync_written()
-        findings = [finding for finding in store.ledger.findings() if finding.file in contents]
+        client.ledger.sync_written()
+        findings = [finding for finding in client.ledger.findings() if finding.file in contents]
     return Resolved(files=sorted(contents), findings=findings)
 
 
-def left(store: Store) -> list[str]:
+def left(client: Client) -> list[str]:
     """Return the data files without markers that a merge under way left as one side had them."""
     found = []
-    for file, stages in stages_of(store).items():
-        data = safe_files.read(store.layout.store / file)
+    for file, stages in stages_of(client.layout).items():
+        data = safe_files.read(client.layout.store / file)
         try:
-            if not has_markers(data) and merged(store, data, stages) is not None:
+            if not has_markers(data) and merged(client, data, stages) is not None:
                 found.append(file)
         except Unmergeable:
             found.append(file)
     return found
 
 
-def stages_of(store: Store) -> dict[str, Mapping[int, bytes]]:
+def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
     """Return the versions of the data files that git's index holds unmerged, by stage; none without a merge."""
-    folder = store.layout.store
+    folder = layout.store
     try:
         names = {
             file: stages for file, stages in commands.unmerged(folder, "data").items()
@@ -84,7 +85,7 @@ def has_markers(data: bytes) -> bool:
     )
 
 
-def merged(store: Store, data: bytes, stages: Mapping[int, bytes]) -> bytes | None:
+def merged(client: Client, data: bytes, stages: Mapping[int, bytes]) -> bytes | None:
     """
     Return what the sides of a file come to; None where it has what theirs would bring.
 
@@ -95,7 +96,7 @@ def merged(store: Store, data: bytes, stages: Mapping[int, bytes]) -> bytes | No
     Raises:
         Unmergeable: markers that do not pair, a line that is no row, or a key that stands twice.
     """
-    symmetric = store.ledger.symmetric
+    symmetric = client.ledger.symmetric
     if has_markers(data):
         base, ours, theirs, shows_base = sides(data)
         return merge_rows(base if shows_base else stages.get(1, base), ours, theirs, symmetric)

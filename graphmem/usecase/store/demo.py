@@ -15,7 +15,7 @@ from graphmem.contract.records import BulkAdded
 from graphmem.contract.store import Initialised
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FOLDER, Layout
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.usecase import campaigns
 from graphmem.usecase.records import bulk_add
 from graphmem.usecase.store import init
@@ -98,13 +98,13 @@ def prepare(folder: Path) -> Initialised:
     return made
 
 
-def plant(store: Store) -> tuple[BulkAdded, int]:
+def plant(client: Client) -> tuple[BulkAdded, int]:
     """Add the demo's rows and two campaigns, one of them finished; return what was added, and the texts embedded."""
     lines = [*(shipped() / "rows.ndjson").read_bytes().splitlines(), *map(orjson.dumps, campaign_rows())]
-    added = bulk_add.bulk_add(store, lines, "rows.ndjson", dedup=False, skip_invalid=False, verbose=False)
+    added = bulk_add.bulk_add(client, lines, "rows.ndjson", dedup=False, skip_invalid=False, verbose=False)
     outcome = "Throttled, second factor for all; no account was taken over since"
-    campaigns.complete(store, FINISHED, outcome=outcome, status=None)
-    return added, store.embed_missing(seconds=None)
+    campaigns.complete(client, FINISHED, outcome=outcome, status=None)
+    return added, client.embed_missing(seconds=None)
 
 
 def campaign_rows() -> Iterator[dict[str, object]]:
@@ -141,10 +141,10 @@ def task(plan: str, name: str, objective: str, sort: str, delta: list[str], depe
 
 def committed(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file that git would take, by its path below the store."""
-    store = Layout(folder.expanduser().absolute()).store
-    found = (path for folder in safe_files.walk(store) for path in safe_files.files(folder))
+    client = Layout(folder.expanduser().absolute()).store
+    found = (path for folder in safe_files.walk(client) for path in safe_files.files(folder))
     return {
-        path.relative_to(store).as_posix(): hashlib.sha256(safe_files.read(path)).hexdigest()
+        path.relative_to(client).as_posix(): hashlib.sha256(safe_files.read(path)).hexdigest()
         for path in found
-        if path.relative_to(store).parts[0] not in ("local", "state")
+        if path.relative_to(client).parts[0] not in ("local", "state")
     }

@@ -11,33 +11,33 @@ from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.ledger.layout import FOLDER
 from graphmem.model.entry import Batch
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 from graphmem.usecase.store import init, rebuild, validate
 from graphmem.usecase.store.git_setup import unregistered
 from graphmem.usecase.store.validate import DOCTOR
 
 
-def doctor(store: Store, *, fix: bool) -> Doctored:
+def doctor(client: Client, *, fix: bool) -> Doctored:
     """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
-    store.refuse_unusable()
+    client.refuse_unusable()
     if fix:
-        safe_files.refuse_links(store.layout.store)
-    found = examine(store).findings
+        safe_files.refuse_links(client.layout.store)
+    found = examine(client).findings
     if fix:
         codes = {finding.code for finding in found}
         for fix_finding in dict.fromkeys(fix_finding for code, (_, fix_finding) in FIXES.items() if code in codes):
-            fix_finding(store)
-    left = examine(store) if fix else validate.checked(found)
+            fix_finding(client)
+    left = examine(client) if fix else validate.checked(found)
     mended = [finding for finding in found if fix and finding not in left.findings]
     return Doctored(ok=left.ok, findings=left.findings, mended=mended)
 
 
-def examine(store: Store) -> Checked:
+def examine(client: Client) -> Checked:
     """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be told."""
-    found = validate.validate(store).findings
+    found = validate.validate(client).findings
     if any(finding.code == "catalog_damaged" for finding in found):
         return validate.checked([told(finding) for finding in found])
-    return validate.checked([told(finding) for finding in (*found, *surroundings(store))])
+    return validate.checked([told(finding) for finding in (*found, *surroundings(client))])
 
 
 def told(found: Finding) -> Finding:
@@ -47,11 +47,11 @@ def told(found: Finding) -> Finding:
     return found.model_copy(update={"fix": f"{DOCTOR}, which would {FIXES[found.code][0]}"})
 
 
-def surroundings(store: Store) -> Iterator[Finding]:
+def surroundings(client: Client) -> Iterator[Finding]:
     """Yield what is missing or left over around the files, and the state of the model."""
-    layout = store.layout
-    if isinstance(store.clone.refusal, Refused):
-        found = warning(FOLDER, "tracked", store.clone.refusal.message, "neither is tracked", TRACKED_FIX)
+    layout = client.layout
+    if isinstance(client.clone.refusal, Refused):
+        found = warning(FOLDER, "tracked", client.clone.refusal.message, "neither is tracked", TRACKED_FIX)
         yield found.model_copy(update={"severity": "error"})
     for folder in init.folders(layout):
         if folder.is_relative_to(layout.store) and not safe_files.is_folder(folder):
@@ -65,11 +65,11 @@ def surroundings(store: Store) -> Iterator[Finding]:
     for path in leftovers(layout) if layout.private is None else ():
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
-    for text in store.settings.ignored:
+    for text in client.settings.ignored:
         yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that you allow", None)
-    if store.settings.embedding.model != "none" and store.embedder is None:
-        what = f"the model {store.settings.embedding.model!r} is not at hand: search is lexical only"
-        fix = MODEL_COMMAND if store.settings.embedding.model == DEFAULT_MODEL else "pip install 'graphmem[models]'"
+    if client.settings.embedding.model != "none" and client.embedder is None:
+        what = f"the model {client.settings.embedding.model!r} is not at hand: search is lexical only"
+        fix = MODEL_COMMAND if client.settings.embedding.model == DEFAULT_MODEL else "pip install 'graphmem[models]'"
         yield warning("config.toml", "no_model", what, "a model, or model = 'none'", fix)
 
 
@@ -82,54 +82,54 @@ def warning(file: str, code: str, message: str, expected: str, fix: str | None) 
 # --- mends ---------------------------------------------------------------------------------------------------------
 
 
-def make_anew(store: Store) -> None:
+def make_anew(client: Client) -> None:
     """Make the catalog again from the files."""
-    store.renew_catalog()
-    store.sync()
+    client.renew_catalog()
+    client.sync()
 
 
-def complete(store: Store) -> None:
+def complete(client: Client) -> None:
     """Make what ``init`` makes where it is missing."""
-    init.init(store.layout.root)
+    init.init(client.layout.root)
 
 
-def remove_leftovers(store: Store) -> None:
+def remove_leftovers(client: Client) -> None:
     """Remove what dead processes left; whoever writes does it anyway."""
-    with store.writing():
-        sweep(store.layout)
+    with client.writing() as snapshot:
+        sweep(snapshot.layout)
 
 
-def renew_schema(store: Store) -> None:
+def renew_schema(client: Client) -> None:
     """Write ``schema.json`` as the types say."""
-    with store.writing():
-        replace_files(store.ledger.stale_vocabulary_file(), store.layout)
+    with client.writing() as snapshot:
+        replace_files(client.ledger.stale_vocabulary_file(), snapshot.layout)
 
 
-def remove_dangling(store: Store) -> None:
+def remove_dangling(client: Client) -> None:
     """Take out the rows that name what is missing; ``undo`` brings them back."""
-    with store.writing():
-        store.ledger.commit([], validate.dangling_rows(store))
+    with client.writing():
+        client.ledger.commit([], validate.dangling_rows(client))
 
 
-def remove_purged(store: Store) -> None:
+def remove_purged(client: Client) -> None:
     """Take rows that were purged, and that a merge brought back, out of their files."""
-    with store.writing():
-        store.ledger.write({file: Batch(file) for file in store.ledger.purged_rows()}, is_noted=False)
+    with client.writing():
+        client.ledger.write({file: Batch(file) for file in client.ledger.purged_rows()}, is_noted=False)
 
 
-def remake_vectors(store: Store) -> None:
+def remake_vectors(client: Client) -> None:
     """Forget the vectors that are damaged."""
-    forget_damaged(store.catalog, store.local / "vectors")
+    forget_damaged(client.catalog, client.local / "vectors")
 
 
-def rebuild_derived(store: Store) -> None:
+def rebuild_derived(client: Client) -> None:
     """Rebuild catalog, graph and index."""
-    rebuild.rebuild(store, embed=False)
-    store.lexical.catch_up()
+    rebuild.rebuild(client, embed=False)
+    client.catch_up(client.lexical)
 
 
 # By code of a finding: what a mend would do, in words, and the mend; in the order in which they are done.
-FIXES: Mapping[str, tuple[str, Callable[[Store], None]]] = {
+FIXES: Mapping[str, tuple[str, Callable[[Client], None]]] = {
     "catalog_damaged": ("rebuild the catalog from the files", make_anew),
     "missing_folder": ("make the folder", complete),
     "missing_entry": ("add the lines", complete),

@@ -11,55 +11,57 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import PART
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import vocabulary_json
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 
 
-def canonical(store: Store, file: str) -> bytes:
+def canonical(client: Client, file: str) -> bytes:
     """Return the canonical bytes of a data file whose lines are all well."""
-    lines = {number: line for line, number in store.catalog.lines(file).items()}
-    symmetric = store.ledger.symmetric
+    lines = {number: line for line, number in client.catalog.lines(file).items()}
+    symmetric = client.ledger.symmetric
     return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
 
 
-def export(store: Store, *, to: Path | None) -> Exported:
+def export(client: Client, *, to: Path | None) -> Exported:
     """Bring every data file into canonical form, or write the canonical files to another folder."""
-    with store.writing():
-        refuse_findings(store)
+    with client.writing() as snapshot:
+        refuse_findings(client)
         files: dict[str, ExportedFile] = {}
         writes: dict[Path, bytes] = {}
-        for file in store.ledger.data_files():
-            data = canonical(store, file)
-            is_changed = safe_files.read(store.layout.store / file) != data
+        for file in client.ledger.data_files():
+            data = canonical(client, file)
+            is_changed = safe_files.read(snapshot.layout.store / file) != data
             digest = hashlib.sha256(data).hexdigest()
             files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
             if to is not None:
                 writes[to / file] = data
             elif is_changed:
-                writes[store.layout.store / file] = data
+                writes[snapshot.layout.store / file] = data
         if to is None:
-            writes |= store.ledger.stale_vocabulary_file()
+            writes |= client.ledger.stale_vocabulary_file()
         else:
-            writes[to / "schema.json"] = vocabulary_json(store.catalog.vocabulary)
-            writes |= {to / path.relative_to(store.layout.store): safe_files.read(path) for path in other_files(store)}
+            writes[to / "schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
+            writes |= {
+                to / path.relative_to(snapshot.layout.store): safe_files.read(path) for path in other_files(client)
+            }
         changed = [file for file, found in files.items() if found.changed] if to is None else []
-        read = store.ledger.as_read(changed)
-        replace_files(writes, store.layout if to is None else None, lambda fresh: store.ledger.refuse_changed(read))
-        store.ledger.sync_written()
+        read = client.ledger.as_read(changed)
+        replace_files(writes, snapshot.layout if to is None else None, lambda fresh: client.ledger.refuse_changed(read))
+        client.ledger.sync_written()
     return Exported(files=files)
 
 
-def other_files(store: Store) -> list[Path]:
+def other_files(client: Client) -> list[Path]:
     """Return the committed files that are not derived, but for the data that this version knows."""
-    layout, known = store.layout, set(store.ledger.data_files())
+    layout, known = client.layout, set(client.ledger.data_files())
     unknown = [layout.store / file for file in layout.data_files() if file not in known]
     types = [path for folder in safe_files.folders(layout.types) for path in safe_files.files(folder)]
     named = [path for path in types if path.suffix == ".md" and PART.fullmatch(path.name)]
     return [path for path in (layout.config, *named, *unknown) if safe_files.is_file(path)]
 
 
-def refuse_findings(store: Store) -> None:
+def refuse_findings(client: Client) -> None:
     """Raise ``BadInput`` where a file has bad lines: they would be lost."""
-    findings = store.ledger.findings()
+    findings = client.ledger.findings()
     if findings:
         raise BadInput(
             f"{len(findings)} bad lines, nothing was written; the first: {findings[0]}",
@@ -68,15 +70,15 @@ def refuse_findings(store: Store) -> None:
         )
 
 
-def export_check(store: Store) -> Checked:
+def export_check(client: Client) -> Checked:
     """Say where a file is not canonical or does not check out; nothing is written."""
-    with store.reading():
-        findings = store.ledger.findings()
+    with client.reading() as snapshot:
+        findings = client.ledger.findings()
         unwell = {finding.file for finding in findings}
-        for file in store.ledger.data_files():
+        for file in client.ledger.data_files():
             if file not in unwell:
-                findings += uncanonical(file, safe_files.read(store.layout.store / file), canonical(store, file))
-        findings += stale_vocabulary(store)
+                findings += uncanonical(file, safe_files.read(snapshot.layout.store / file), canonical(client, file))
+        findings += stale_vocabulary(snapshot)
     return Checked(ok=not findings, findings=findings)
 
 
@@ -97,10 +99,10 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
     ]  # fmt: skip
 
 
-def stale_vocabulary(store: Store) -> list[Finding]:
+def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
     """Say when ``schema.json`` is not what the types say."""
-    path = store.layout.vocabulary
-    if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(store.catalog.vocabulary):
+    path = snapshot.layout.vocabulary
+    if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(snapshot.catalog.vocabulary):
         return []
     return [
         Finding(file="schema.json", line=1, column=1, code="stale_schema", severity="error",

@@ -7,10 +7,11 @@ from pathlib import Path
 import orjson
 
 from graphmem import safe_files
+from graphmem.checkout import committed
 from graphmem.contract.history import Difference, History, Revision, RowChange
 from graphmem.errors import NotFound
 from graphmem.git import commands
-from graphmem.ledger.layout import FOLDER, usual_file
+from graphmem.ledger.layout import FOLDER, Layout, usual_file
 from graphmem.ledger.types import type_files
 from graphmem.model.field import format_time
 from graphmem.model.vocabulary import KINDS
@@ -18,23 +19,22 @@ from graphmem.names import split_ref
 from graphmem.ndjson import BOM, Row
 from graphmem.rules import compare
 from graphmem.rules.merge import FACTS
-from graphmem.runtime import Store
-from graphmem.usecase.store.snapshot import committed
+from graphmem.runtime import Client
 
 # --- the whole memory -----------------------------------------------------------------------------------------------
 
 
-def diff(store: Store, revisions: str | None) -> Difference:
+def diff(client: Client, revisions: str | None) -> Difference:
     """Return what changed between two commits, or from a commit to the files as they are now."""
-    store = store.present or store  # the past has the same history
-    folder = store.layout.root
-    with store.reading():
-        symmetric = store.ledger.symmetric
+    client = client.present or client  # the past has the same history
+    folder = client.layout.root
+    with client.reading():
+        symmetric = client.ledger.symmetric
     old, new = ends(folder, revisions)
     with commands.objects(folder) as objects:
         before = committed(folder, old)[1] if old is not None else {}
         if new is None:
-            then, now = contents(objects, before), on_disk(store)
+            then, now = contents(objects, before), on_disk(client.layout)
         else:
             _, after = committed(folder, new)
             same = before.items() & after.items()
@@ -42,17 +42,17 @@ def diff(store: Store, revisions: str | None) -> Difference:
     lines_then, lines_now = lines(then), lines(now)
     rows_then, bad_then = compare.read_rows(lines_then - lines_now, symmetric)
     rows_now, bad_now = compare.read_rows(lines_now - lines_then, symmetric)
-    changes = by_names(store, compare.compare(rows_then | types(then), rows_now | types(now)))
+    changes = by_names(client, compare.compare(rows_then | types(then), rows_now | types(now)))
     return Difference(
         before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=bad_then + bad_now
     )
 
 
-def by_names(store: Store, changes: Sequence[RowChange]) -> list[RowChange]:
+def by_names(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     """Return changes with the records that they refer to by name: rows have them by key."""
     refs = {text for change in changes for text in compare.texts_of(change) if "/" in text}
-    with store.reading() as catalog:
-        names = catalog.shown_refs(refs)
+    with client.reading() as snapshot:
+        names = snapshot.catalog.shown_refs(refs)
     gone = {compare.key_ref(change): change.ref for change in changes if change.action == "removed"}
     return [compare.by_names(change, gone | names) for change in changes]
 
@@ -74,9 +74,8 @@ def contents(objects: commands.Objects, files: dict[str, str]) -> dict[str, byte
     return {path: objects.read(name) for path, name in files.items()}
 
 
-def on_disk(store: Store) -> dict[str, bytes]:
+def on_disk(layout: Layout) -> dict[str, bytes]:
     """Return the files of the store as they are now."""
-    layout = store.layout
     paths = [*(layout.store / file for file in layout.data_files()), *type_files(layout)]
     return {path.relative_to(layout.store).as_posix(): safe_files.read(path) for path in paths}
 
@@ -102,22 +101,22 @@ def lines(files: dict[str, bytes]) -> set[bytes]:
 # --- one record -----------------------------------------------------------------------------------------------------
 
 
-def log(store: Store, ref: str, limit: int | None) -> History:
+def log(client: Client, ref: str, limit: int | None) -> History:
     """Return the commits that changed a record, newest first, and first of all what is not committed yet."""
-    store = store.present or store
-    folder = store.layout.root
+    client = client.present or client
+    folder = client.layout.root
     gone: NotFound | None = None
-    with store.reading() as catalog:
+    with client.reading() as snapshot:
         try:
-            number = store.resolve(ref)
-            record = catalog.records([number])[number]
+            number = snapshot.resolve(ref)
+            record = snapshot.catalog.records([number])[number]
             key, shown = record.key_ref, record.ref
         except NotFound as error:
-            if split_ref(ref)[0] not in catalog.vocabulary.scopes:
+            if split_ref(ref)[0] not in snapshot.catalog.vocabulary.scopes:
                 raise
             key, shown, gone = ref, ref, error  # it may have been there once, under this key
-    results = list(islice(revisions(store, key), None if limit is None else limit + 1))
-    changes = by_names(store, [found.change for found in results])
+    results = list(islice(revisions(client.layout, key), None if limit is None else limit + 1))
+    changes = by_names(client, [found.change for found in results])
     results = [found.model_copy(update={"change": change}) for found, change in zip(results, changes, strict=True)]
     if gone is not None and not results:
         raise gone
@@ -125,9 +124,9 @@ def log(store: Store, ref: str, limit: int | None) -> History:
     return History(ref=shown, results=results[:limit], truncated=is_cut, shallow=commands.is_shallow(folder))
 
 
-def revisions(store: Store, key: str) -> Iterator[Revision]:
+def revisions(layout: Layout, key: str) -> Iterator[Revision]:
     """Yield what became of a record, by its reference by key, from now back to its first commit."""
-    folder = store.layout.root
+    folder = layout.root
     scope = split_ref(key)[0]
     home = usual_file(scope, None) if scope in KINDS else usual_file("entity", scope)
     homes = (home, home.removesuffix(".ndjson") + "/")
@@ -141,7 +140,7 @@ def revisions(store: Store, key: str) -> Iterator[Revision]:
                     seen[name] = row_of(objects.read(name), key)
             return next((row for name in names if (row := seen[name]) is not None), None)
 
-        now = (row_of(content, key) for file, content in on_disk(store).items() if file.startswith(homes))
+        now = (row_of(content, key) for file, content in on_disk(layout).items() if file.startswith(homes))
         files = committed(folder, head)[1] if head is not None else {}
         last = [name for path, name in files.items() if path.startswith(homes)]
         change = compare.change(row_in(last), next((row for row in now if row is not None), None))

@@ -7,7 +7,7 @@ from graphmem.constants import FORMAT
 from graphmem.contract.store import Initialised
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, not_linked
-from graphmem.runtime import open_store
+from graphmem.runtime import Runtime, open_client
 from graphmem.usecase.store.git_setup import register
 
 IGNORED = "local/\nstate/\n*.tmp\n"
@@ -34,12 +34,12 @@ def init(folder: Path) -> Initialised:
         data = b"\n".join([*lines, *map(str.encode, missing), b""])
         replace_files({path: data})
         registered.append(f"{FOLDER}/{path.name}")
-    store = open_store(folder)
+    client = open_client(Runtime(folder))
     try:
-        with store.writing():
-            replace_files(store.ledger.stale_vocabulary_file(), store.layout)
+        with client.writing():
+            replace_files(client.ledger.stale_vocabulary_file(), client.layout)
     finally:
-        store.close()
+        client.close()
     return Initialised(path=str(layout.store), created=is_new, registered=registered + register(layout))
 
 

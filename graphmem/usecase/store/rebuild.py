@@ -5,25 +5,25 @@ import time
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.contract.store import Rebuilt
 from graphmem.process.collector import collector_paused
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 
 
-def rebuild(store: Store, *, embed: bool) -> Rebuilt:
+def rebuild(client: Client, *, embed: bool) -> Rebuilt:
     """Rebuild everything derived from the files: catalog, index, graph, and the vectors that are missing."""
-    store.refuse_unusable()
+    client.refuse_unusable()
     start = time.monotonic()
     with collector_paused():
-        with store.ledger.writing():
-            with store.catalog.transaction():
-                store.catalog.clear()
-            store.ledger.sync_locked()
-            forget_damaged(store.catalog, store.local / "vectors")
-            store.catalog.compact()
-        store.report()
+        with client.ledger.writing():
+            with client.catalog.transaction():
+                client.catalog.clear()
+            client.ledger.sync_locked()
+            forget_damaged(client.catalog, client.local / "vectors")
+            client.catalog.compact()
+        client.report()
         embedded = 0
         if embed:
-            store.add_clues()
-            store.lexical.catch_up()
-            embedded = store.embed_missing(seconds=None)
-        records, edges = store.graph.rebuild()
+            client.catch_up(client.clues)
+            client.catch_up(client.lexical)
+            embedded = client.embed_missing(seconds=None)
+        records, edges = client.graph.rebuild()
     return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)

@@ -22,28 +22,28 @@ from graphmem.rules.experience import over_bound
 from graphmem.rules.health import accuracies, bands, ratio
 from graphmem.rules.merge import FACTS
 from graphmem.rules.score import TIERS
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.prune import Weighed, least, weighed
 from graphmem.usecase.retrieval.query import query
 
 MEMORIES = ("failure", "pattern")  # what has an importance
 
 
-def stats(store: Store, objective: str | None) -> Stats:
+def stats(client: Client, objective: str | None) -> Stats:
     """Return the health of the store, with the tiers for an objective if one is given."""
     if objective is not None and not objective.strip():
         raise BadInput(
             "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
         )
-    nearest = None if objective is None else tiers(store, objective)
-    with store.reading():
-        failures, patterns = (weighed(store, kind) for kind in MEMORIES)
-        others = without_pattern(store, failures)
-        experiences = list(store.catalog.of_kind(Experience).values())
+    nearest = None if objective is None else tiers(client, objective)
+    with client.reading() as snapshot:
+        failures, patterns = (weighed(snapshot, kind) for kind in MEMORIES)
+        others = without_pattern(snapshot, failures)
+        experiences = list(snapshot.catalog.of_kind(Experience).values())
         return Stats(
-            **counts(store),
-            search="lexical" if store.vectors is None else "sketch" if store.vectors.is_sketched else "exact",
-            connectivity=connectivity(store, [record.ref for record in reversed(others) if record.fix is None]),
+            **counts(snapshot),
+            search="lexical" if snapshot.vectors is None else "sketch" if snapshot.vectors.is_sketched else "exact",
+            connectivity=connectivity(snapshot, [record.ref for record in reversed(others) if record.fix is None]),
             capacity=[
                 capacity("failure", failures, PRUNE_FAILURES),
                 capacity("pattern", patterns, PRUNE_PATTERNS),
@@ -53,15 +53,15 @@ def stats(store: Store, objective: str | None) -> Stats:
             worth=worth([*failures, *patterns]),
             tiers=nearest,
             coverage=coverage(failures, others),
-            feedback=list(weeks(store)),
+            feedback=list(weeks(snapshot)),
             estimates=accuracies(experiences),
             cold_start=len(experiences) < FEW_EXPERIENCES,
         )  # fmt: skip
 
 
-def counts(store: Store) -> dict[str, Any]:
+def counts(snapshot: Snapshot) -> dict[str, Any]:
     """Return how many live records there are of each kind and type, live edges of each type, and archived records."""
-    catalog = store.catalog
+    catalog = snapshot.catalog
     found = Counter(catalog.counts_by_type())
     entities = {name: found[name] for name in sorted(catalog.vocabulary.entities)}
     records = {kind: found[kind] for kind in KINDS} | {"entity": sum(entities.values())}
@@ -72,11 +72,11 @@ def counts(store: Store) -> dict[str, Any]:
     return {"records": records, "entities": entities, "relations": relations, "archived": archived}
 
 
-def tiers(store: Store, objective: str) -> dict[Tier, int]:
+def tiers(client: Client, objective: str) -> dict[Tier, int]:
     """Return how many failures and patterns are in each tier for an objective; what no search finds is background."""
-    with store.reading() as catalog:
-        total = sum(1 for kind in MEMORIES for _ in catalog.live_rows(kind))
-    found = query(store, objective, kinds=MEMORIES, limit=max(1, total), min_similarity=None).results
+    with client.reading() as snapshot:
+        total = sum(1 for kind in MEMORIES for _ in snapshot.catalog.live_rows(kind))
+    found = query(client, objective, kinds=MEMORIES, limit=max(1, total), min_similarity=None).results
     sorted_out = Counter(hit.tier for hit in found)
     sorted_out["background"] += max(0, total - len(found))
     return {name: sorted_out[name] for name in TIERS}
@@ -102,9 +102,9 @@ def worth(memories: Collection[Weighed]) -> Worth:
     )
 
 
-def without_pattern(store: Store, failures: Collection[Weighed]) -> list[Failure]:
+def without_pattern(snapshot: Snapshot, failures: Collection[Weighed]) -> list[Failure]:
     """Return the failures that no pattern solves."""
-    solved = set(store.catalog.refs(store.catalog.solved()).values())
+    solved = set(snapshot.catalog.refs(snapshot.catalog.solved()).values())
     others = [one.record for one in failures if one.record.ref not in solved]
     return [record for record in others if isinstance(record, Failure)]
 
@@ -115,10 +115,10 @@ def coverage(failures: Collection[Weighed], others: Collection[Failure]) -> Cove
     return Coverage(solved=len(failures) - len(others), fix_only=fix_only, unsolved=len(others) - fix_only)
 
 
-def weeks(store: Store) -> Iterator[Week]:
+def weeks(snapshot: Snapshot) -> Iterator[Week]:
     """Yield how many reports of each week say that a memory helped, and that it did not."""
     helped, total = Counter[date](), Counter[date]()
-    for day, good, number in store.catalog.reports_by_day():
+    for day, good, number in snapshot.catalog.reports_by_day():
         at = date.fromisoformat(day)
         monday = at - timedelta(days=at.weekday())
         helped[monday] += good
@@ -127,13 +127,13 @@ def weeks(store: Store) -> Iterator[Week]:
         yield Week(week=monday.isoformat(), helped=helped[monday], failed=total[monday] - helped[monday])
 
 
-def connectivity(store: Store, unsolved: Sequence[str]) -> Connectivity:
+def connectivity(snapshot: Snapshot, unsolved: Sequence[str]) -> Connectivity:
     """Return how well the live records hang together, without what happened; ``unsolved`` are failures, worth first."""
     import networkx as nx  # noqa: PLC0415 - 160 ms that only this command and plans need
 
     graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(store.catalog.all_live(without=FACTS))
-    edges = [(source, target) for source, target in store.catalog.live_ends() if source in graph and target in graph]
+    graph.add_nodes_from(snapshot.catalog.all_live(without=FACTS))
+    edges = [(source, target) for source, target in snapshot.catalog.live_ends() if source in graph and target in graph]
     graph.add_edges_from(edges)
     nodes = graph.number_of_nodes()
     sizes = Counter(len(found) for found in nx.connected_components(graph))

@@ -3,12 +3,12 @@
 from graphmem.config import needs_trust, untrusted
 from graphmem.config import trust as trust_settings
 from graphmem.contract.store import Trust
-from graphmem.runtime import Store
+from graphmem.runtime import Client
 
 
-def trust(store: Store, *, yes: bool) -> Trust:
+def trust(client: Client, *, yes: bool) -> Trust:
     """Return the project's settings that need trust; with ``yes`` trust them in this clone."""
-    config = store.layout.config
+    config = client.layout.config
     asked = needs_trust(config)
     if asked and yes:
         trust_settings(config, asked)

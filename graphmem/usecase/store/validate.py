@@ -10,8 +10,10 @@ from typing import NamedTuple
 import orjson
 
 from graphmem import safe_files
+from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
+from graphmem.catalog.words import LexicalIndex
 from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES
 from graphmem.contract.findings import Checked, Finding
 from graphmem.errors import BadInput, Locked, Unavailable
@@ -21,7 +23,7 @@ from graphmem.model.field import format_time, instant
 from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
-from graphmem.runtime import Store
+from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
 from graphmem.usecase.store.conflicts import left
 from graphmem.usecase.store.export import stale_vocabulary
@@ -43,42 +45,48 @@ class FindingDraft(NamedTuple):
     severity: str = "warning"
 
 
-def validate(store: Store) -> Checked:
+def validate(client: Client) -> Checked:
     """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
-    store.refuse_unusable()
-    damage = store.catalog.damage()
+    client.refuse_unusable()
+    damage = client.catalog.damage()
     if damage:  # then nothing else can be said
         return checked([derived("catalog.sqlite", "catalog_damaged", f"the catalog is damaged: {damage}")])
     for _ in range(MOST_TRIES):
-        store.sync(is_thorough=True)
-        index = index_damage(store)
-        with store.reading() as catalog:
-            graph = graph_findings(store, catalog.position)
+        client.sync(is_thorough=True)
+        index = index_damage(client.lexical)
+        with client.reading() as snapshot:
+            graph = graph_findings(client, snapshot.catalog.position)
             if graph is None:
                 continue  # another process has gone on since; the two are to be of one moment
-            rows = [*dangling(store), *doubled_names(store), *circles(store), *lost_successors(store), *ahead(store)]
-            findings = linked(store) + misnamed(store) + unmerged(store) + purged(store)
-            findings += store.ledger.findings() + placed(store, rows)
-            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(store)]
-            findings += vectors_damaged(store) + catalog_differences(store)
-            return checked(findings + (index or index_differences(store)) + graph)
+            rows = [
+                *dangling(client),
+                *doubled_names(snapshot),
+                *circles(snapshot),
+                *lost_successors(client),
+                *ahead(snapshot),
+            ]
+            findings = linked(snapshot) + misnamed(snapshot) + unmerged(client) + purged(client)
+            findings += client.ledger.findings() + placed(snapshot, rows)
+            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(snapshot)]
+            findings += vectors_damaged(client) + catalog_differences(client)
+            return checked(findings + (index or index_differences(snapshot)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
 
-def linked(store: Store) -> list[Finding]:
+def linked(snapshot: Snapshot) -> list[Finding]:
     """Say where the store has symbolic links: what they hide is not read, and the store is not written."""
     return [
         Finding(
-            file=shown_path(path.relative_to(store.layout.store).as_posix()), line=None, column=None, code="link",
+            file=shown_path(path.relative_to(snapshot.layout.store).as_posix()), line=None, column=None, code="link",
             severity="error",
             message="a symbolic link, which is not followed; nothing is written while it is there",
             expected="a file or a folder", fix=None,
         )
-        for path in safe_files.links(store.layout.store)
+        for path in safe_files.links(snapshot.layout.store)
     ]  # fmt: skip
 
 
-def misnamed(store: Store) -> list[Finding]:
+def misnamed(snapshot: Snapshot) -> list[Finding]:
     """Say which files are not read for their names, which a branch can make anything."""
     return [
         Finding(
@@ -86,7 +94,7 @@ def misnamed(store: Store) -> list[Finding]:
             message="a file of this name is not read", expected="a path of letters, digits and _ . - alone",
             fix=None,
         )
-        for file in store.layout.misnamed()
+        for file in snapshot.layout.misnamed()
     ]  # fmt: skip
 
 
@@ -95,7 +103,7 @@ def shown_path(file: str) -> str:
     return visible(os.fsencode(file).decode("utf-8", "backslashreplace")).replace("\n", "\\n")
 
 
-def unmerged(store: Store) -> list[Finding]:
+def unmerged(client: Client) -> list[Finding]:
     """Say which files lack what the other side of a merge under way has."""
     return [
         Finding(
@@ -103,11 +111,11 @@ def unmerged(store: Store) -> list[Finding]:
             message="git's merge is not finished, and rows of the other side are missing", expected="both sides' rows",
             fix="graphmem resolve",
         )
-        for file in left(store)
+        for file in left(client)
     ]  # fmt: skip
 
 
-def purged(store: Store) -> list[Finding]:
+def purged(client: Client) -> list[Finding]:
     """Say which files hold rows that were purged, and that a merge or an old branch brought back."""
     return [
         Finding(
@@ -115,27 +123,27 @@ def purged(store: Store) -> list[Finding]:
             message=f"rows that had been purged came back: {number:,}; they are not read",
             expected="the file without them", fix=DOCTOR,
         )
-        for file, number in store.ledger.purged_rows().items()
+        for file, number in client.ledger.purged_rows().items()
     ]  # fmt: skip
 
 
-def catalog_differences(store: Store) -> list[Finding]:
+def catalog_differences(client: Client) -> list[Finding]:
     """Say where the catalog does not hold the lines of the files, byte for byte."""
-    aside = {finding.file for finding in store.ledger.findings()} | store.ledger.purged_rows().keys()
+    aside = {finding.file for finding in client.ledger.findings()} | client.ledger.purged_rows().keys()
     differing = []
-    for file in store.ledger.data_files():
+    for file in client.ledger.data_files():
         if file in aside:
             continue
-        with safe_files.opened(store.layout.store / file) as handle:
+        with safe_files.opened(client.layout.store / file) as handle:
             lines = {line for line in Lines(handle) if line.strip()}
-        if lines != store.catalog.lines(file).keys():
+        if lines != client.catalog.lines(file).keys():
             differing.append(derived("catalog.sqlite", "catalog_differs", f"{file} has other rows than the catalog"))
     return differing
 
 
-def vectors_damaged(store: Store) -> list[Finding]:
+def vectors_damaged(client: Client) -> list[Finding]:
     """Say when vectors are not as they were written."""
-    found = damaged(store.catalog, store.local / "vectors")
+    found = damaged(client.catalog, client.local / "vectors")
     what = f"{len(found):,} vectors are not as they were written"
     return [derived("vectors", "vectors_damaged", what)] if found else []
 
@@ -145,7 +153,7 @@ def checked(findings: list[Finding]) -> Checked:
     return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
 
 
-def placed(store: Store, suspects: Iterable[FindingDraft]) -> list[Finding]:
+def placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding]:
     """Return suspects with the numbers of their lines, in the order of files and lines; each file is read once."""
     wanted: dict[str, dict[bytes, int | None]] = {}
     suspects = list(suspects)
@@ -153,7 +161,7 @@ def placed(store: Store, suspects: Iterable[FindingDraft]) -> list[Finding]:
         if found.line is not None:
             wanted.setdefault(found.file, {})[found.line] = None
     for file, lines in wanted.items():
-        with safe_files.opened(store.layout.store / file) as handle:
+        with safe_files.opened(snapshot.layout.store / file) as handle:
             for place, line in enumerate(Lines(handle), 1):
                 if line in lines and lines[line] is None:
                     lines[line] = place
@@ -170,9 +178,9 @@ def placed(store: Store, suspects: Iterable[FindingDraft]) -> list[Finding]:
 # --- rows ----------------------------------------------------------------------------------------------------------
 
 
-def dangling(store: Store) -> Iterator[FindingDraft]:
+def dangling(client: Client) -> Iterator[FindingDraft]:
     """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
-    catalog, unread = store.catalog, unreadable(store)
+    catalog, unread = client.catalog, unreadable(client)
     for _, file, source, kind, target, src, dst, line in catalog.edges_without_effect():
         if file is None and (src is None or kind in FACT_EDGES):
             continue  # of a record that is archived itself; or of a fact, which stays true when its subject goes
@@ -205,15 +213,15 @@ def dangling(store: Store) -> Iterator[FindingDraft]:
             yield FindingDraft(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
 
 
-def unreadable(store: Store) -> set[str]:
+def unreadable(client: Client) -> set[str]:
     """
     Return the kinds and entity types of which records may be there that cannot be read: what names one of these waits.
 
     A file has bad lines, is of a type that no readable file declares or of a kind that this version does not know, or
     lies behind a link.
     """
-    layout = store.layout
-    files = {finding.file for finding in store.ledger.findings()}
+    layout = client.layout
+    files = {finding.file for finding in client.ledger.findings()}
     files |= {file for file in layout.data_files() if holds(file)[0] not in MODELS}
     files |= set(layout.misnamed())
     linked = {path.relative_to(layout.store).as_posix() for path in safe_files.links(layout.store)}
@@ -230,9 +238,9 @@ def has_wrong_ends(src: int | None, dst: int | None) -> bool:
     return src is not None and dst is not None and src != dst
 
 
-def dangling_rows(store: Store) -> dict[str, list[int]]:
+def dangling_rows(client: Client) -> dict[str, list[int]]:
     """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
-    catalog, unread = store.catalog, unreadable(store)
+    catalog, unread = client.catalog, unreadable(client)
     found: dict[str, list[int]] = {}
     for number, file, ref, _ in catalog.reports_without_record():
         if split_ref(ref)[0] not in unread:
@@ -249,17 +257,17 @@ def dangling_rows(store: Store) -> dict[str, list[int]]:
     return found
 
 
-def doubled_names(store: Store) -> Iterator[FindingDraft]:
+def doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the records that are not shown by the name they hold, for another one of their scope holds it too."""
-    for file, scope, name, shown, line in store.catalog.renamed_apart():
+    for file, scope, name, shown, line in snapshot.catalog.renamed_apart():
         yield FindingDraft(file, line, "doubled_name",
                       f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
                       "one record a name", command("graphmem", "rename", f"{scope}/{shown}", "NEW-NAME"))  # fmt: skip
 
 
-def circles(store: Store) -> Iterator[FindingDraft]:
+def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the tasks that wait for each other, one for each circle: two branches can make one together."""
-    catalog = store.catalog
+    catalog = snapshot.catalog
     needs: dict[str, list[str]] = {}
     edges = catalog.live_ends("depends_on")
     refs = catalog.refs({number for edge in edges for number in edge})
@@ -272,9 +280,9 @@ def circles(store: Store) -> Iterator[FindingDraft]:
                            "take one of these out of a task's depends", "error")  # fmt: skip
 
 
-def lost_successors(store: Store) -> Iterator[FindingDraft]:
+def lost_successors(client: Client) -> Iterator[FindingDraft]:
     """Yield the records that are superseded by one that is missing."""
-    catalog, unread = store.catalog, unreadable(store)
+    catalog, unread = client.catalog, unreadable(client)
     for number, ref in catalog.refs(catalog.with_field("superseded_by", is_live=False)).items():
         file, line = catalog.place_of(number)
         successor = orjson.loads(line).get("superseded_by")
@@ -284,10 +292,10 @@ def lost_successors(store: Store) -> Iterator[FindingDraft]:
                           "a record that is there", command("graphmem", "restore", ref))  # fmt: skip
 
 
-def ahead(store: Store) -> Iterator[FindingDraft]:
+def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
-    bound = store.now() + timedelta(seconds=CLOCK_SKEW_S)
-    for file, line in store.catalog.all_lines():
+    bound = snapshot.now + timedelta(seconds=CLOCK_SKEW_S)
+    for file, line in snapshot.catalog.all_lines():
         last = max(times_of(orjson.loads(line)), default=None)
         if last is not None and last > bound:
             yield FindingDraft(file, line, "future", f"it is of {format_time(last)}, which is still to come",
@@ -306,18 +314,18 @@ def times_of(row: Row) -> Iterator[datetime]:
 # --- what is derived -----------------------------------------------------------------------------------------------
 
 
-def index_damage(store: Store) -> list[Finding]:
+def index_damage(lexical: LexicalIndex) -> list[Finding]:
     """Bring the search index up to date; say where that cannot be."""
     try:
-        store.lexical.catch_up()
+        lexical.catch_up()
     except CatalogError as error:
         return [derived("catalog.sqlite", "index_differs", f"the search index cannot be written: {error}")]
     return []
 
 
-def index_differences(store: Store) -> list[Finding]:
+def index_differences(snapshot: Snapshot) -> list[Finding]:
     """Say where the search index does not hold the records that the files have."""
-    missing, extra = store.lexical.differences()
+    missing, extra = snapshot.lexical.differences()
     return [
         derived("catalog.sqlite", "index_differs", f"{number:,} records {what}")
         for number, what in ((missing, "are not in the search index"), (extra, "too many are in the search index"))
@@ -331,13 +339,13 @@ def derived(file: str, code: str, message: str) -> Finding:
                    expected="what the files say", fix="graphmem rebuild")  # fmt: skip
 
 
-def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | None:
+def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] | None:
     """Say where the graph differs from the files; None where it is of another moment. No graph is made for this."""
-    if not store.graph.exists:
+    if not client.graph.exists:
         return []
     try:
-        reached, counts = store.graph.counts()
-        return graph_differences(store, counts) if reached == position else None
+        reached, counts = client.graph.counts()
+        return graph_differences(client.catalog, counts) if reached == position else None
     except Locked:
         raise
     except (BadInput, Unavailable) as error:
@@ -347,9 +355,8 @@ def graph_findings(store: Store, position: tuple[int, int]) -> list[Finding] | N
         return [found.model_copy(update={"severity": "warning", "fix": None})]
 
 
-def graph_differences(store: Store, found: Mapping[str, int]) -> list[Finding]:
+def graph_differences(catalog: Catalog, found: Mapping[str, int]) -> list[Finding]:
     """Say where the graph does not hold as many nodes and edges as the files."""
-    catalog = store.catalog
     counts, edges = catalog.counts_by_type(), catalog.edge_counts()
     wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}

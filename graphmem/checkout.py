@@ -1,4 +1,4 @@
-"""The memory as it was at a commit: its files, taken from git's objects, opened as a store of its own."""
+"""The files of the store at a commit, taken from git's objects into a folder that opens like any other store."""
 
 import contextlib
 import hashlib
@@ -7,51 +7,50 @@ import re
 from pathlib import Path
 
 from graphmem import safe_files
-from graphmem.catalog.database import CatalogError, remove
+from graphmem.catalog.database import CATALOG, CatalogError, remove
 from graphmem.catalog.vectors import current_files
 from graphmem.clone import find_clone
 from graphmem.errors import NotFound
 from graphmem.git import commands
+from graphmem.git.commands import Commit
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, is_plain
-from graphmem.model.field import format_time
 from graphmem.process.lock import locked
-from graphmem.runtime import CATALOG, Store, open_store
+from graphmem.sync import SyncedLedger
 
 TREE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # the hash of a tree, which a past state is named by
 KEPT = 5  # past states that stay at hand; each is as large as the store
 
 
-def open_past(present: Store, at: str) -> Store:
+def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]:
     """
-    Open the store as it was at a commit, or at the last commit before a date; it cannot be written.
+    Take the store out of a commit, or of the last commit before a date, into a folder of its own.
 
-    It has a folder in ``local/`` of its own and says which commit it is; closing it closes ``present`` too.
+    Args:
+        present: the files as they are now, and their catalog.
+        local: the folder of what is derived of them; past states are below it.
+        at: a commit or a date.
+
+    Returns:
+        The folder that holds ``.graphmem`` as it was then, and the commit.
 
     Raises:
         NotFound: there is no such commit, or it holds no store.
         Unavailable: the store is in no git repository, or git is missing.
     """
-    try:
-        folder = present.layout.root
-        commit = commands.describe(folder, commands.find_commit(folder, at))
-        tree, files = committed(folder, commit.hash)
-        if not files:
-            raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
-        root = present.local / "at" / tree
-        if not is_whole(root, files):
-            with locked(present.local / "at.lock", timeout_s=present.ledger.lock_timeout_s):
-                take_out(present, folder, files, root)
-        with safe_files.folder(root) as handle:
-            os.utime(handle)
-        forget_oldest(root.parent)
-        past = open_store(root, present.shared)
-    except BaseException:
-        present.close()
-        raise
-    past.present = present
-    past.notify_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
-    return past
+    folder = present.layout.root
+    commit = commands.describe(folder, commands.find_commit(folder, at))
+    tree, files = committed(folder, commit.hash)
+    if not files:
+        raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
+    root = local / "at" / tree
+    if not is_whole(root, files):
+        with locked(local / "at.lock", timeout_s=present.lock_timeout_s):
+            take_out(present, local, files, root)
+    with safe_files.folder(root) as handle:
+        os.utime(handle)
+    forget_oldest(root.parent)
+    return root, commit
 
 
 def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
@@ -86,7 +85,7 @@ def is_whole(root: Path, files: dict[str, str]) -> bool:
     return True
 
 
-def take_out(present: Store, folder: Path, files: dict[str, str], root: Path) -> None:
+def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Path) -> None:
     """Write the files of a commit below ``root``, with what is derived of them so far: all or nothing."""
     for path in safe_files.folders(root.parent):  # whoever made a draft held the lock, and is dead
         if path.name.startswith("."):
@@ -95,23 +94,23 @@ def take_out(present: Store, folder: Path, files: dict[str, str], root: Path) ->
         return
     safe_files.remove_folder(root)
     draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
-    with commands.objects(folder) as objects:
+    with commands.objects(present.layout.root) as objects:
         replace_files({draft / FOLDER / path: objects.read(name) for path, name in files.items()})
-    begin_from(present, find_clone(Layout(draft)).layout.local)
+    begin_from(present, local, find_clone(Layout(draft)).layout.local)
     safe_files.replace(draft, root)
 
 
-def begin_from(present: Store, local: Path) -> None:
+def begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
     """Begin with the catalog and the vectors of now: only rows that were other then have to be read and embedded."""
     try:
         present.sync()
-        with safe_files.folder(local, make=True):
-            present.catalog.copy(local / CATALOG)
-        with safe_files.folder(local / "vectors", make=True):
-            for path in current_files(present.catalog, present.local / "vectors"):
-                safe_files.copy(path, local / "vectors" / path.name)
+        with safe_files.folder(to, make=True):
+            present.catalog.copy(to / CATALOG)
+        with safe_files.folder(to / "vectors", make=True):
+            for path in current_files(present.catalog, local / "vectors"):
+                safe_files.copy(path, to / "vectors" / path.name)
     except (OSError, CatalogError):  # without them everything is read, which takes longer
-        remove(local / CATALOG)
+        remove(to / CATALOG)
 
 
 def forget_oldest(folder: Path) -> None:
