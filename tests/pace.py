@@ -23,3 +23,8 @@ def patience(clock: Callable[[], float] = time.monotonic) -> float:
     began = clock()
     work()
     return max(1.0, (clock() - began) / USUAL_S)
+
+
+def within(seconds: float, limit_s: float, clock: Callable[[], float] = time.monotonic) -> bool:
+    """Tell whether a time is within a limit, for the machine as it is now; that is measured only where it matters."""
+    return seconds < limit_s or seconds < limit_s * patience(clock)

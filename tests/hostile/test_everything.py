@@ -21,7 +21,7 @@ import pytest
 from graphmem import Memory
 from graphmem.cli.app import VERBS
 from tests.hostile.stores import ATTACKS
-from tests.pace import patience
+from tests.pace import within
 from tests.repository import Repository
 from tests.sample import open_memory
 
@@ -154,7 +154,7 @@ def check(clone: Path, commands: list[str]) -> None:
                 faults.append((command, word, printed[-600:]))
         if raw := RAW.search(printed):
             faults.append((command, f"raw {raw[0]!r}", printed[max(0, raw.start() - 100) : raw.end() + 20]))
-        if done["seconds"] > MOST_S * patience():
+        if not within(done["seconds"], MOST_S):
             faults.append((command, "seconds", done["seconds"]))
         if done["status"] and command != "ran -- /bin/false" and not done["err"].strip() and not done["out"].strip():
             faults.append((command, "says nothing", done["status"]))

@@ -90,13 +90,13 @@ class History:
         self.memory = open_memory(folder)
         self.memory.types.add_entity("part")
         self.memory.types.add_relation("uses", sources=["part"], targets=["any"])
-        for scope, name in (ref.split("/", 1) for ref in KEYED):
-            if scope == "failure":
+        for record_type, name in (ref.split("/", 1) for ref in KEYED):
+            if record_type == "failure":
                 self.memory.failures.add(f"{name} went wrong", name=name)
-            elif scope == "pattern":
+            elif record_type == "pattern":
                 self.memory.patterns.add(f"when {name}", "do it", name=name)
             else:
-                self.memory.entities.add(scope, name)
+                self.memory.entities.add(record_type, name)
         self.memory.campaigns.create("to do alpha", name="alpha")
         self.add_tasks("alpha", True)
         for ends in (
@@ -160,13 +160,17 @@ class History:
 
     def pull(self, ref: str, name: str) -> None:
         """A record appears, or has another name, because of a merge; the name may be another's as well."""
-        scope, key = ref.split("/", 1)
-        made = {"failure": failure, "pattern": pattern}.get(scope)
+        record_type, key = ref.split("/", 1)
+        made = {"failure": failure, "pattern": pattern}.get(record_type)
         fields = {} if key == name else {"key": key}
         if made:
-            self.append(scope, made(name, **fields), f"{scope}/{key}")
+            self.append(record_type, made(name, **fields), f"{record_type}/{key}")
         else:
-            self.append(f"entities/{scope}", line(kind="entity", type=scope, name=name, **fields), f"{scope}/{key}")
+            self.append(
+                f"entities/{record_type}",
+                line(kind="entity", type=record_type, name=name, **fields),
+                f"{record_type}/{key}",
+            )
 
     def pull_edge(self, ends: tuple[str, str, str], weight: float | None, is_later: bool) -> None:
         """An edge appears; its ends may be missing, archived or given by another name than the key."""
@@ -318,6 +322,10 @@ def strip(value: object) -> object:
 @example(  # the name that a report means becomes an alias of one record and stays the name of another
     [("rename", ("failure/alpha", "delta")), ("pull report", ("failure/delta", True)),
      ("pull", ("failure/beta", "delta")), ("rename", ("failure/beta", "beta"))]
+)  # fmt: skip
+@example(  # a task whose parent is dropped from the file, after the graph was built
+    [("restore", ("pattern/gamma",)), ("drop", (9, 20)), ("pull report", ("pattern/alpha", False)),
+     ("pull report", ("failure/gamma", True)), ("drop", (9, 43))]
 )  # fmt: skip
 @given(st.lists(steps, min_size=5, max_size=40))
 def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[Step]) -> None:

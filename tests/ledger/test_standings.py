@@ -82,7 +82,9 @@ class History:
         run = self.memory.client.catalog.connection.execute
         runs = run("SELECT at, run FROM run ORDER BY at, run").fetchall()
         found = []
-        for number, line, crc in run("SELECT id, line, crc FROM record WHERE scope = 'lesson' ORDER BY id").fetchall():
+        for number, line, crc in run(
+            "SELECT id, line, crc FROM record WHERE record_type = 'lesson' ORDER BY id"
+        ).fetchall():
             sql = "SELECT DISTINCT at, run.run FROM seen JOIN run ON run.id = seen.run WHERE lesson = ? ORDER BY 1, 2"
             lesson = parse_record(number, line, crc)
             assert isinstance(lesson, Lesson)
@@ -99,12 +101,12 @@ class History:
             nodes = sorted(connection.execute(query).get_all(), key=repr)
         return (
             run("SELECT record, frequency, silent, last_run, is_faded FROM standing ORDER BY record").fetchall(),
-            run("SELECT id, is_live FROM record WHERE scope = 'lesson' ORDER BY id").fetchall(),
+            run("SELECT id, is_live FROM record WHERE record_type = 'lesson' ORDER BY id").fetchall(),
             nodes,
         )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(steps, min_size=3, max_size=14))
 def test_lessons_stand_as_the_files_alone_say(history: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -30,26 +30,29 @@ def apply_changes(connection: Connection, catalog: Catalog, changes: Sequence[Ch
 
 
 def dependents(catalog: Catalog, refs: Sequence[str]) -> list[str]:
-    """Return the live tasks that depend on a changed task: their ``unmet`` may be another one now."""
+    """Return the live tasks whose ``unmet`` may have changed: they depend on a changed task, or on one that is gone."""
     changed = {row_id(ref) for ref in refs if split_ref(ref)[0] == "task"}
     if not changed:
         return []
     depends = {f"task/{key}": orjson.loads(line).get("depends", ()) for _, key, _, line in catalog.live_rows("task")}
     meant = catalog.known({parent for parents in depends.values() for parent in parents})
-    return [ref for ref, parents in depends.items() if changed.intersection(map(meant.get, parents))]
+    return [
+        ref for ref, parents in depends.items()
+        if any(parent not in meant or meant[parent] in changed for parent in parents)
+    ]  # fmt: skip
 
 
 def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
     """Make the node of a record what the record is: there with its properties, or gone."""
-    scope, key = split_ref(ref)
+    record_type, key = split_ref(ref)
     number = row_id(ref)
     row = catalog.live_row(number)
     if row is None:
-        remove_node(connection, scope, key)
+        remove_node(connection, record_type, key)
         return
     shown, line = row
-    properties = node_columns(catalog, scope, [number], [shown], [line])
-    put_node(connection, scope, typed(properties, columns(model_of(scope))))
+    properties = node_columns(catalog, record_type, [number], [shown], [line])
+    put_node(connection, record_type, typed(properties, columns(model_of(record_type))))
 
 
 def sync_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:

@@ -126,9 +126,9 @@ def free_key(catalog: Catalog, record: Record) -> tuple[str, Record | None]:
     return key, None
 
 
-def holder_of(catalog: Catalog, scope: str, name: str) -> Record | None:
+def holder_of(catalog: Catalog, record_type: str, name: str) -> Record | None:
     """Return the record that has a key, a name or an alias; None where none has."""
-    number = catalog.lookup(scope, name) if name else None
+    number = catalog.lookup(record_type, name) if name else None
     return catalog.stored(number) if number is not None else None
 
 
@@ -152,17 +152,19 @@ def keyed(catalog: Catalog, made: Kept, handles: Mapping[str, str] = EMPTY) -> K
         keys = {ref: catalog.stored(number).key_ref for ref, number in known.items()} | dict(handles)
         missing = [ref for ref in given if ref not in keys]
         if missing and record.refers[field].is_required:
-            kind = record.refers[field].kind
-            raise BadInput(f"{missing[0]!r} is not an {kind} of this memory", hint=f"see: graphmem list {kind}")
+            kind = record.refers[field].kind or "record"
+            raise BadInput(
+                f"{missing[0]!r} is not an {kind} of this memory", hint=f"see: {command('graphmem', 'list', kind)}"
+            )
         changes[field] = as_set(keys.get(ref, ref) for ref in given)
     if all(getattr(made, field) == value for field, value in changes.items()):
         return made
     return made.model_copy(update=changes)
 
 
-def refuse_taken(catalog: Catalog, scope: str, name: str, *, but: int | None = None) -> None:
+def refuse_taken(catalog: Catalog, record_type: str, name: str, *, but: int | None = None) -> None:
     """Raise ``Conflict`` where a name is taken, as key, name or alias."""
-    number = catalog.lookup(scope, name)
+    number = catalog.lookup(record_type, name)
     if number is not None and number != but:
         raise taken(catalog, number, name)
 
@@ -178,7 +180,7 @@ def taken(catalog: Catalog, number: int, name: str, *, may_replace: bool = False
     elif may_replace and isinstance(record, MemoryRecord):
         change = command("graphmem", "edit", ref)
         hint += f", change that record with {change}, or put this text in its place with --replace"
-    return Conflict(f"the name {record.scope}/{name} is taken by {ref}{shown}", hint=hint, details={"ref": ref})
+    return Conflict(f"the name {record.record_type}/{name} is taken by {ref}{shown}", hint=hint, details={"ref": ref})
 
 
 def refuse_archived(catalog: Catalog, number: int) -> None:
@@ -273,5 +275,5 @@ def larger_amounts(record: Record, given: Mapping[str, Any]) -> dict[str, float]
 
 
 def end_of(ref: str) -> str:
-    """Return the scope of a reference."""
+    """Return the record type of a reference."""
     return split_ref(ref)[0]
