@@ -71,8 +71,8 @@ def mark(text: str) -> str:
 
 def split_ref(ref: str) -> tuple[str, str]:
     """Split ``kind/name`` at its first ``/``; the kind is empty for a bare name."""
-    scope, slash, name = composed(ref).partition("/")
-    return (scope, name) if slash else ("", scope)
+    record_type, slash, name = composed(ref).partition("/")
+    return (record_type, name) if slash else ("", record_type)
 
 
 def row_id(key_text: str) -> int:
@@ -110,8 +110,8 @@ def row_key(row: Mapping[str, Any], symmetric: Container[str]) -> str:
         return str(row["hash"])
     if kind == "feedback":
         return composed(f"{row['task']}\t{row['ref']}") if row.get("task") else row["id"]
-    scope = row["type"] if kind == "entity" else kind
-    return composed(f"{scope}/{row.get('key') or row['name']}")
+    record_type = row["type"] if kind == "entity" else kind
+    return composed(f"{record_type}/{row.get('key') or row['name']}")
 
 
 def row_title(row: Mapping[str, Any]) -> str:

@@ -285,7 +285,7 @@ class Client:
                     self.catch_up(follower)
                 stack.enter_context(self.catalog.unchanging())
             self.ledger.load_vocabulary()
-            yield Snapshot(self, self.now())
+            yield Snapshot(self)
 
     def catch_up(self, follower: Follower) -> None:
         """Bring a follower in step with the catalog, and say so where it takes seconds."""
@@ -313,7 +313,7 @@ class Client:
         with self.ledger.writing():
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
-            yield Snapshot(self, self.now())
+            yield Snapshot(self)
         for text in self.ledger.notices:
             self.notify_once(text)
         self.ledger.notices.clear()
@@ -382,7 +382,7 @@ class Client:
             self.vectors.encode_documents(list(dict.fromkeys(texts)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """
     The store at one moment, as of now or of a commit. ``Client.reading`` and ``Client.writing`` yield it.
@@ -391,7 +391,11 @@ class Snapshot:
     """
 
     client: Client
-    now: datetime
+
+    @cached_property
+    def now(self) -> datetime:
+        """The time at which it was first asked for: one answer has one."""
+        return self.client.now()
 
     @property
     def catalog(self) -> Catalog:
@@ -442,30 +446,30 @@ class Snapshot:
         """Report once what bears on the answer, which holds it as a notice."""
         self.client.notify_once(text)
 
-    def resolve(self, ref: str, scopes: Collection[str] | None = None) -> int:
+    def resolve(self, ref: str, record_types: Collection[str] | None = None) -> int:
         """
         Return the number of the record that a reference or an unambiguous bare name means.
 
         Args:
             ref: ``kind/name``, ``type/name`` or a name alone.
-            scopes: what it may be; None for anything.
+            record_types: what it may be; None for anything.
 
         Raises:
             NotFound: nothing has that name, or several have.
         """
         catalog = self.catalog
-        scope, name = split_ref(ref)
-        if scope in catalog.vocabulary.scopes and (scopes is None or scope in scopes):
-            number = catalog.lookup(scope, name)
+        record_type, name = split_ref(ref)
+        if record_type in catalog.vocabulary.record_types and (record_types is None or record_type in record_types):
+            number = catalog.lookup(record_type, name)
             if number is not None:
                 return self.warned(number, name)
-        found = catalog.anywhere(ref, scopes)
+        found = catalog.anywhere(ref, record_types)
         if len(found) == 1:
             return self.warned(found[0], split_ref(ref)[1])
         if found:
             refs = sorted(catalog.refs(found).values())
             raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {', '.join(refs)}", details={"candidates": refs})
-        raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, scopes), details={"ref": ref})
+        raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, record_types), details={"ref": ref})
 
     def warned(self, number: int, name: str) -> int:
         """Return the number of a record; where others have the name that was typed, warn once which they are."""
@@ -476,19 +480,21 @@ class Snapshot:
             self.notify_once(f"{refs[number]} is not the only record of this name; the others: {also}")
         return number
 
-    def suggestion(self, ref: str, scopes: Collection[str] | None) -> str:
+    def suggestion(self, ref: str, record_types: Collection[str] | None) -> str:
         """Return what was meant by a name that nothing has, or how to find out."""
         names = [
-            name for name in self.catalog.names(SUGGESTION_NAMES) if scopes is None or split_ref(name)[0] in scopes
+            name
+            for name in self.catalog.names(SUGGESTION_NAMES)
+            if record_types is None or split_ref(name)[0] in record_types
         ]
         bare = {split_ref(name)[1]: name for name in names}
-        scope, name = split_ref(ref)
+        record_type, name = split_ref(ref)
         if (
-            scope
-            and scope not in self.catalog.vocabulary.scopes
-            and (near := did_you_mean(scope, self.catalog.vocabulary.scopes))
+            record_type
+            and record_type not in self.catalog.vocabulary.record_types
+            and (near := did_you_mean(record_type, self.catalog.vocabulary.record_types))
         ):
-            return f"{scope!r} is not a kind or type; {near}"
+            return f"{record_type!r} is not a kind or type; {near}"
         return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
 
 

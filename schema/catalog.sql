@@ -14,7 +14,7 @@ CREATE TABLE file (
 
 CREATE TABLE record (
   id INTEGER PRIMARY KEY,
-  file TEXT, scope TEXT, key TEXT, name TEXT,
+  file TEXT, record_type TEXT, key TEXT, name TEXT,
   shown TEXT,                   -- the name that answers show; differs from name where two records hold one name
   is_live INTEGER,              -- not archived
   text_hash BLOB,               -- SHA-256 of the search text, NULL where it is not searched
@@ -24,11 +24,11 @@ CREATE TABLE record (
 );
 CREATE INDEX record_name ON record (name);
 CREATE INDEX record_shown ON record (shown) WHERE shown <> name;
-CREATE INDEX record_scope ON record (scope, is_live);
-CREATE INDEX record_vector ON record (scope, vector) WHERE is_live AND text_hash IS NOT NULL;
-CREATE INDEX record_place ON record (vector, scope) WHERE is_live AND text_hash IS NOT NULL;
+CREATE INDEX record_live ON record (record_type, is_live);
+CREATE INDEX record_vector ON record (record_type, vector) WHERE is_live AND text_hash IS NOT NULL;
+CREATE INDEX record_place ON record (vector, record_type) WHERE is_live AND text_hash IS NOT NULL;
 
-CREATE TABLE alias (name TEXT, scope TEXT, record INTEGER, PRIMARY KEY (name, scope, record)) WITHOUT ROWID;
+CREATE TABLE alias (name TEXT, record_type TEXT, record INTEGER, PRIMARY KEY (name, record_type, record)) WITHOUT ROWID;
 CREATE INDEX alias_record ON alias (record);
 
 -- The signatures of memories: numbers that stand for the text that they are compared by, without what changes from run

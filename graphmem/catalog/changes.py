@@ -147,16 +147,16 @@ class ChangeApplier:
 
     def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, str, set[str]]]:
         """Note what changes with records that are there; return whether each was live, its name, all it was called."""
-        sql = f"SELECT id, scope, key, name, is_live FROM record WHERE id IN ({marks(ids)})"
+        sql = f"SELECT id, record_type, key, name, is_live FROM record WHERE id IN ({marks(ids)})"
         found: dict[int, tuple[bool, str, set[str]]] = {}
-        for number, scope, key, name, is_live in self.connection.execute(sql, ids):
+        for number, record_type, key, name, is_live in self.connection.execute(sql, ids):
             touched.records.add(number)
-            touched.nodes.add(f"{scope}/{key}")
-            touched.names.add((scope, name))
-            found[number] = bool(is_live), name, {f"{scope}/{key}", f"{scope}/{name}"}
+            touched.nodes.add(f"{record_type}/{key}")
+            touched.names.add((record_type, name))
+            found[number] = bool(is_live), name, {f"{record_type}/{key}", f"{record_type}/{name}"}
         present = list(found)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", [(number,) for number in present])
-        sql = f"SELECT record, scope || '/' || name FROM alias WHERE record IN ({marks(present)})"
+        sql = f"SELECT record, record_type || '/' || name FROM alias WHERE record IN ({marks(present)})"
         for number, handle in self.connection.execute(sql, present):
             found[number][2].add(handle)
         return found
@@ -174,23 +174,23 @@ class ChangeApplier:
         rows, aliases, stale, owned = [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
-            scope, key, name, is_live = record.scope, record.key, record.name, not record.is_archived
-            digest = text_hash(record) if self.is_searched(scope) else None
+            record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
+            digest = text_hash(record) if self.is_searched(record_type) else None
             old_digest, place = vectors.get(number, (None, None))
             rows.append((
-                number, file, scope, key, name, name, is_live,
+                number, file, record_type, key, name, name, is_live,
                 digest, place if digest == old_digest else None, line, checksum(number, line),
             ))  # fmt: skip
             if digest:
                 stale.append((number,))
             others = record.other_names
-            aliases += [(alias, scope, number) for alias in others]
+            aliases += [(alias, record_type, number) for alias in others]
             owned.append((number, record))
             touched.records.add(number)
-            touched.nodes.add(f"{scope}/{key}")
+            touched.nodes.add(f"{record_type}/{key}")
             if vectors or name != key:
-                touched.names.add((scope, name))
-            handles = {f"{scope}/{handle}" for handle in (key, name, *others)}
+                touched.names.add((record_type, name))
+            handles = {f"{record_type}/{handle}" for handle in (key, name, *others)}
             was = before.get(number)
             if was != (is_live, name, handles):  # a name that became an alias gives way to another record's name
                 touched.handles |= handles | (was[2] if was else set())
@@ -206,9 +206,9 @@ class ChangeApplier:
         for number, owner in owned:
             self.add_owned(number, owner, touched)
 
-    def is_searched(self, scope: str) -> bool:
-        """Tell whether records of this scope are found by `query`."""
-        made = self.catalog.vocabulary.entities.get(scope)
+    def is_searched(self, record_type: str) -> bool:
+        """Tell whether records of this record type are found by `query`."""
+        made = self.catalog.vocabulary.entities.get(record_type)
         return made.search if made else True
 
     def add_owned(self, owner: int, row: Record | Feedback, touched: Touched) -> None:
@@ -243,7 +243,7 @@ class ChangeApplier:
         self.find_ends({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
         ends = self.ends
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
-        allowed: dict[tuple[str, str, str], bool] = {}  # few types and scopes, very many edges
+        allowed: dict[tuple[str, str, str], bool] = {}  # few types and record types, very many edges
         is_bulk = touched.rows > BULK
         settled, loose = [], []
         for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
@@ -281,7 +281,7 @@ class ChangeApplier:
         self.ends.update((ref, found.get(ref, NO_END)) for ref in new)
 
     def allows(self, kind: str, source: str, target: str) -> bool:
-        """Tell whether an edge of a type may go from one scope to another; one that may not is used by nothing."""
+        """Tell whether an edge of a type may go from one record type to another; nothing uses one that may not."""
         return self.catalog.vocabulary.relations[kind].allows(source, target)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
@@ -296,7 +296,7 @@ class ChangeApplier:
     def note_edges(self, ids: Sequence[int], touched: Touched) -> None:
         """Note edges that the graph will have to look at again."""
         sql = (
-            "SELECT r.type, a.scope || '/' || a.key, b.scope || '/' || b.key FROM relation r"
+            "SELECT r.type, a.record_type || '/' || a.key, b.record_type || '/' || b.key FROM relation r"
             f" JOIN record a ON a.id = r.src JOIN record b ON b.id = r.dst WHERE r.id IN ({marks(ids)})"
         )
         touched.edges.update(self.connection.execute(sql, ids))
@@ -362,7 +362,7 @@ class ChangeApplier:
     def touch_reported(self, ids: Sequence[int], touched: Touched) -> None:
         """Note the records whose counts change with these reports."""
         sql = (
-            "SELECT DISTINCT a.scope || '/' || a.key FROM fact JOIN record a ON a.id = record"
+            "SELECT DISTINCT a.record_type || '/' || a.key FROM fact JOIN record a ON a.id = record"
             f" WHERE fact.id IN ({marks(ids)})"
         )
         touched.nodes |= {ref for (ref,) in self.connection.execute(sql, ids)}
@@ -371,11 +371,11 @@ class ChangeApplier:
 
     def move_lessons(self, touched: Touched) -> None:
         """Bring up to date how lessons stand; one that faded away counts as archived until a run sees it again."""
-        if self.connection.execute("SELECT 1 FROM record WHERE scope = 'lesson'").fetchone() is None:
+        if self.connection.execute("SELECT 1 FROM record WHERE record_type = 'lesson'").fetchone() is None:
             return
         other = lessons.resolve_seen(self.catalog, touched.handles)
         for part in chunks(touched.records):
-            sql = f"SELECT id FROM record WHERE scope = 'lesson' AND id IN ({marks(part)})"
+            sql = f"SELECT id FROM record WHERE record_type = 'lesson' AND id IN ({marks(part)})"
             other.update(number for (number,) in self.connection.execute(sql, part))
         if not (other or touched.runs or touched.is_reordered):
             return
@@ -395,20 +395,22 @@ class ChangeApplier:
     def disambiguate_names(self, touched: Touched) -> None:
         """Mark the shown name of every record that its plain name would not lead back to."""
         if len(touched.records) > BULK:
-            clashes = "SELECT scope, name FROM record WHERE name <> key UNION SELECT scope, name FROM record"
-            touched.names |= set(self.connection.execute(f"{clashes} GROUP BY scope, name HAVING count(*) > 1"))
+            clashes = (
+                "SELECT record_type, name FROM record WHERE name <> key UNION SELECT record_type, name FROM record"
+            )
+            touched.names |= set(self.connection.execute(f"{clashes} GROUP BY record_type, name HAVING count(*) > 1"))
         else:
             touched.names |= {split_ref(ref) for ref in touched.nodes}
-        for scope, name in sorted(touched.names):
-            sql = "SELECT id, key, shown FROM record WHERE name = ? AND scope = ? ORDER BY key <> name, key"
-            holders = self.connection.execute(sql, (name, scope)).fetchall()
-            is_a_key = self.catalog.has(row_id(f"{scope}/{name}"))
+        for record_type, name in sorted(touched.names):
+            sql = "SELECT id, key, shown FROM record WHERE name = ? AND record_type = ? ORDER BY key <> name, key"
+            holders = self.connection.execute(sql, (name, record_type)).fetchall()
+            is_a_key = self.catalog.has(row_id(f"{record_type}/{name}"))
             for place, (number, key, shown) in enumerate(holders):
                 is_plain = key == name or (place == 0 and not is_a_key)
                 right = name if is_plain else told_apart(name, key)
                 if shown != right:
                     self.connection.execute("UPDATE record SET shown = ? WHERE id = ?", (right, number))
-                    touched.nodes.add(f"{scope}/{key}")
+                    touched.nodes.add(f"{record_type}/{key}")
 
     def resolve_edges_again(self, touched: Touched) -> None:
         """Look up again the ends of every edge, and the record of every report, that a change may have moved."""

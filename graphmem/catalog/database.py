@@ -23,7 +23,7 @@ T = TypeVar("T")
 CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises
 
 CATALOG = "catalog.sqlite"  # the file, in the folder of what is derived
-VERSION = 10  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 11  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
 LEXICAL = ("CREATE VIRTUAL TABLE lexical USING fts5(", "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(",
            "CREATE TABLE 'lexical_", "CREATE TABLE sqlite_sequence(")  # fmt: skip
@@ -218,7 +218,7 @@ def marks(values: Collection[object]) -> str:
 
 
 def told_apart(name: str, key: str) -> str:
-    """Return how a record is shown whose name another one of its scope has too."""
+    """Return how a record is shown whose name another one of its record type has too."""
     return f"{name}~{mark(key)}"
 
 
@@ -232,10 +232,10 @@ def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> Non
     A view of the temporary schema takes the name of each table with rows, so that no read can forget to ask.
     """
     types = ",".join(connection.execute("SELECT quote(?)", (name,)).fetchone()[0] for name in sorted(visible))
-    is_seen = f"EXISTS (SELECT 1 FROM main.record AS seen WHERE seen.id = {{}} AND seen.scope IN ({types}))"
+    is_seen = f"EXISTS (SELECT 1 FROM main.record AS seen WHERE seen.id = {{}} AND seen.record_type IN ({types}))"
     views = {
-        "record": f"scope IN ({types})",
-        "alias": f"scope IN ({types})",
+        "record": f"record_type IN ({types})",
+        "alias": f"record_type IN ({types})",
         "relation": f"{is_seen.format('src')} AND {is_seen.format('dst')}",
         "fact": is_seen.format("coalesce(record, node)"),
         "run": f"'run' IN ({types})",

@@ -6,9 +6,10 @@ from graphmem.catalog.database import Reads, chunks, marks
 from graphmem.names import row_id, split_ref
 
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
-    "WITH RECURSIVE found (scope) AS (SELECT min(scope) FROM record UNION ALL"
-    " SELECT (SELECT min(scope) FROM record WHERE scope > found.scope) FROM found WHERE found.scope IS NOT NULL)"
-    " SELECT scope FROM found WHERE scope IS NOT NULL"
+    "WITH RECURSIVE found (record_type) AS (SELECT min(record_type) FROM record UNION ALL"
+    " SELECT (SELECT min(record_type) FROM record WHERE record_type > found.record_type) FROM found"
+    " WHERE found.record_type IS NOT NULL)"
+    " SELECT record_type FROM found WHERE record_type IS NOT NULL"
 )
 
 
@@ -30,7 +31,7 @@ class NameReads(Reads):
             number = self.by_name(*split_ref(ref))
             if number is not None:
                 row = self.connection.execute(
-                    "SELECT scope || '/' || key FROM record WHERE id = ? AND is_live", (number,)
+                    "SELECT record_type || '/' || key FROM record WHERE id = ? AND is_live", (number,)
                 ).fetchone()
                 if row:
                     result[ref] = (number, row[0])
@@ -45,58 +46,61 @@ class NameReads(Reads):
                 found[ref] = number
         return found
 
-    def lookup(self, scope: str, name: str) -> int | None:
-        """Return the record of a scope that a name means: by key, then name, then alias."""
-        number = row_id(f"{scope}/{name}")
+    def lookup(self, record_type: str, name: str) -> int | None:
+        """Return the record of a record type that a name means: by key, then name, then alias."""
+        number = row_id(f"{record_type}/{name}")
         if self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
             return number
-        return self.by_name(scope, name)
+        return self.by_name(record_type, name)
 
-    def key_of_name(self, scope: str, name: str) -> str | None:
-        """Return the key of the record of a scope that is called this now; aliases do not count."""
-        sql = "SELECT key FROM record WHERE name = ? AND scope = ? ORDER BY key <> name, key LIMIT 1"
-        row = self.connection.execute(sql, (name, scope)).fetchone()
+    def key_of_name(self, record_type: str, name: str) -> str | None:
+        """Return the key of the record of a record type that is called this now; aliases do not count."""
+        sql = "SELECT key FROM record WHERE name = ? AND record_type = ? ORDER BY key <> name, key LIMIT 1"
+        row = self.connection.execute(sql, (name, record_type)).fetchone()
         return row[0] if row else None
 
     def namesakes(self, number: int, name: str) -> list[int]:
         """Return the other records that have this as their stored name, where it is not the key of this one."""
         sql = (
-            "SELECT other.id FROM record one JOIN record other ON other.name = one.name AND other.scope = one.scope"
+            "SELECT other.id FROM record one"
+            " JOIN record other ON other.name = one.name AND other.record_type = one.record_type"
             " WHERE one.id = ? AND one.name = ? AND one.key <> one.name AND other.id <> one.id ORDER BY other.key"
         )
         return [other for (other,) in self.connection.execute(sql, (number, name))]
 
-    def by_name(self, scope: str, name: str) -> int | None:
-        """Return the record of a scope with this name, as shown or as stored, or with this alias."""
+    def by_name(self, record_type: str, name: str) -> int | None:
+        """Return the record of a record type with this name, as shown or as stored, or with this alias."""
         row = self.connection.execute(
-            "SELECT id FROM record WHERE name = ? AND scope = ? AND shown = name UNION ALL"
-            " SELECT id FROM record WHERE shown = ? AND shown <> name AND scope = ? UNION ALL"
-            " SELECT record FROM alias WHERE name = ? AND scope = ? UNION ALL"
-            " SELECT id FROM record WHERE name = ? AND scope = ? LIMIT 1",
-            (name, scope) * 4,
+            "SELECT id FROM record WHERE name = ? AND record_type = ? AND shown = name UNION ALL"
+            " SELECT id FROM record WHERE shown = ? AND shown <> name AND record_type = ? UNION ALL"
+            " SELECT record FROM alias WHERE name = ? AND record_type = ? UNION ALL"
+            " SELECT id FROM record WHERE name = ? AND record_type = ? LIMIT 1",
+            (name, record_type) * 4,
         ).fetchone()
         return row[0] if row else None
 
-    def anywhere(self, name: str, scopes: Collection[str] | None = None) -> list[int]:
-        """Return the records of any scope that a bare name means; where keys or names fit, aliases do not count."""
-        among = [scope for scope in self.scopes() if scopes is None or scope in scopes]
-        numbers = {self.lookup(scope, name) for scope in among}
+    def anywhere(self, name: str, record_types: Collection[str] | None = None) -> list[int]:
+        """Return the records of any type that a bare name means; where keys or names fit, aliases do not count."""
+        among = [
+            record_type for record_type in self.record_types() if record_types is None or record_type in record_types
+        ]
+        numbers = {self.lookup(record_type, name) for record_type in among}
         return sorted(number for number in numbers if number is not None)
 
-    def scopes(self) -> list[str]:
+    def record_types(self) -> list[str]:
         """Return the kinds and entity types that have records."""
-        return [scope for (scope,) in self.connection.execute(SCOPES)]
+        return [record_type for (record_type,) in self.connection.execute(SCOPES)]
 
     def names(self, limit: int) -> list[str]:
         """Return references by shown name, at most ``limit``: for suggestions and completion."""
-        rows = self.connection.execute("SELECT scope || '/' || shown FROM record WHERE is_live LIMIT ?", (limit,))
+        rows = self.connection.execute("SELECT record_type || '/' || shown FROM record WHERE is_live LIMIT ?", (limit,))
         return [ref for (ref,) in rows]
 
     def completions(self, prefix: str, limit: int) -> list[str]:
         """Return current references that begin with ``prefix``, in name order."""
         sql = (
-            "SELECT scope || '/' || shown AS ref FROM record"
-            " WHERE is_live AND substr(scope || '/' || shown, 1, ?) = ? ORDER BY ref LIMIT ?"
+            "SELECT record_type || '/' || shown AS ref FROM record"
+            " WHERE is_live AND substr(record_type || '/' || shown, 1, ?) = ? ORDER BY ref LIMIT ?"
         )
         return [ref for (ref,) in self.connection.execute(sql, (len(prefix), prefix, limit))]
 
@@ -104,7 +108,7 @@ class NameReads(Reads):
         """Return the current references of records."""
         found: dict[int, str] = {}
         for part in chunks(ids):
-            sql = f"SELECT id, scope || '/' || shown FROM record WHERE id IN ({marks(part)})"
+            sql = f"SELECT id, record_type || '/' || shown FROM record WHERE id IN ({marks(part)})"
             found |= dict(self.connection.execute(sql, part).fetchall())
         return found
 

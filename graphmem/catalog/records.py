@@ -81,10 +81,10 @@ class RecordReads(NameReads, FactReads):
                 found[number] = LessonState(frequency, silent, last_run, bool(is_faded))
         return found
 
-    def live_rows(self, scope: str) -> Iterator[tuple[int, str, str, bytes]]:
-        """Yield the live records of a scope: number, key, shown name, line."""
-        sql = "SELECT id, key, shown, line, crc FROM record WHERE scope = ? AND is_live ORDER BY id"
-        for number, key, shown, line, crc in self.connection.execute(sql, (scope,)):
+    def live_rows(self, record_type: str) -> Iterator[tuple[int, str, str, bytes]]:
+        """Yield the live records of a record type: number, key, shown name, line."""
+        sql = "SELECT id, key, shown, line, crc FROM record WHERE record_type = ? AND is_live ORDER BY id"
+        for number, key, shown, line, crc in self.connection.execute(sql, (record_type,)):
             yield number, key, shown, sound(number, line, crc)
 
     def live_row(self, number: int) -> tuple[str, bytes] | None:
@@ -113,7 +113,7 @@ class RecordReads(NameReads, FactReads):
     def of_kind(self, model: type[R], *, is_live: bool = True) -> dict[int, R]:
         """Return the records of a kind as their rows have them, by number; the live ones, or archived ones too."""
         kind = next(kind for kind, found in MODELS.items() if found is model)
-        sql = f"SELECT id, line, crc FROM record WHERE scope = ?{' AND is_live' if is_live else ''} ORDER BY id"
+        sql = f"SELECT id, line, crc FROM record WHERE record_type = ?{' AND is_live' if is_live else ''} ORDER BY id"
         found = {number: parse_record(number, line, crc) for number, line, crc in self.connection.execute(sql, (kind,))}
         return {number: record for number, record in found.items() if isinstance(record, model)}
 
@@ -123,22 +123,26 @@ class RecordReads(NameReads, FactReads):
         (edges,) = self.connection.execute("SELECT count(*) FROM relation WHERE is_live").fetchone()
         return records, edges
 
-    def of_scopes(self, ids: Collection[int], scopes: Collection[str]) -> set[int]:
+    def of_record_types(self, ids: Collection[int], record_types: Collection[str]) -> set[int]:
         """Return those of some records that are of these kinds or entity types."""
         found: set[int] = set()
         for part in chunks(ids):
-            sql = f"SELECT id FROM record WHERE id IN ({marks(part)}) AND scope IN ({marks(scopes)})"
-            found.update(number for (number,) in self.connection.execute(sql, (*part, *scopes)))
+            sql = f"SELECT id FROM record WHERE id IN ({marks(part)}) AND record_type IN ({marks(record_types)})"
+            found.update(number for (number,) in self.connection.execute(sql, (*part, *record_types)))
         return found
 
-    def listed(self, scopes: Collection[str], *, is_live: bool) -> list[int]:
+    def listed(self, record_types: Collection[str], *, is_live: bool) -> list[int]:
         """Return the live or the archived records of some types, by type and shown name."""
-        sql = f"SELECT id FROM record WHERE scope IN ({marks(scopes)}) AND is_live = ? ORDER BY scope, shown"
-        return [number for (number,) in self.connection.execute(sql, (*scopes, is_live))]
+        among = f"record_type IN ({marks(record_types)}) AND is_live = ?"
+        sql = f"SELECT id FROM record WHERE {among} ORDER BY record_type, shown"
+        return [number for (number,) in self.connection.execute(sql, (*record_types, is_live))]
 
-    def numbers(self, scope: str) -> list[int]:
+    def numbers(self, record_type: str) -> list[int]:
         """Return the records of a type, archived ones too."""
-        return [number for (number,) in self.connection.execute("SELECT id FROM record WHERE scope = ?", (scope,))]
+        return [
+            number
+            for (number,) in self.connection.execute("SELECT id FROM record WHERE record_type = ?", (record_type,))
+        ]
 
     def archived(self) -> list[int]:
         """Return the archived records."""
@@ -146,7 +150,7 @@ class RecordReads(NameReads, FactReads):
 
     def all_live(self, without: Collection[str] = ()) -> list[int]:
         """Return the live records but for those of some types."""
-        sql = f"SELECT id FROM record WHERE is_live AND scope NOT IN ({marks(without)})"
+        sql = f"SELECT id FROM record WHERE is_live AND record_type NOT IN ({marks(without)})"
         return [number for (number,) in self.connection.execute(sql, list(without))]
 
     def with_field(self, name: str, *, is_live: bool = True) -> list[int]:
@@ -158,7 +162,7 @@ class RecordReads(NameReads, FactReads):
         """Yield the records whose model has fields of references, and those whose rows hold one of these fields."""
         kinds = [kind for kind, model in MODELS.items() if issubclass(model, Record) and has_own_references(model)]
         any_of = " OR ".join(["instr(line, CAST(? AS BLOB))"] * len(fields))
-        sql = f"SELECT id, line, crc FROM record WHERE scope IN ({marks(kinds)}) OR {any_of}"
+        sql = f"SELECT id, line, crc FROM record WHERE record_type IN ({marks(kinds)}) OR {any_of}"
         for row in self.connection.execute(sql, (*kinds, *(f'"{name}"' for name in fields))).fetchall():
             yield row[0], parse_record(*row)
 
@@ -170,7 +174,9 @@ class RecordReads(NameReads, FactReads):
     def counts_by_type(self) -> dict[str, int]:
         """Return how many live records there are of each kind and entity type."""
         return dict(
-            self.connection.execute("SELECT scope, count(*) FROM record WHERE is_live GROUP BY scope").fetchall()
+            self.connection.execute(
+                "SELECT record_type, count(*) FROM record WHERE is_live GROUP BY record_type"
+            ).fetchall()
         )
 
     def place_of(self, number: int) -> tuple[str, bytes]:
@@ -180,7 +186,7 @@ class RecordReads(NameReads, FactReads):
 
     def renamed_apart(self) -> list[tuple[str, str, str, str, bytes]]:
         """Return the records that are shown by another name than their own: file, type, name, shown name, line."""
-        sql = "SELECT file, scope, name, shown, line FROM record WHERE shown <> name ORDER BY scope, shown"
+        sql = "SELECT file, record_type, name, shown, line FROM record WHERE shown <> name ORDER BY record_type, shown"
         return self.connection.execute(sql).fetchall()
 
 

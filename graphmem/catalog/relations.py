@@ -124,7 +124,7 @@ class RelationReads(Reads):
         sql = (
             "SELECT DISTINCT dst FROM relation JOIN record AS source ON source.id = src"
             " JOIN record AS target ON target.id = dst WHERE relation.is_live AND relation.type = 'solves'"
-            " AND source.scope = 'pattern' AND target.scope = 'failure'"
+            " AND source.record_type = 'pattern' AND target.record_type = 'failure'"
         )
         return {number for (number,) in self.connection.execute(sql)}
 

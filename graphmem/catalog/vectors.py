@@ -24,7 +24,7 @@ from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
 if TYPE_CHECKING:
     from graphmem.catalog.pca import Matrix, Vector
 
-FEW = 5_000  # records of a scope up to which each is measured rather than picked out of the nearest of all
+FEW = 5_000  # records of a record type up to which each is measured rather than picked out of the nearest of all
 COMPACTED_ROWS = 1_000  # of a file, below which its size does not matter
 SPARE_FACTOR = (
     4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
@@ -256,53 +256,55 @@ class VectorStore:
             found |= dict(self.connection.execute(sql, (self.fingerprint, *part)).fetchall())
         return found
 
-    def search(self, query: "Vector", scopes: Collection[str] | None, limit: int) -> list[tuple[int, float]]:
+    def search(self, query: "Vector", record_types: Collection[str] | None, limit: int) -> list[tuple[int, float]]:
         """
         Return the live records nearest to ``query`` with their cosines, nearest first.
 
         Args:
             query: float32, shape ``(dimensions,)``, unit length.
-            scopes: kinds and entity types to look among; None for all.
+            record_types: kinds and entity types to look among; None for all.
             limit: at most this many.
         """
         rows = self.rows()
-        pairs = self.placed(scopes) if scopes is not None else []
+        pairs = self.placed(record_types) if record_types is not None else []
         if not pairs or len(pairs) > FEW:
-            pairs = self.nearest(rows, query, scopes, limit)
+            pairs = self.nearest(rows, query, record_types, limit)
         measured = cosines(rows[[place for _, place in pairs]], query).tolist()
         found = zip([number for number, _ in pairs], measured, strict=True)
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def nearest(
-        self, rows: "Matrix", query: "Vector", scopes: Collection[str] | None, limit: int
+        self, rows: "Matrix", query: "Vector", record_types: Collection[str] | None, limit: int
     ) -> list[tuple[int, int]]:
         """Return records and their places, among them the nearest ``limit``."""
         likeness = None if self.is_sketched else cosines(rows, query)
         most = limit
         while True:
             places = best(likeness, most) if likeness is not None else self.sketch.nearest(query, most, len(rows))
-            pairs = self.placed(scopes, places.tolist())
+            pairs = self.placed(record_types, places.tolist())
             if len(pairs) >= limit or len(places) >= len(rows):
                 return pairs
-            most *= 8  # most of these rows are of other scopes, archived or gone
+            most *= 8  # most of these rows are of other record types, archived or gone
 
-    def placed(self, scopes: Collection[str] | None, among: Collection[int] | None = None) -> list[tuple[int, int]]:
+    def placed(
+        self, record_types: Collection[str] | None, among: Collection[int] | None = None
+    ) -> list[tuple[int, int]]:
         """
         Return live records and the places of their vectors.
 
         Args:
-            scopes: kinds and entity types; None for all.
+            record_types: kinds and entity types; None for all.
             among: places; None for any, and then only so many that it is seen whether they are few.
         """
         where = "is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
-        where += f" AND scope IN ({marks(scopes)})" if scopes is not None else ""
+        where += f" AND record_type IN ({marks(record_types)})" if record_types is not None else ""
         if among is None:
             sql = f"SELECT id, vector FROM record WHERE {where} LIMIT ?"
-            return self.connection.execute(sql, (*(scopes or ()), FEW + 1)).fetchall()
+            return self.connection.execute(sql, (*(record_types or ()), FEW + 1)).fetchall()
         found: list[tuple[int, int]] = []
-        for part in chunks(among):  # left to itself the planner reads the whole scope
+        for part in chunks(among):  # left to itself the planner reads the whole record type
             sql = f"SELECT id, vector FROM record INDEXED BY record_place WHERE {where} AND vector IN ({marks(part)})"
-            found += self.connection.execute(sql, (*(scopes or ()), *part))
+            found += self.connection.execute(sql, (*(record_types or ()), *part))
         return found
 
     @property

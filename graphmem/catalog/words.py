@@ -114,7 +114,7 @@ class LexicalIndex:
         return missing, extra
 
     def search(
-        self, text: str, scopes: Collection[str] | None, limit: int, also: Collection[int] = ()
+        self, text: str, record_types: Collection[str] | None, limit: int, also: Collection[int] = ()
     ) -> dict[int, float]:
         """
         Return the records that share terms with ``text``, with the share of it that each holds, in [0, 1], best first.
@@ -124,7 +124,7 @@ class LexicalIndex:
 
         Args:
             text: free text; a pasted log is cut to its rarest terms.
-            scopes: kinds and entity types to look among; None for all.
+            record_types: kinds and entity types to look among; None for all.
             limit: at most this many, and those of ``also`` that share a term.
             also: records that are wanted however they rank.
         """
@@ -133,19 +133,19 @@ class LexicalIndex:
         counts = self.counts(query_terms(text))
         if not counts:
             return {}
-        scopes = self.catalog.visible if scopes is None else scopes
+        record_types = self.catalog.visible if record_types is None else record_types
         expression = " OR ".join(f'"{phrase}"' for phrase in self.affordable(counts, query_pairs(text)))
         # The index holds live records only: who asks for all of them needs no look at their rows.
         among = (
-            f" AND (SELECT scope FROM record WHERE id = lexical.rowid) IN ({marks(scopes)})"
-            if scopes is not None
+            f" AND (SELECT record_type FROM record WHERE id = lexical.rowid) IN ({marks(record_types)})"
+            if record_types is not None
             else ""
         )
         sql = (
             f"SELECT rowid, -bm25(lexical, 1.0, 1.0, {PARTS_WEIGHT}) AS score FROM lexical"
             f" WHERE lexical MATCH ?{among} ORDER BY rowid IN ({marks(also)}) DESC, score DESC, rowid LIMIT ?"
         )
-        rows = self.connection.execute(sql, (expression, *(scopes or ()), *also, limit + len(also)))
+        rows = self.connection.execute(sql, (expression, *(record_types or ()), *also, limit + len(also)))
         scores = sorted(((score, -number) for number, score in rows if score > 0), reverse=True)
         if not scores:
             return {}

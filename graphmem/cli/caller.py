@@ -144,19 +144,23 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def bare_names(memory: Memory, incomplete: str) -> list[str]:
     """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
-    found = {name for scope in memory.client.catalog.vocabulary.scopes for name in of_scope(memory, scope, incomplete)}
+    found = {
+        name
+        for record_type in memory.client.catalog.vocabulary.record_types
+        for name in of_record_type(memory, record_type, incomplete)
+    }
     return sorted(found)
 
 
-def of_scope(memory: Memory, scope: str, incomplete: str) -> list[str]:
+def of_record_type(memory: Memory, record_type: str, incomplete: str) -> list[str]:
     """Return the names of one kind or type that begin with what was typed."""
-    return [ref.removeprefix(f"{scope}/") for ref in memory.names(f"{scope}/{incomplete}")]
+    return [ref.removeprefix(f"{record_type}/") for ref in memory.names(f"{record_type}/{incomplete}")]
 
 
 def complete_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return names of campaigns for the shell to complete."""
     return completions(
-        ctx, incomplete, lambda memory: [*of_scope(memory, "campaign", incomplete), *memory.names("campaign/")]
+        ctx, incomplete, lambda memory: [*of_record_type(memory, "campaign", incomplete), *memory.names("campaign/")]
     )
 
 
@@ -167,7 +171,7 @@ def complete_relation(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def complete_kind(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return kinds and entity types for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: synced(memory).scopes)
+    return completions(ctx, incomplete, lambda memory: synced(memory).record_types)
 
 
 def complete_entity_type(ctx: typer.Context, incomplete: str) -> list[str]:

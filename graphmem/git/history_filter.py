@@ -204,8 +204,8 @@ def key_text(row: dict[str, Any]) -> str:
         return str(row["run" if kind == "run" else "id"])
     if kind == "feedback":
         return f"{row['task']}\t{row['ref']}" if row.get("task") else str(row["id"])
-    scope = row["type"] if kind == "entity" else kind
-    return f"{scope}/{row.get('key') or row['name']}"
+    record_type = row["type"] if kind == "entity" else kind
+    return f"{record_type}/{row.get('key') or row['name']}"
 
 
 def created_at(row: dict[str, Any]) -> str:

@@ -154,7 +154,7 @@ def fault(file: str, error: Exception) -> Finding:
 
 def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     """Say which relation types name ends that nothing declares."""
-    known = {ANY, *vocabulary.scopes}
+    known = {ANY, *vocabulary.record_types}
     return [
         Finding(
             file=f"types/relations/{name}.md", line=1, column=1, code="unknown_type", severity="error",

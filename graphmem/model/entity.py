@@ -35,7 +35,7 @@ class Entity(Record):
             )
 
     @property
-    def scope(self) -> str:
+    def record_type(self) -> str:
         return self.type
 
     @property

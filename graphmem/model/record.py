@@ -191,20 +191,20 @@ class Record(Frozen):
             )
 
     @property
-    def scope(self) -> str:
+    def record_type(self) -> str:
         """The first part of the reference: the kind, for an entity its type."""
         return self.kind
 
     @property
     def key_ref(self) -> str:
         """The reference by key: how rows name this record, and its key text."""
-        return f"{self.scope}/{self.key}"
+        return f"{self.record_type}/{self.key}"
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def ref(self) -> str:
         """The reference by current name."""
-        return f"{self.scope}/{self.name}"
+        return f"{self.record_type}/{self.name}"
 
     @property
     def identity_text(self) -> str:

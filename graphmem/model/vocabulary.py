@@ -58,14 +58,14 @@ class RelationType(TypeName):
         return relation_label(self.type)
 
     def allows(self, source: str, target: str) -> bool:
-        """Tell whether an edge may go from a record of scope ``source`` to one of scope ``target``."""
+        """Tell whether an edge may go from a record of record type ``source`` to one of record type ``target``."""
         ways = ((source, target), (target, source)) if self.symmetric else ((source, target),)
         return any(fits(start, self.sources) and fits(end, self.targets) for start, end in ways)
 
 
-def fits(scope: str, ends: Iterable[str]) -> bool:
+def fits(record_type: str, ends: Iterable[str]) -> bool:
     """Tell whether a kind or entity type is among the ends of a relation type."""
-    return any(end in (scope, ANY) for end in ends)
+    return any(end in (record_type, ANY) for end in ends)
 
 
 def built_in(name: str, sources: str, targets: str, weight: float, description: str) -> RelationType:
@@ -128,6 +128,6 @@ class Vocabulary(BaseModel):
         return {**BUILT_IN_RELATIONS, **self.project_relations}
 
     @cached_property
-    def scopes(self) -> tuple[str, ...]:
+    def record_types(self) -> tuple[str, ...]:
         """Every kind and entity type: what the first part of a reference can be."""
         return (*KINDS, *sorted(self.entities))

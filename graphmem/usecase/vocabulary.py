@@ -73,8 +73,8 @@ def type_add(client: Client, made: EntityType | RelationType) -> EntityType | Re
             raise Refused(str(error), hint="take another name") from None
         if isinstance(made, RelationType):
             for end in (*made.sources, *made.targets):
-                if end != ANY and end not in vocabulary.scopes:
-                    known_end(vocabulary.scopes, end)
+                if end != ANY and end not in vocabulary.record_types:
+                    known_end(vocabulary.record_types, end)
         entities, relations = dict(vocabulary.entities), dict(vocabulary.project_relations)
         if isinstance(made, EntityType):
             entities[made.type] = made
@@ -96,7 +96,7 @@ def noun_of(made: EntityType | RelationType) -> str:
     return "entity" if isinstance(made, EntityType) else "relation"
 
 
-def known_end(scopes: tuple[str, ...], end: str) -> None:
+def known_end(record_types: tuple[str, ...], end: str) -> None:
     """Say that an end of a relation type is neither a kind nor an entity type."""
-    hint = did_you_mean(end, (*scopes, ANY)) or undeclared(end)
+    hint = did_you_mean(end, (*record_types, ANY)) or undeclared(end)
     raise Refused(f"{end!r} is neither a kind nor an entity type", hint=hint)

@@ -89,15 +89,15 @@ def mixed_rows(records: int, relations: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     refs: list[str] = []
     for n in range(records):
-        scope, name = SCOPES[n % len(SCOPES)], f"record-{n}"
+        record_type, name = SCOPES[n % len(SCOPES)], f"record-{n}"
         text = sentence(rng, 20)
-        if scope == "failure":
-            rows.append({"kind": scope, "name": name, "trigger": f"{text} error {n}", "fix": sentence(rng, 8)})
-        elif scope == "pattern":
-            rows.append({"kind": scope, "name": name, "trigger": text, "insight": f"{sentence(rng, 8)} {n}"})
+        if record_type == "failure":
+            rows.append({"kind": record_type, "name": name, "trigger": f"{text} error {n}", "fix": sentence(rng, 8)})
+        elif record_type == "pattern":
+            rows.append({"kind": record_type, "name": name, "trigger": text, "insight": f"{sentence(rng, 8)} {n}"})
         else:
-            rows.append({"kind": "entity", "type": scope, "name": name, "value": text})
-        refs.append(f"{scope}/{name}")
+            rows.append({"kind": "entity", "type": record_type, "name": name, "value": text})
+        refs.append(f"{record_type}/{name}")
     seen: set[tuple[str, str, str]] = set()
     while len(seen) < relations:
         a, b = rng.sample(range(records), 2)

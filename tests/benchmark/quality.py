@@ -158,8 +158,8 @@ def ranked(
         for question in public.queries:
             asked = question["query"]
             pool = np.fromiter(public.pool(question), dtype=np.int64)
-            scopes = sorted({public.refs[place].partition("/")[0] for place in pool})
-            hits = memory.query(asked, kinds=scopes, limit=DEPTH * groups).results
+            record_types = sorted({public.refs[place].partition("/")[0] for place in pool})
+            hits = memory.query(asked, kinds=record_types, limit=DEPTH * groups).results
             hits = sorted(hits, key=lambda hit: (-hit.relevance, hit.ref))
             lexical, semantic = words.scores(asked)[pool], rows[pool] @ encode(asked)
             by_words, by_meaning = pool[order(lexical)], pool[order(semantic)]

@@ -47,7 +47,7 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def filled(catalog: Catalog, folder: Path, rows: Matrix, live: list[bool]) -> VectorStore:
-    """Return a store of these vectors, one record each, the scopes by turns."""
+    """Return a store of these vectors, one record each, the record types by turns."""
     made = VectorStore(catalog, folder, Fixed(rows.shape[1]))
     digests = [n.to_bytes(16) for n in range(len(rows))]
     catalog.connection.execute("DELETE FROM record")
@@ -56,7 +56,7 @@ def filled(catalog: Catalog, folder: Path, rows: Matrix, live: list[bool]) -> Ve
     made.sketch.path.unlink(missing_ok=True)
     made.append(digests, rows)
     catalog.connection.executemany(
-        "INSERT INTO record (id, scope, key, name, shown, is_live, text_hash, vector, line)"
+        "INSERT INTO record (id, record_type, key, name, shown, is_live, text_hash, vector, line)"
         " VALUES (?,?,?,?,?,?,?,?,'')",
         [(1_000 - n, SCOPES[n % 3], f"k{n}", f"k{n}", f"k{n}", live[n], digests[n], n) for n in range(len(rows))],
     )
@@ -74,11 +74,13 @@ def clustered(seed: int, size: int, dimensions: int = 24) -> Matrix:
     return found
 
 
-def brute_force(rows: Matrix, live: list[bool], query: Matrix, scopes: Collection[str] | None, limit: int) -> list[int]:
+def brute_force(
+    rows: Matrix, live: list[bool], query: Matrix, record_types: Collection[str] | None, limit: int
+) -> list[int]:
     found = [
         (-float(rows[n] @ query), 1_000 - n)
         for n in range(len(rows))
-        if live[n] and (scopes is None or SCOPES[n % 3] in scopes)
+        if live[n] and (record_types is None or SCOPES[n % 3] in record_types)
     ]
     return [number for _, number in sorted(found)[:limit]]
 
@@ -88,19 +90,19 @@ def brute_force(rows: Matrix, live: list[bool], query: Matrix, scopes: Collectio
     seed=st.integers(0, 10_000),
     size=st.integers(1, 120),
     dead=st.sets(st.integers(0, 119)),
-    scopes=st.one_of(st.none(), st.sets(st.sampled_from(SCOPES), min_size=1)),
+    record_types=st.one_of(st.none(), st.sets(st.sampled_from(SCOPES), min_size=1)),
     limit=st.integers(1, 12),
     few=st.sampled_from([0, 5_000]),
 )
 def test_the_nearest_are_those_of_brute_force(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    seed: int, size: int, dead: set[int], scopes: set[str] | None, limit: int, few: int,
+    seed: int, size: int, dead: set[int], record_types: set[str] | None, limit: int, few: int,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(vectors, "FEW", few)
     rows, live = clustered(seed, size), [n not in dead for n in range(size)]
     store = filled(catalog, tmp_path, rows, live)
-    found = store.search(rows[0], scopes, limit)
-    assert [number for number, _ in found] == brute_force(rows, live, rows[0], scopes, limit)
+    found = store.search(rows[0], record_types, limit)
+    assert [number for number, _ in found] == brute_force(rows, live, rows[0], record_types, limit)
     cosines = [float(rows[1_000 - n] @ rows[0]) for n, _ in found]
     assert [cosine for _, cosine in found] == pytest.approx(cosines, abs=1e-6)
 
@@ -126,9 +128,9 @@ def test_short_vectors_find_the_same_and_follow_what_is_added(
     queries = clustered(1, 940)[900:]
     hits = total = 0
     for query in queries:
-        for scopes in (None, {"pattern"}):
-            wanted = brute_force(rows, live, query, scopes, 10)
-            hits += len({number for number, _ in store.search(query, scopes, 10)} & set(wanted))
+        for record_types in (None, {"pattern"}):
+            wanted = brute_force(rows, live, query, record_types, 10)
+            hits += len({number for number, _ in store.search(query, record_types, 10)} & set(wanted))
             total += len(wanted)
     assert hits / total > 0.97
     more = clustered(2, 30)

@@ -97,7 +97,7 @@ def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> N
 
         memory.client.ledger.read = slowly  # type: ignore[method-assign]
         with memory.client.reading() as snapshot:
-            count = "SELECT count(*) FROM record WHERE scope = ?"
+            count = "SELECT count(*) FROM record WHERE record_type = ?"
             totals = [
                 snapshot.catalog.connection.execute(count, (kind,)).fetchone()[0] for kind in ("failure", "pattern")
             ]

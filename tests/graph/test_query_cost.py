@@ -70,9 +70,11 @@ def far(size: int) -> Iterator[Row]:
     pairs = set[tuple[str, str, str]]()
     while len(pairs) < 5 * size // 2:
         kind = chance.choice(list(ENDS))
-        numbers = [chance.randrange(counts[scope]) for scope in ENDS[kind]]
+        numbers = [chance.randrange(counts[record_type]) for record_type in ENDS[kind]]
         if numbers[0] < numbers[1]:
-            source, target = (f"{scope}/far-{number}" for scope, number in zip(ENDS[kind], numbers, strict=True))
+            source, target = (
+                f"{record_type}/far-{number}" for record_type, number in zip(ENDS[kind], numbers, strict=True)
+            )
             pairs.add((source, kind, target))
     yield from (edge(*pair) for pair in sorted(pairs))
 

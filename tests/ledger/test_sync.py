@@ -39,9 +39,11 @@ def ordered(*lines: bytes) -> list[bytes]:
 
     def key(line: bytes) -> str:
         row = orjson.loads(line)
-        scope = row["type"] if row["kind"] == "entity" else row["kind"]
+        record_type = row["type"] if row["kind"] == "entity" else row["kind"]
         text = (
-            f"{row['from']}\t{row['type']}\t{row['to']}" if "from" in row else f"{scope}/{row.get('key', row['name'])}"
+            f"{row['from']}\t{row['type']}\t{row['to']}"
+            if "from" in row
+            else f"{record_type}/{row.get('key', row['name'])}"
         )
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -71,8 +71,8 @@ def test_a_purged_record_is_named_by_no_field_of_another(kind: str, field: str, 
     if kind == "run":
         del rows[-1]["name"]
     memory.add_rows([orjson.dumps({"created_at": CREATED, **row}) for row in rows])
-    scope = "service" if kind == "entity" else kind
-    ref = f"{scope}/{'r' if kind == 'run' else own}"
+    record_type = "service" if kind == "entity" else kind
+    ref = f"{record_type}/{'r' if kind == 'run' else own}"
     before = getattr(memory.get(ref).record, field)
     assert targets["001-gone"] in (before if is_list else [before])
     memory.purge([targets["001-gone"]], yes=True)

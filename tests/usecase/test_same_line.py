@@ -35,7 +35,7 @@ go: go.mod file not found in current directory or any parent directory; see 'go 
 --- FAIL: TestCheckout (0.00s)
 exit status 2
 panic: runtime error: invalid memory address or nil pointer dereference
-error[E0425]: cannot find value `x` in this scope
+error[E0425]: cannot find value `x` in this record type
 thread 'main' panicked at src/main.rs:2:5:
 src/app.ts(12,7): error TS2322: Type 'string' is not assignable to type 'number'.
 sqlite_utils/utils.py:56: error: Incompatible return value type (got "None", expected "str")

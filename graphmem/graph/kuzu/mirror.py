@@ -176,7 +176,7 @@ class KuzuMirror:
             return None
         name = words[words.index("Table") + 1]
         vocabulary = self.catalog.vocabulary
-        known = [*map(label, vocabulary.scopes), *map(relation_label, vocabulary.relations)]
+        known = [*map(label, vocabulary.record_types), *map(relation_label, vocabulary.relations)]
         return did_you_mean(name, known) or f"known: {', '.join(known)}"
 
     # --- the file -----------------------------------------------------------------------------------------------

@@ -25,9 +25,9 @@ ARROW = {
 }
 PART = 50_000  # rows in one copy: bounds the memory of a rebuild
 Progress = Callable[[int], None]
-Ends = dict[int, tuple[str, str]]  # scope and key of a record
+Ends = dict[int, tuple[str, str]]  # record type and key of a record
 Edge = tuple[int, int, float, bytes]  # numbers of the ends, effective weight, row
-Pair = tuple[str, str, str]  # relation type, scopes of its ends
+Pair = tuple[str, str, str]  # relation type, record types of its ends
 
 assert importlib.util  # the engine's copy from arrow looks for it and does not import it
 
@@ -40,10 +40,10 @@ def fill(connection: Connection, catalog: Catalog, progress: Progress | None = N
         How many records and how many edges there are.
     """
     ends: Ends = {}
-    for scope in catalog.scopes():
-        for part in parts(catalog.live_rows(scope), PART):
-            ends.update((number, (scope, key)) for number, key, *_ in part)
-            copy(connection, quoted(label(scope)), node_table(catalog, scope, part))
+    for record_type in catalog.record_types():
+        for part in parts(catalog.live_rows(record_type), PART):
+            ends.update((number, (record_type, key)) for number, key, *_ in part)
+            copy(connection, quoted(label(record_type)), node_table(catalog, record_type, part))
             if progress:
                 progress(len(part))
     return len(ends), sum(fill_edges(connection, catalog, ends, progress))
@@ -96,10 +96,10 @@ def copy(connection: Connection, name: str, table: pa.Table, options: str = "") 
     connection.execute(f"COPY {name} FROM $rows{options}", {"rows": table})
 
 
-def node_table(catalog: Catalog, scope: str, part: Sequence[tuple[int, str, str, bytes]]) -> pa.Table:
+def node_table(catalog: Catalog, record_type: str, part: Sequence[tuple[int, str, str, bytes]]) -> pa.Table:
     """Return the nodes of some records, one column a property."""
     numbers, _, shown, lines = zip(*part, strict=True)
-    return table(node_columns(catalog, scope, numbers, shown, lines), columns(model_of(scope)))
+    return table(node_columns(catalog, record_type, numbers, shown, lines), columns(model_of(record_type)))
 
 
 def edge_table(part: Sequence[Edge], ends: Ends, kinds: Mapping[str, str]) -> pa.Table:

@@ -42,7 +42,7 @@ def with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
     return row
 
 
-def node_columns(catalog: Catalog, scope: str, numbers: Sequence[int], shown: Sequence[str],
+def node_columns(catalog: Catalog, record_type: str, numbers: Sequence[int], shown: Sequence[str],
                  lines: Sequence[bytes]) -> dict[str, list[Any]]:  # fmt: skip
     """
     Return the properties of nodes, one column each, as the data definition has them; times are texts.
@@ -52,19 +52,19 @@ def node_columns(catalog: Catalog, scope: str, numbers: Sequence[int], shown: Se
         shown: their names in answers.
         lines: their rows.
     """
-    states = catalog.lesson_states(numbers) if scope == "lesson" else {}
+    states = catalog.lesson_states(numbers) if record_type == "lesson" else {}
     rows = [
         with_derived_fields(orjson.loads(line), states.get(number)) for number, line in zip(numbers, lines, strict=True)
     ]
     made: dict[str, list[Any]] = {
         "key": [composed(str(row.get("key") or row["name"])) for row in rows],
         "name": list(shown),
-        "ref": [f"{scope}/{name}" for name in shown],
+        "ref": [f"{record_type}/{name}" for name in shown],
         "updated_at": [latest(row) for row in rows],
     }
-    wanted = columns(model_of(scope))
-    usual = defaults(model_of(scope))
-    if scope == "task":
+    wanted = columns(model_of(record_type))
+    usual = defaults(model_of(record_type))
+    if record_type == "task":
         slugs = [str(row["name"]).rpartition("/")[2] for row in rows]
         made |= {"seq": [slug[:3] for slug in slugs], "slug": [slug[4:] for slug in slugs]}
         made["unmet"] = unmet(catalog, rows)

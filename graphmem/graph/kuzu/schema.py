@@ -119,9 +119,9 @@ def definitions() -> dict[str, str]:
     return files
 
 
-def model_of(scope: str) -> type[Frozen]:
-    """Return the model of the records of a scope: a kind, or an entity type."""
-    return MODELS[scope] if scope in KINDS else Entity
+def model_of(record_type: str) -> type[Frozen]:
+    """Return the model of the records of a record type: a kind, or an entity type."""
+    return MODELS[record_type] if record_type in KINDS else Entity
 
 
 # --- in an open graph -----------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def define(connection: Connection, vocabulary: Vocabulary) -> None:
     (relation,) = statements("relation.cypher")
     for name in vocabulary.entities:
         connection.execute(entity.replace("{label}", quoted(label(name))))
-    known = set(vocabulary.scopes)
+    known = set(vocabulary.record_types)
     for made in vocabulary.project_relations.values():
         source = next((end for end in made.sources if end in known), "failure")
         target = next((end for end in made.targets if end in known), "failure")

@@ -18,22 +18,22 @@ def run(connection: Connection, name: str, parameters: Mapping[str, Any], names:
     return int(rows[0][0]) if query.columns and rows else 0
 
 
-def put_node(connection: Connection, scope: str, properties: Mapping[str, Any]) -> None:
+def put_node(connection: Connection, record_type: str, properties: Mapping[str, Any]) -> None:
     """Write the node of a record; ``properties`` are exactly its columns, times as aware datetimes."""
-    if scope in KINDS:
-        run(connection, f"{scope}/put", properties, {})
+    if record_type in KINDS:
+        run(connection, f"{record_type}/put", properties, {})
     else:
-        run(connection, "entity/put", properties, {"label": label(scope)})
+        run(connection, "entity/put", properties, {"label": label(record_type)})
 
 
-def remove_node(connection: Connection, scope: str, key: str) -> None:
+def remove_node(connection: Connection, record_type: str, key: str) -> None:
     """Take a node out with its edges, where it is there."""
-    run(connection, "record/remove", {"key": key}, {"label": label(scope)})
+    run(connection, "record/remove", {"key": key}, {"label": label(record_type)})
 
 
 def put_edge(connection: Connection, kind: str, source: tuple[str, str], target: tuple[str, str],
              properties: Mapping[str, Any]) -> None:  # fmt: skip
-    """Write an edge between two records, each given by scope and key; their pair of labels is declared first."""
+    """Write an edge between two records, each given by record type and key; their pair of labels is declared first."""
     names = {"relation": relation_label(kind), "from": label(source[0]), "to": label(target[0])}
     declare(connection, names["relation"], names["from"], names["to"])
     parameters = {"source": source[1], "target": target[1], **properties}

@@ -48,9 +48,9 @@ def bulk_add(
     if dedup:
         embed_input(client, given_lines)
     with client.writing() as snapshot, collector_paused():
-        scopes = frozenset(snapshot.catalog.scopes())
+        record_types = frozenset(snapshot.catalog.record_types())
         intake = BulkAdd(
-            client, name, client.ledger.symmetric, scopes=scopes, is_verbose=verbose, may_skip=skip_invalid
+            client, name, client.ledger.symmetric, record_types=record_types, is_verbose=verbose, may_skip=skip_invalid
         )
         rows = read_lines(intake, given_lines)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
@@ -143,7 +143,7 @@ def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
         made = identified(catalog, made, intake.names)
         intake.names.setdefault(made.ref, made.key_ref)
         row["name"], row["key"] = holder.name if holder else made.name, key or made.key
-    elif key is None and kind in intake.scopes and isinstance(name, str):
+    elif key is None and kind in intake.record_types and isinstance(name, str):
         row["key"] = catalog.key_of_name(kind, name) or name
 
 

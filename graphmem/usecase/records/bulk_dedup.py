@@ -161,7 +161,9 @@ def add_unless_repeated(intake: BulkAdd, given: Given, pool: Pool, place: int | 
     changes = merged(older, made, alias=str(name) if name is not None else None)
     after = changed(older, changes, intake.client.now())
     pool.records[likeness.same] = after
-    intake.handles.update((f"{made.scope}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases))
+    intake.handles.update(
+        (f"{made.record_type}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases)
+    )
     intake.records[older.key_ref] = after
     if after is not older:
         intake.put(after)

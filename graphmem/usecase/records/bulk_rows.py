@@ -52,8 +52,8 @@ class BulkAdd:
     counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
     relations: int = 0
     there: frozenset[int] = frozenset()  # numbers of the input's records that the store has already
-    scopes: frozenset[str] = frozenset()  # kinds and types that the store has records of
-    pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and scopes, checked
+    record_types: frozenset[str] = frozenset()  # kinds and types that the store has records of
+    pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and record types, checked
     is_verbose: bool = False
     may_skip: bool = False  # bad rows are left aside
     updates: list[Update] = field(default_factory=list)
@@ -124,7 +124,7 @@ def add_record(
     number = row_id(record.key_ref)
     if intake.is_again(given, number):
         return
-    for handle in (f"{record.scope}/{name}" for name in (record.name, *record.aliases)):
+    for handle in (f"{record.record_type}/{name}" for name in (record.name, *record.aliases)):
         if intake.handles.setdefault(handle, record.key_ref) != record.key_ref:
             raise Refused(f"the name {handle} is given twice", hint="each name once")
     intake.handles[record.key_ref] = record.key_ref
@@ -142,9 +142,9 @@ def add_record(
             fields = sorted(name for name, time in record.edited.items() if time != before.edited.get(name))
             intake.updates.append(Update(ref=record.ref, fields=fields))
     else:
-        if record.scope in intake.scopes:
-            refuse_taken(catalog, record.scope, record.name)
-            refuse_taken(catalog, record.scope, record.key)
+        if record.record_type in intake.record_types:
+            refuse_taken(catalog, record.record_type, record.name)
+            refuse_taken(catalog, record.record_type, record.key)
         action = "created"
     intake.records[record.key_ref] = record
     if action != "unchanged":

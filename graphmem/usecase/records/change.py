@@ -79,7 +79,7 @@ def add(client: Client, kind: str, fields: Mapping[str, Any], *, dedup: bool = T
         likeness = find_alike(client, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
         if likeness.same is not None:
             return merge(client, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
-        holder = snapshot.catalog.lookup(made.scope, made.name)
+        holder = snapshot.catalog.lookup(made.record_type, made.name)
         if holder is None:
             return create(client, made, likeness, dry_run=dry_run)
         if not replace:
@@ -117,7 +117,7 @@ def add_again(client: Client, number: int, made: Record, given: Mapping[str, Any
 
 def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
     """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
-    holder = catalog.lookup(made.scope, made.name)
+    holder = catalog.lookup(made.record_type, made.name)
     if holder not in (None, number):
         raise taken(catalog, holder, made.name)
 
@@ -246,8 +246,8 @@ def rename(client: Client, ref: str, name: str) -> Changed:
         number = snapshot.resolve(ref)
         record = snapshot.catalog.stored(number)
         refuse_fact(record)
-        scope, slash, bare = name.partition("/")
-        if slash and scope == record.scope and not isinstance(record, Entity | Task):
+        record_type, slash, bare = name.partition("/")
+        if slash and record_type == record.record_type and not isinstance(record, Entity | Task):
             name = bare
         if isinstance(record, Task) and not name.startswith(record.name.rpartition("/")[0] + "/"):
             name = f"{record.name.rpartition('/')[0]}/{name}"
@@ -255,7 +255,7 @@ def rename(client: Client, ref: str, name: str) -> Changed:
             refuse_no_slug(record.kind, name)
         if name == record.name:
             return Changed(ref=record.ref, action="unchanged", record=shown(snapshot.catalog, number, record))
-        refuse_taken(snapshot.catalog, record.scope, name, but=number)
+        refuse_taken(snapshot.catalog, record.record_type, name, but=number)
         aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
         refuse_archived(snapshot.catalog, number)
         return put(client, number, {"name": name, "aliases": aliases}, "updated")

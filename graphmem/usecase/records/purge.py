@@ -54,7 +54,7 @@ class PurgePlan:
     def handles(self) -> frozenset[str]:
         """Every reference that may mean one of them."""
         return frozenset(
-            f"{record.scope}/{name}"
+            f"{record.record_type}/{name}"
             for record in self.records.values()
             for name in (record.key, record.name, *record.aliases)
         )
@@ -283,7 +283,10 @@ def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
     """Return the values of a record that change when its references to the purged records are removed."""
     values: dict[str, Any] = {name: None for name in record.single_references if plan.is_named(getattr(record, name))}
     lists: dict[str, tuple[list[Any], Collection[Any]]] = {
-        "aliases": ([name for name in record.aliases if f"{record.scope}/{name}" not in plan.handles], record.aliases)
+        "aliases": (
+            [name for name in record.aliases if f"{record.record_type}/{name}" not in plan.handles],
+            record.aliases,
+        )
     }
     if isinstance(record, MemoryRecord):
         kept = [found for found in record.alternates if found.text not in plan.texts]

@@ -36,10 +36,10 @@ def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
 
 def refuse_ends(made: RelationType, source: str, target: str) -> None:
     """Raise ``Refused`` for ends that a relation type does not allow; the hint says what it does."""
-    scopes = split_ref(source)[0], split_ref(target)[0]
-    if not made.allows(*scopes):
+    record_types = split_ref(source)[0], split_ref(target)[0]
+    if not made.allows(*record_types):
         raise Refused(
-            f"{made.type!r} does not go from {scopes[0]} to {scopes[1]}",
+            f"{made.type!r} does not go from {record_types[0]} to {record_types[1]}",
             hint=f"it goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}",
             details={"type": made.type, "sources": list(made.sources), "targets": list(made.targets)},
         )

@@ -50,11 +50,14 @@ def filled(snapshot: Snapshot, query: Stored, parameters: Mapping[str, object], 
     declared = query.parameters
     given = {key: with_current_refs(snapshot, key, value) for key, value in parameters.items() if key in declared}
     if "label" in extra:
-        scopes = {label(scope): scope for scope in snapshot.vocabulary.scopes}
-        scope = scopes.get(str(parameters["label"]), str(parameters["label"]))
-        if scope not in scopes.values():
-            raise Usage(f"{scope!r} is not a label", hint=did_you_mean(scope, scopes) or f"known: {', '.join(scopes)}")
-        names["label"] = label(scope)
+        record_types = {label(record_type): record_type for record_type in snapshot.vocabulary.record_types}
+        record_type = record_types.get(str(parameters["label"]), str(parameters["label"]))
+        if record_type not in record_types.values():
+            raise Usage(
+                f"{record_type!r} is not a label",
+                hint=did_you_mean(record_type, record_types) or f"known: {', '.join(record_types)}",
+            )
+        names["label"] = label(record_type)
     elif "label" in query.placeholders:
         names["label"] = label(split_ref(str(given["ref"]))[0])
     return given, names

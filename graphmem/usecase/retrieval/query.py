@@ -57,8 +57,8 @@ def listing(client: Client, kind: str | None, *, tags: Collection[str], archived
             limit: int | None) -> Listing:  # fmt: skip
     """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
     with client.reading() as snapshot:
-        scopes = scopes_of(snapshot.vocabulary, kind)
-        ids = snapshot.catalog.listed(scopes, is_live=not archived)
+        record_types = record_types_of(snapshot.vocabulary, kind)
+        ids = snapshot.catalog.listed(record_types, is_live=not archived)
         if not tags and sort is None:
             records = snapshot.catalog.records(ids[:limit])
             found = [records[number] for number in ids[:limit]]
@@ -71,14 +71,14 @@ def listing(client: Client, kind: str | None, *, tags: Collection[str], archived
         return Listing(results=[Listed(ref=record.ref, record=record) for record in found[:limit]], total=total)
 
 
-def scopes_of(vocabulary: Vocabulary, kind: str | None) -> list[str]:
-    """Return the scopes that a filter names: one, all entity types for ``entity``, or all but what happened."""
+def record_types_of(vocabulary: Vocabulary, kind: str | None) -> list[str]:
+    """Return the record types that a filter names: one, all entity types for ``entity``, or all but what happened."""
     if kind is None:
-        return [scope for scope in vocabulary.scopes if scope not in FACTS]
+        return [record_type for record_type in vocabulary.record_types if record_type not in FACTS]
     if kind == "entity":
         return sorted(vocabulary.entities)
-    if kind not in vocabulary.scopes:
-        known = [*vocabulary.scopes, "entity"]
+    if kind not in vocabulary.record_types:
+        known = [*vocabulary.record_types, "entity"]
         raise Usage(
             f"{kind!r} is not a kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
         )
@@ -103,11 +103,11 @@ def sorted_by(records: list[Record], field: str) -> list[Record]:
 
 @dataclass
 class Request:
-    """A query, the scopes it looks among, and the evidence gathered for its candidates."""
+    """A query, the record types it looks among, and the evidence gathered for its candidates."""
 
     text: str
     gist: str  # the text; of a log the lines that tell
-    scopes: list[str] | None
+    record_types: list[str] | None
     vector: Any  # of the gist; None without a model
     found: dict[int, Evidence] = field(default_factory=dict)
     yardstick: Calibration = field(default_factory=lambda: Calibration.of(()))
@@ -133,16 +133,18 @@ def query(
     client.sync()
     vocabulary = client.catalog.vocabulary
     refuse_unknown_filters(vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
-    scopes = sorted({scope for kind in kinds for scope in scopes_of(vocabulary, kind)}) if kinds else None
+    record_types = (
+        sorted({record_type for kind in kinds for record_type in record_types_of(vocabulary, kind)}) if kinds else None
+    )
     client.catch_up(client.lexical)
     gist = telling(text)
     if client.vectors is not None:
         most = max(limit, client.settings.retrieval.candidates)
-        near = client.lexical.search(gist, scopes, most) if client.vectors.is_behind else ()
+        near = client.lexical.search(gist, record_types, most) if client.vectors.is_behind else ()
         client.embed_missing(near)
     with client.reading(client.clues, client.lexical) as snapshot:
         embedder = snapshot.embedder if snapshot.vectors is not None else None
-        asked = Request(text, gist, scopes, embedder.encode_query(gist) if embedder else None)
+        asked = Request(text, gist, record_types, embedder.encode_query(gist) if embedder else None)
         gather(snapshot, asked, limit)
         rerank(snapshot, asked)
         gather_graph(snapshot, asked, limit)
@@ -164,8 +166,8 @@ def gather(snapshot: Snapshot, asked: Request, limit: int) -> None:
     most = max(limit, settings.candidates)
     nearest: list[int] = []
     if snapshot.vectors is not None:
-        nearest = [number for number, _ in snapshot.vectors.search(asked.vector, asked.scopes, most)]
-    lexical = snapshot.lexical.search(asked.gist, asked.scopes, most, nearest)
+        nearest = [number for number, _ in snapshot.vectors.search(asked.vector, asked.record_types, most)]
+    lexical = snapshot.lexical.search(asked.gist, asked.record_types, most, nearest)
     fused: dict[int, float] = {}
     for ranking in (list(lexical)[:most], nearest):
         for place, number in enumerate(ranking, 1):
@@ -189,12 +191,14 @@ def gather_exact(snapshot: Snapshot, asked: Request) -> None:
     """Mark what the query names, and the failures whose own expression finds it or that tell of the same error."""
     catalog = snapshot.catalog
     text = asked.text.strip()
-    scope, name = split_ref(text)
-    named = catalog.lookup(scope, name) if scope in catalog.vocabulary.scopes else None
+    record_type, name = split_ref(text)
+    named = catalog.lookup(record_type, name) if record_type in catalog.vocabulary.record_types else None
     numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
     lines = asked.text.splitlines()
     numbers |= {*same_lines(catalog, lines), *matched(snapshot, asked.text), *same_errors(catalog, errors(lines))}
-    live = catalog.of_scopes(numbers, asked.scopes if asked.scopes is not None else catalog.vocabulary.scopes)
+    live = catalog.of_record_types(
+        numbers, asked.record_types if asked.record_types is not None else catalog.vocabulary.record_types
+    )
     for number in live:
         asked.of(number).exact = 1.0
 
@@ -252,7 +256,7 @@ def rerank(snapshot: Snapshot, asked: Request) -> None:
 def gather_graph(snapshot: Snapshot, asked: Request, limit: int) -> None:
     """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
     hits = {number: asked.relevance(number) for number in asked.found}
-    if asked.scopes is not None and "pattern" in asked.scopes and "failure" not in asked.scopes:
+    if asked.record_types is not None and "pattern" in asked.record_types and "failure" not in asked.record_types:
         failures = Request(asked.text, asked.gist, ["failure"], asked.vector)
         gather(snapshot, failures, limit)
         hits |= {number: failures.relevance(number) for number in failures.found}
@@ -268,8 +272,8 @@ Place = tuple[int, float, str]  # the lower the better: the band of a hit, its n
 def rank(snapshot: Snapshot, asked: Request, min_similarity: float | None) -> list[tuple[Place, Hit]]:
     """Return the candidates as hits: by band, then by score."""
     catalog, now = snapshot.catalog, snapshot.now
-    if asked.scopes is not None:
-        kept = catalog.of_scopes(asked.found, asked.scopes)
+    if asked.record_types is not None:
+        kept = catalog.of_record_types(asked.found, asked.record_types)
         asked.found = {number: evidence for number, evidence in asked.found.items() if number in kept}
     records = catalog.records(asked.found)
     compare_vectors(snapshot, asked)

@@ -41,7 +41,7 @@ def related(client: Client, ref: str, *, max_hops: int, types: Collection[str] |
             min_strength=snapshot.settings.retrieval.min_strength if min_strength is None else min_strength,
             max_weight=snapshot.catalog.max_weight(types) if limit else 2.0,
             limit=limit,
-            is_wanted=(lambda ids: snapshot.catalog.of_scopes(ids, kinds)) if kinds else (lambda ids: ids),
+            is_wanted=(lambda ids: snapshot.catalog.of_record_types(ids, kinds)) if kinds else (lambda ids: ids),
         )
         records = snapshot.catalog.records([path.node for path in reach.paths])
         explain = Explainer(snapshot.catalog, reach.paths)
@@ -133,7 +133,10 @@ def refuse_unknown_filters(
     vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None
 ) -> None:
     """Raise ``Usage`` for a relation type or kind that does not exist: a filter nobody meets hides the answer."""
-    for given, known, noun in ((types, vocabulary.relations, "relation type"), (kinds, vocabulary.scopes, "kind")):
+    for given, known, noun in (
+        (types, vocabulary.relations, "relation type"),
+        (kinds, vocabulary.record_types, "kind"),
+    ):
         for name in given or ():
             if name not in known:
                 raise Usage(
@@ -162,7 +165,7 @@ def ways_to_solve(catalog: Catalog, failure: int) -> tuple[list[Path], list[Path
     """Return the edges from a failure to the patterns that solve it, and to those of a variant or a cause of it."""
     direct = [Path(step.far, step.weight, (step,)) for step in catalog.steps([failure], ["solves"], "in")]
     alike = [*catalog.steps([failure], ["variant"], "both"), *catalog.steps([failure], ["causes"], "in")]
-    failures = catalog.of_scopes({step.far for step in alike}, ["failure"])
+    failures = catalog.of_record_types({step.far for step in alike}, ["failure"])
     solved: dict[int, list[Step]] = {}
     for step in catalog.steps(failures, ["solves"], "in"):
         solved.setdefault(step.near, []).append(step)

@@ -112,7 +112,7 @@ def log(client: Client, ref: str, limit: int | None) -> History:
             record = snapshot.catalog.records([number])[number]
             key, shown = record.key_ref, record.ref
         except NotFound as error:
-            if split_ref(ref)[0] not in snapshot.catalog.vocabulary.scopes:
+            if split_ref(ref)[0] not in snapshot.catalog.vocabulary.record_types:
                 raise
             key, shown, gone = ref, ref, error  # it may have been there once, under this key
     results = list(islice(revisions(client.layout, key), None if limit is None else limit + 1))
@@ -127,8 +127,8 @@ def log(client: Client, ref: str, limit: int | None) -> History:
 def revisions(layout: Layout, key: str) -> Iterator[Revision]:
     """Yield what became of a record, by its reference by key, from now back to its first commit."""
     folder = layout.root
-    scope = split_ref(key)[0]
-    home = usual_file(scope, None) if scope in KINDS else usual_file("entity", scope)
+    record_type = split_ref(key)[0]
+    home = usual_file(record_type, None) if record_type in KINDS else usual_file("entity", record_type)
     homes = (home, home.removesuffix(".ndjson") + "/")
     head = commands.commit_of(folder, "HEAD")
     with commands.objects(folder) as objects:
@@ -158,8 +158,8 @@ def revisions(layout: Layout, key: str) -> Iterator[Revision]:
 
 def row_of(data: bytes, key: str) -> Row | None:
     """Return the row of a record, by its reference by key, in the content of a data file."""
-    scope, name = split_ref(key)
-    wanted = f"{scope if scope in KINDS else 'entity'}\n{name if scope in FACTS else key}"
+    record_type, name = split_ref(key)
+    wanted = f"{record_type if record_type in KINDS else 'entity'}\n{name if record_type in FACTS else key}"
     text = orjson.dumps(name)
     for line in data.removeprefix(BOM).split(b"\n"):
         if text in line or b"\\u" in line or b"\\/" in line:  # only these can hold it: the rest is not parsed

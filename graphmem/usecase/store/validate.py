@@ -258,11 +258,12 @@ def dangling_rows(client: Client) -> dict[str, list[int]]:
 
 
 def doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
-    """Yield the records that are not shown by the name they hold, for another one of their scope holds it too."""
-    for file, scope, name, shown, line in snapshot.catalog.renamed_apart():
+    """Yield the records that are not shown by the name they hold, for another one of their record type holds it too."""
+    for file, record_type, name, shown, line in snapshot.catalog.renamed_apart():
         yield FindingDraft(file, line, "doubled_name",
-                      f"{scope}/{name} is the name of another record too; this one is shown as {shown}",
-                      "one record a name", command("graphmem", "rename", f"{scope}/{shown}", "NEW-NAME"))  # fmt: skip
+                      f"{record_type}/{name} is the name of another record too; this one is shown as {shown}",
+                      "one record a name",
+                      command("graphmem", "rename", f"{record_type}/{shown}", "NEW-NAME"))  # fmt: skip
 
 
 def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
@@ -358,7 +359,7 @@ def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] |
 def graph_differences(catalog: Catalog, found: Mapping[str, int]) -> list[Finding]:
     """Say where the graph does not hold as many nodes and edges as the files."""
     counts, edges = catalog.counts_by_type(), catalog.edge_counts()
-    wanted = {label(scope): counts.get(scope, 0) for scope in catalog.vocabulary.scopes}
+    wanted = {label(record_type): counts.get(record_type, 0) for record_type in catalog.vocabulary.record_types}
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
     return [
         derived("graph.kuzu", "graph_differs", f"{name}: {found.get(name, 0)} in the graph, {number} in the files")
