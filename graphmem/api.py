@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from graphmem import constants
+from graphmem import constants, contract
 from graphmem.contract.campaigns import CampaignTasks, Ready, Similar
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows, QueryList
@@ -527,7 +527,8 @@ class Memory:
     def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
               min_similarity: float | None = None) -> Found:  # fmt: skip
         """Return the records that a text is about, best first."""
-        return query.query(self.client, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+        request = contract.query.QueryRequest(text=text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+        return query.query(self.client, request)
 
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
                 tiers: Collection[str] = (), complexity: Complexity | None = None, domain: str | None = None,

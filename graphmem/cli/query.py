@@ -6,9 +6,10 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import complete_kind, complete_ref, session_of
+from graphmem.cli.options import argument, option
 from graphmem.cli.paths import files
-from graphmem.constants import CONTEXT_BUDGET, QUERY_LIMIT
-from graphmem.contract.query import Found
+from graphmem.constants import CONTEXT_BUDGET
+from graphmem.contract.query import Found, QueryRequest
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.score import Complexity
 
@@ -72,16 +73,10 @@ def stale(ctx: typer.Context) -> None:
 
 def query(
     ctx: typer.Context,
-    words: Annotated[str, typer.Argument(metavar="TEXT", help="An error message, a symbol, a sentence.")],
-    kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Only these kinds or types."),
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many.")] = QUERY_LIMIT,
-    min_similarity: Annotated[
-        float | None,
-        typer.Option("--min-similarity", metavar="S", min=0.0, max=1.0, help="Only those at least this similar."),
-    ] = None,
+    words: str = argument(QueryRequest, "text", metavar="TEXT"),
+    kind: list[str] | None = option(QueryRequest, "kinds", "--kind", metavar="KIND", autocompletion=complete_kind),
+    limit: int = option(QueryRequest, "limit", metavar="N"),
+    min_similarity: float | None = option(QueryRequest, "min_similarity", metavar="S"),
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
 ) -> None:
     """

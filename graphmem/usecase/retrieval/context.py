@@ -11,7 +11,7 @@ from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
 from graphmem.contract.campaigns import SimilarCampaign
 from graphmem.contract.citations import Cited
 from graphmem.contract.context import ContextBlock, ContextEntry, LeftOut
-from graphmem.contract.query import Factors, Found, Hit
+from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.errors import BadInput, Usage
 from graphmem.model import Campaign, Constraint, Entity, Failure, MemoryRecord, Pattern, Record
 from graphmem.model.cite import Cite
@@ -87,7 +87,7 @@ def context(client: Client, task: Task, *, budget: int, explain: bool) -> Contex
             f"tier {unknown[0]!r} is unknown", hint=did_you_mean(unknown[0], TIERS) or f"known: {', '.join(TIERS)}"
         )
     wanted = frozenset(task.tiers) or (USUAL | {"exploration"} if task.complexity in HARD else USUAL)
-    found = query(client, task.objective, kinds=None, limit=CANDIDATES, min_similarity=None)
+    found = query(client, QueryRequest(text=task.objective, limit=CANDIDATES))
     tags = {word.lower() for word in (*task.tags, *WORD.findall(task.objective))}
     filed = list(about_files(client, set(task.files), {hit.ref: hit for hit in found.results}))
     first = {hit.ref for hit in filed}

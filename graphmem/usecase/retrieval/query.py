@@ -11,7 +11,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.usage import accesses
 from graphmem.config import Retrieval
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
-from graphmem.contract.query import Factors, Found, Hit
+from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.contract.records import Got, Listed, Listing
 from graphmem.contract.relations import Edge
 from graphmem.errors import BadInput, Unavailable, Usage
@@ -121,15 +121,11 @@ class Request:
         return max(self.reranked.get(number, self.yardstick.relevance(evidence)), evidence.graph)
 
 
-def query(
-    client: Client, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None
-) -> Found:
+def query(client: Client, request: QueryRequest) -> Found:
     """Return the records that a text is about, best first (docs/concepts/retrieval.md, "Relevance")."""
+    text, kinds, limit = request.text, request.kinds, min(request.limit, MOST_RESULTS)
     if not text.strip():
         raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
-    if limit < 1:
-        raise Usage(f"limit {limit} is below 1")
-    limit = min(limit, MOST_RESULTS)
     client.sync()
     vocabulary = client.catalog.vocabulary
     refuse_unknown_filters(vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
@@ -151,7 +147,7 @@ def query(
         now = client.now()
         ranked = [
             (place, hit)
-            for place, hit in rank(snapshot, asked, min_similarity)
+            for place, hit in rank(snapshot, asked, request.min_similarity)
             if not isinstance(hit.record, Constraint) or hit.record.holds(now)
         ]
         hits = freshest(snapshot, ranked, limit)

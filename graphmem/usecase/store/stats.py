@@ -13,7 +13,7 @@ from graphmem.constants import (
     SHOWN_UNSOLVED,
     STALE_DAYS,
 )
-from graphmem.contract.query import Tier
+from graphmem.contract.query import QueryRequest, Tier
 from graphmem.contract.stats import Capacity, Connectivity, Coverage, Stats, Week, Worth
 from graphmem.errors import BadInput
 from graphmem.model import Experience, Failure
@@ -76,7 +76,7 @@ def tiers(client: Client, objective: str) -> dict[Tier, int]:
     """Return how many failures and patterns are in each tier for an objective; what no search finds is background."""
     with client.reading() as snapshot:
         total = sum(1 for kind in MEMORIES for _ in snapshot.catalog.live_rows(kind))
-    found = query(client, objective, kinds=MEMORIES, limit=max(1, total), min_similarity=None).results
+    found = query(client, QueryRequest(text=objective, kinds=MEMORIES, limit=max(1, total))).results
     sorted_out = Counter(hit.tier for hit in found)
     sorted_out["background"] += max(0, total - len(found))
     return {name: sorted_out[name] for name in TIERS}
