@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from graphmem import safe_files
+from graphmem.catalog import vectors
 from graphmem.catalog.database import CATALOG, CatalogError, remove
-from graphmem.catalog.vectors import current_files
 from graphmem.clone import find_clone
 from graphmem.errors import NotFound
 from graphmem.git import commands
@@ -107,7 +107,7 @@ def begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
         with safe_files.folder(to, make=True):
             present.catalog.copy(to / CATALOG)
         with safe_files.folder(to / "vectors", make=True):
-            for path in current_files(present.catalog, local / "vectors"):
+            for path in vectors.current_files(present.catalog, local / "vectors"):
                 safe_files.copy(path, to / "vectors" / path.name)
     except (OSError, CatalogError):  # without them everything is read, which takes longer
         remove(to / CATALOG)

@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from secrets import token_hex
 
 from graphmem import safe_files
 from graphmem.config import private_folder, state_folder
@@ -190,7 +189,7 @@ def kept_ids(folder: Path | None) -> Iterator[list[str]]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         of_user, of_git = user_files(), git_file(folder)
-        known = next(iter(read_ids(of_user)), None) or token_hex(16)
+        known = next(iter(read_ids(of_user)), None) or os.urandom(16).hex()
         for path in of_user:
             if is_kept(path, known):
                 break

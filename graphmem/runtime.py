@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem import safe_files
+from graphmem.catalog import vectors
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
 from graphmem.catalog.database import CATALOG, catalog_errors, has_passing_cause, is_damage
-from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
 from graphmem.checkout import checkout
 from graphmem.clone import Clone, derived_folder, find_clone
@@ -43,6 +42,7 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.sync import Follower, SyncedLedger
 
 if TYPE_CHECKING:
+    from graphmem.catalog.vectors import VectorStore
     from graphmem.embed.model import Embedder
     from graphmem.embed.reranker import Reranker
 
@@ -67,7 +67,7 @@ def system_clock() -> datetime:
 
 def fresh_id() -> str:
     """Return an id that no other report has."""
-    return token_hex(16)
+    return os.urandom(16).hex()
 
 
 @dataclass(eq=False)
@@ -347,10 +347,10 @@ class Client:
         return found
 
     @cached_property
-    def vectors(self) -> VectorStore | None:
+    def vectors(self) -> "VectorStore | None":
         """The vectors of the store; None without a model."""
         encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
-        return VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
+        return vectors.VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
 
     def embed_missing(self, first: Collection[int] = (), *, seconds: float | None = EMBED_S) -> int:
         """
@@ -413,7 +413,7 @@ class Snapshot:
         return self.client.lexical
 
     @property
-    def vectors(self) -> VectorStore | None:
+    def vectors(self) -> "VectorStore | None":
         """The vectors; None without a model."""
         return self.client.vectors
 

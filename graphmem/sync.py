@@ -18,8 +18,8 @@ from typing import BinaryIO, Protocol
 import orjson
 
 from graphmem import safe_files
+from graphmem.catalog import changes
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.changes import ChangeApplier
 from graphmem.catalog.database import REPAIR, CatalogError, table_of
 from graphmem.catalog.files import Stamp
 from graphmem.clone import Clone, state_of_index
@@ -221,9 +221,9 @@ class SyncedLedger:
         """Read these files and take in what changed in them; return how many rows that are."""
         self.purges = self.catalog.purges()
         self.siblings = Counter(map(holds, self.layout.data_files()))
-        in_order = sorted((file for file in files if file.startswith("data/")), key=ChangeApplier.order)
+        in_order = sorted((file for file in files if file.startswith("data/")), key=changes.ChangeApplier.order)
         types = [file for file in files if not file.startswith("data/")]
-        with ChangeApplier(self.catalog) as intake:
+        with changes.ChangeApplier(self.catalog) as intake:
             for file in types + in_order:
                 for batch in self.read(file, is_every_line=is_every_line):
                     intake.take(batch)
@@ -466,8 +466,8 @@ class SyncedLedger:
                 found = os.lstat(fresh[self.layout.store / file])
                 digest = hashlib.sha256(data).digest()
                 self.catalog.store_file(file, Stamp.of(found), digest, time.time_ns(), is_ordered=True)
-            with ChangeApplier(self.catalog) as intake:
-                for file in sorted(batches, key=ChangeApplier.order):
+            with changes.ChangeApplier(self.catalog) as intake:
+                for file in sorted(batches, key=changes.ChangeApplier.order):
                     if not is_of_purges(file):
                         intake.take(batches[file])
             self.refuse_changed(read)  # last: what is refused leaves the catalog as it was

@@ -158,7 +158,7 @@ def title(row: Mapping[str, object]) -> str:
 class NotedRows(BaseModel):
     """What a note says of one file, as JSON has it; the numbers are arrays of bytes in base 64."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     added: str
     changed: list[str]
@@ -169,7 +169,7 @@ class NotedRows(BaseModel):
 class Note(BaseModel):
     """A note, as JSON has it; older versions made some without types and titles."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     at: str
     command: str

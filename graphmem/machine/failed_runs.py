@@ -26,7 +26,7 @@ class Episode(BaseModel):
     matter. ``unknown`` holds errors that nobody knows, as triggers.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     id: str
     at: Time  # of the last of them

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from graphmem.model.field import Count, Item, StringSet, Text, Time
 
@@ -52,5 +52,5 @@ class Blackboard(Part):
     """All of it, as it stands in ``state/``."""
 
     task: CurrentTask | None = None
-    preferences: Preferences = Preferences()
-    session: CurrentSession = CurrentSession()
+    preferences: Preferences = Field(default_factory=Preferences)
+    session: CurrentSession = Field(default_factory=CurrentSession)
