@@ -128,7 +128,7 @@ def refuse_hops(max_hops: int) -> None:
 def refuse_unknown_filters(
     vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None
 ) -> None:
-    """Raise ``Usage`` for a relation type or kind that does not exist: a filter nobody meets hides the answer."""
+    """Raise ``Usage`` for a relation type or kind that does not exist: such a filter hides the answer."""
     for given, known, noun in (
         (types, vocabulary.relations, "relation type"),
         (kinds, vocabulary.record_types, "kind"),
