@@ -23,7 +23,7 @@ from graphmem.contract.lessons import Injected, Learned
 from graphmem.contract.match import MatchedLog
 from graphmem.contract.query import Found
 from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
-from graphmem.contract.relations import Connection, Linked, Related, Solutions
+from graphmem.contract.relations import Connection, Direction, Linked, Related, Solutions
 from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
@@ -48,11 +48,10 @@ from graphmem.runtime import (
     system_clock,
 )
 from graphmem.usecase import campaigns, vocabulary
-from graphmem.usecase.learning import experiences, sessions
-from graphmem.usecase.records import bulk_add, change, citations, feedback, purge, relations, undo
-from graphmem.usecase.retrieval import context, query, traversal
-from graphmem.usecase.retrieval.traversal import Direction
-from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, trust, validate
+from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
+from graphmem.usecase.records import bulk_add, change, citations, feedback, prune, purge, relations, undo
+from graphmem.usecase.retrieval import context, cypher, match, query, traversal
+from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
 
 Log = Iterable[bytes | str] | bytes | str
 
@@ -181,20 +180,14 @@ class Lessons(Noun):
             run: what identifies the run; None for what the events or the name of the input say.
             semantic: a finding that means the same as a lesson counts too.
         """
-        from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
-
         return lessons.learn(self.client, events, name=name, run=run, semantic=semantic)
 
     def decay(self, run: str) -> Learned:
         """Record a run that saw no lesson, and say which lessons it moved."""
-        from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
-
         return lessons.decay(self.client, run)
 
     def inject(self, *, domain: str | None = None, archetype: str | None = None) -> Injected:
         """Return the lessons that belong into a prompt, at most ten, ready to be put there."""
-        from graphmem.usecase.learning import lessons  # noqa: PLC0415 - no other command needs it
-
         return lessons.inject(self.client, domain=domain, archetype=archetype)
 
 
@@ -509,8 +502,6 @@ class Memory:
     def prune(self, *, max_failures: int = constants.PRUNE_FAILURES, max_patterns: int = constants.PRUNE_PATTERNS,
               min_importance: float = constants.PRUNE_IMPORTANCE, yes: bool = False) -> Pruned:  # fmt: skip
         """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
-        from graphmem.usecase.records import prune  # noqa: PLC0415 - no other command needs it
-
         return prune.prune(self.client, max_failures=max_failures, max_patterns=max_patterns,
                            min_importance=min_importance, yes=yes)  # fmt: skip
 
@@ -549,8 +540,6 @@ class Memory:
         Args:
             lines: of any number and length, as a file opened in binary gives them, read once; or the log as one text.
         """
-        from graphmem.usecase.retrieval import match  # noqa: PLC0415 - 15 ms that no other command needs
-
         return match.match(self.client, lines_of(lines))
 
     def ran(self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | None = None,
@@ -567,8 +556,6 @@ class Memory:
             task: that it was run for: the reports are about this task then.
             name: of the command; runs with the same one settle each other, whatever their words.
         """
-        from graphmem.usecase.learning import test_runs  # noqa: PLC0415 - 15 ms that no other command needs
-
         return test_runs.ran(
             self.client, command, status=status, log=lines_of(log), folder=(folder or Path.cwd()).absolute(),
             session=session, task=task, name=name,
@@ -605,22 +592,16 @@ class Memory:
             BadInput: the engine does not understand it.
             Unavailable: it ran out of time or memory.
         """
-        from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
-
         return cypher.cypher(self.client, query, parameters or {}, timeout_s=timeout_s, limit=limit)
 
     def cypher_named(self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
                      limit: int | None = None) -> CypherRows:  # fmt: skip
         """Run a stored query by its name, such as ``failure/solutions``."""
-        from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
-
         return cypher.cypher_named(self.client, name, parameters or {}, timeout_s=timeout_s, limit=limit)
 
     @staticmethod
     def queries() -> QueryList:
         """Return the stored queries that read, with their parameters and columns."""
-        from graphmem.usecase.retrieval import cypher  # noqa: PLC0415 - its guard costs 40 ms that no other command needs
-
         return cypher.query_list()
 
     # --- history ------------------------------------------------------------------------------------------------
@@ -671,14 +652,10 @@ class Memory:
 
     def stats(self, *, objective: str | None = None) -> Stats:
         """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
-        from graphmem.usecase.store import stats  # noqa: PLC0415 - no other command needs it
-
         return stats.stats(self.client, objective)
 
     def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> Loop:
         """Say whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
-        from graphmem.usecase.learning import effectiveness  # noqa: PLC0415 - no other command needs it
-
         return effectiveness.verify(self.client, last=last)
 
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:

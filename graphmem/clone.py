@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from secrets import token_hex
 
 from graphmem import safe_files
 from graphmem.config import private_folder, state_folder
@@ -93,7 +92,7 @@ def elsewhere(clone: Clone, refusal: GraphmemError) -> Clone:
 
 
 def is_tracked(path: str) -> Refused:
-    """Say that git tracks a file of this machine."""
+    """Report that git tracks a file of this machine."""
     return Refused(
         f"git tracks {path!r}: local/ and state/ are of one machine, and a branch must not bring them",
         hint=f"remove them from the branch, and commit that: {TRACKED_FIX}",
@@ -190,7 +189,7 @@ def kept_ids(folder: Path | None) -> Iterator[list[str]]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         of_user, of_git = user_files(), git_file(folder)
-        known = next(iter(read_ids(of_user)), None) or token_hex(16)
+        known = next(iter(read_ids(of_user)), None) or os.urandom(16).hex()
         for path in of_user:
             if is_kept(path, known):
                 break
@@ -205,7 +204,7 @@ def kept_ids(folder: Path | None) -> Iterator[list[str]]:
 
 
 def is_kept(path: Path, known: str) -> bool:
-    """Keep an id in a file that is not there yet, and tell whether one is there."""
+    """Keep an id in a file that is not there yet, and return whether one is there."""
     with contextlib.suppress(OSError):
         if not read_ids([path]):
             with safe_files.folder(path.parent, make=True):

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
 from graphmem import safe_files
+from graphmem.catalog import vectors
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
 from graphmem.catalog.database import CATALOG, catalog_errors, has_passing_cause, is_damage
-from graphmem.catalog.vectors import VectorStore
 from graphmem.catalog.words import LexicalIndex
 from graphmem.checkout import checkout
 from graphmem.clone import Clone, derived_folder, find_clone
@@ -43,6 +42,7 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.sync import Follower, SyncedLedger
 
 if TYPE_CHECKING:
+    from graphmem.catalog.vectors import VectorStore
     from graphmem.embed.model import Embedder
     from graphmem.embed.reranker import Reranker
 
@@ -67,7 +67,7 @@ def system_clock() -> datetime:
 
 def fresh_id() -> str:
     """Return an id that no other report has."""
-    return token_hex(16)
+    return os.urandom(16).hex()
 
 
 @dataclass(eq=False)
@@ -118,7 +118,7 @@ class Runtime:
             return self.loaded[config][1]
 
     def say_once(self, text: str) -> bool:
-        """Say what goes on, once for all clients; return whether it was new."""
+        """Report what goes on, once for all clients; return whether it was new."""
         with self.lock:
             is_new = text not in self.said
             self.said.add(text)
@@ -177,7 +177,7 @@ class Client:
     # --- state --------------------------------------------------------------------------------------------------
 
     def sync(self, *, is_thorough: bool = False) -> None:
-        """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
+        """Take in what changed on disk, and report what is wrong with it; ``is_thorough`` compares every byte."""
         self.refuse_unusable()
         self.clone.refuse_tracked()
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
@@ -200,7 +200,7 @@ class Client:
         self.report_ignored_settings()
 
     def is_catalog_damaged(self, error: Exception) -> bool:
-        """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
+        """Return whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
         if isinstance(error, DamagedCatalog) or is_damage(error):
             return True
         if self.is_closed or isinstance(error, GraphmemError | OSError | MemoryError) or has_passing_cause(error):
@@ -220,7 +220,7 @@ class Client:
             raise closed_error()
 
     def report(self, rows_read_first: int = 0) -> None:
-        """Say, once, what was read anew and which lines are bad."""
+        """Report, once, what was read again and which lines are bad."""
         if rows_read_first:
             records, edges = self.catalog.live_counts()
             self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
@@ -264,7 +264,7 @@ class Client:
         return self.runtime.say_once(text)
 
     def notify_once(self, text: str) -> None:
-        """Say once what bears on the answer, which holds it as a notice."""
+        """Report once what bears on the answer, which holds it as a notice."""
         if self.say_once(text):
             self.notices.append(text)
 
@@ -288,7 +288,7 @@ class Client:
             yield Snapshot(self)
 
     def catch_up(self, follower: Follower) -> None:
-        """Bring a follower in step with the catalog, and say so where it takes seconds."""
+        """Bring a follower in step with the catalog, and report it where it takes seconds."""
         if follower is self.clues and (lacking := self.clues.lacking) > SILENT_CLUES:
             self.say_once(f"working out what {lacking:,} memories are recognised by")
         follower.catch_up()
@@ -322,7 +322,7 @@ class Client:
 
     @cached_property
     def embedder(self) -> "Embedder | None":
-        """The model of this store; None where there is none, which is said once."""
+        """The model of this store; None where there is none, which is reported once."""
         if self.present is not None:
             return self.present.embedder
         found = self.runtime.models.embedder(self.settings.embedding.model, self.local)
@@ -336,7 +336,7 @@ class Client:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The reranker of this store; None where none is named, or none is at hand, which is said once."""
+        """The reranker of this store; None where none is named, or none is available, which is reported once."""
         if self.present is not None:
             return self.present.reranker
         if not self.settings.retrieval.reranker:
@@ -347,10 +347,10 @@ class Client:
         return found
 
     @cached_property
-    def vectors(self) -> VectorStore | None:
+    def vectors(self) -> "VectorStore | None":
         """The vectors of the store; None without a model."""
         encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
-        return VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
+        return vectors.VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
 
     def embed_missing(self, first: Collection[int] = (), *, seconds: float | None = EMBED_S) -> int:
         """
@@ -358,7 +358,7 @@ class Client:
 
         Args:
             first: records whose texts come before all others.
-            seconds: to stop after, which is said; what is left is made by later commands. None for all.
+            seconds: to stop after, which is reported; what is left is made by later commands. None for all.
         """
         if self.vectors is None:
             return 0
@@ -413,7 +413,7 @@ class Snapshot:
         return self.client.lexical
 
     @property
-    def vectors(self) -> VectorStore | None:
+    def vectors(self) -> "VectorStore | None":
         """The vectors; None without a model."""
         return self.client.vectors
 

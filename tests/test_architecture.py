@@ -11,7 +11,7 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "names", "ndjson", "shell"),
+    ("constants", "errors", "lazy", "names", "ndjson", "shell"),
     ("files", "safe_files", "model_files", "config"),
     ("model",),
     ("contract",),

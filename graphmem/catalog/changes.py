@@ -207,7 +207,7 @@ class ChangeApplier:
             self.add_owned(number, owner, touched)
 
     def is_searched(self, record_type: str) -> bool:
-        """Tell whether records of this record type are found by `query`."""
+        """Return whether records of this record type are found by `query`."""
         made = self.catalog.vocabulary.entities.get(record_type)
         return made.search if made else True
 
@@ -281,7 +281,7 @@ class ChangeApplier:
         self.ends.update((ref, found.get(ref, NO_END)) for ref in new)
 
     def allows(self, kind: str, source: str, target: str) -> bool:
-        """Tell whether an edge of a type may go from one record type to another; nothing uses one that may not."""
+        """Return whether an edge of a type may go from one record type to another; nothing uses one that may not."""
         return self.catalog.vocabulary.relations[kind].allows(source, target)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:

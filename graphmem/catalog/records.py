@@ -64,7 +64,7 @@ class RecordReads(NameReads, FactReads):
         return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:
-        """Tell whether there is a record with this number."""
+        """Return whether there is a record with this number."""
         return self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone() is not None
 
     def stored(self, number: int) -> Record:
@@ -204,7 +204,7 @@ def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Les
 
 
 def has_own_references(model: type[Record]) -> bool:
-    """Tell whether a kind has fields of references that other kinds do not have."""
+    """Return whether a kind has fields of references that other kinds do not have."""
     return model.refers.keys() != {"superseded_by"}
 
 

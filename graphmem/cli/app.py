@@ -331,7 +331,7 @@ def refuse_no_text(arguments: list[str]) -> None:
 
 
 def asks_for_json(arguments: list[str]) -> bool:
-    """Tell whether ``--json`` is among the options, where the parser gave up before it got there."""
+    """Return whether ``--json`` is among the options, where the parser gave up before it got there."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]
 

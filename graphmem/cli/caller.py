@@ -36,7 +36,7 @@ class Session:
 
     @property
     def is_debug(self) -> bool:
-        """Tell whether the developer wants the traceback of a bug."""
+        """Return whether the developer wants the traceback of a bug."""
         return bool(os.environ.get("GRAPHMEM_DEBUG_TRACEBACK"))
 
     @property

@@ -10,12 +10,12 @@ from graphmem.cli.synonyms import INSTEAD, OPTIONS
 
 
 def is_of_parser(error: Exception) -> bool:
-    """Tell whether the parser of the command line raised this; its own classes are private to it."""
+    """Return whether the parser of the command line raised this; its own classes are private to it."""
     return isinstance(getattr(error, "exit_code", None), int)
 
 
 def is_call_for_help(error: Exception) -> bool:
-    """Tell whether a command that needs another word was called with none; its message is its help."""
+    """Return whether a command that needs another word was called with none; its message is its help."""
     return type(error).__name__ == "NoArgsIsHelpError"
 
 

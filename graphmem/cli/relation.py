@@ -8,8 +8,8 @@ from graphmem.cli import text
 from graphmem.cli.caller import complete_kind, complete_ref, complete_relation, session_of
 from graphmem.cli.query import Ref
 from graphmem.constants import DEFAULT_HOPS, MAX_HOPS, MIN_STRENGTH
+from graphmem.contract.relations import Direction
 from graphmem.errors import Usage
-from graphmem.usecase.retrieval.traversal import Direction
 
 From = Annotated[str, typer.Argument(metavar="FROM", autocompletion=complete_ref, help="The record it leads from.")]
 Kind = Annotated[str, typer.Argument(metavar="TYPE", autocompletion=complete_relation, help="A relation type.")]

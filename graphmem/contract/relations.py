@@ -7,6 +7,8 @@ from pydantic import Field
 from graphmem.contract.answer import Answer, Part, Shown, ShownPattern
 from graphmem.contract.citations import Cited, Fix
 
+Direction = Literal["out", "in", "both"]  # of the edges that a walk takes, as seen from where it begins
+
 
 class Edge(Part):
     """An edge by the current references of its ends; ``direction`` says how a path walks it."""

@@ -43,7 +43,7 @@ ERROR_STATUS = 128  # from here on git has failed; below, merge-file counts conf
 ERROR_BYTES = 4096  # of what git says on standard error
 MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
-FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git tells of a commit; no part of it can hold a NUL
+FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git reports of a commit; no part of it can hold a NUL
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 def refuse_bare(folder: Path) -> None:
     """
-    Raise ``Unavailable`` in a folder that git could take for a git directory although nobody made it one here.
+    Raise ``Unavailable`` in a folder that git could take for a git directory although no user made it one here.
 
     A branch can bring such a folder, and its configuration runs programs. Git from 2.38 on refuses it by a setting.
     """
@@ -176,7 +176,7 @@ def said(folder: Path, *arguments: str) -> str | None:
 
 
 def is_in_hook() -> bool:
-    """Tell whether a hook of git called us; git holds its lock meanwhile."""
+    """Return whether a hook of git called us; git holds its lock meanwhile."""
     return "GIT_INDEX_FILE" in os.environ
 
 
@@ -185,7 +185,7 @@ def is_in_hook() -> bool:
 
 def find_commit(folder: Path, named: str) -> str:
     """
-    Return the full hash of the commit that somebody named.
+    Return the full hash of a commit by its name.
 
     Args:
         folder: lies in the repository.
@@ -240,12 +240,12 @@ def merge_base(folder: Path, first: str, second: str) -> str:
 
 
 def is_shallow(folder: Path) -> bool:
-    """Tell whether the clone lacks the beginning of its history."""
+    """Return whether the clone lacks the beginning of its history."""
     return said(folder, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def describe(folder: Path, commit: str) -> Commit:
-    """Return what git tells of a commit, given its full hash."""
+    """Return what git reports of a commit, given its full hash."""
     told = git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--")
     return next(commits(told or b""))[0]
 
@@ -323,19 +323,21 @@ def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Cont
     """
     told = git(folder, "log", "-m", "--full-history", "--date-order", "--encoding=UTF-8", f"--format={FORMAT}", "--raw",
                "--no-abbrev", "--no-renames", "HEAD", "--", *paths)  # fmt: skip
-    for commit, parts in groupby(commits(told or b""), key=itemgetter(0)):  # a merge is told once for each such parent
+    for commit, parts in groupby(
+        commits(told or b""), key=itemgetter(0)
+    ):  # git lists a merge once for each such parent
         yield commit, [changed(rest) for _, rest in parts]
 
 
 def changed(told: str) -> Contents:
-    """Return the contents that raw lines of a difference tell of, before and after; only those of regular files."""
+    """Return the contents that raw lines of a difference name, before and after; only those of regular files."""
     entries = [line.split(" ") for line in told.split("\n") if line.startswith(":")]
     old = [name for mode, _, name, *_ in entries if mode.startswith(":100")]
     return old, [name for _, mode, _, name, *_ in entries if mode.startswith("100")]
 
 
 def commits(told: bytes) -> Iterator[tuple[Commit, str]]:
-    """Yield each commit that ``git log`` tells in ``FORMAT``, with what stands behind it."""
+    """Yield each commit that ``git log`` prints in ``FORMAT``, with what follows it."""
     parts = told.decode("utf-8", "replace").split("\0")[1:]
     for start in range(0, len(parts) - 5, 6):
         name, parents, at, author, subject, rest = parts[start : start + 6]

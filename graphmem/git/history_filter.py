@@ -16,7 +16,7 @@ What --yes does:
 To undo it, before the bundle is deleted:
     git fetch --update-head-ok BUNDLE '+refs/*:refs/*' && git reset --hard
 When all is well, delete the bundle: it still holds the rows. Then push with --force; every other clone is to be cloned
-again, and whoever has one still has the rows. A secret that was pushed has been read: change it.
+again, and anyone who has one still has the rows. A secret that was pushed has been read: change it.
 Texts that other rows quote are left; look for them with: git log --all -S TEXT
 """
 
@@ -76,7 +76,7 @@ def in_the_way() -> str | None:
 
 
 def rewrite() -> int:
-    """Back up, rewrite, clean up, and say what is left to do."""
+    """Back up, rewrite, clean up, and report what is left to do."""
     folder = Path(git("rev-parse", "--absolute-git-dir"))
     bundle = folder / f"graphmem-before-purge-{time.strftime('%Y%m%dT%H%M%S')}.bundle"
     git("bundle", "create", "-q", str(bundle), "--all", "HEAD")
@@ -173,7 +173,7 @@ def data_blobs() -> list[str]:
 
 
 def is_purged(line: bytes) -> bool:
-    """Tell whether a line of a data file is a row that was purged."""
+    """Return whether a line of a data file is a row that was purged."""
     try:
         row = json.loads(line)
         return row["kind"] != "purge" and any(at and created_at(row) <= at for at in purge_times(row))
@@ -228,4 +228,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except (subprocess.CalledProcessError, FileNotFoundError) as failure:
-        sys.exit(f"error: {failure}")  # git has said why
+        sys.exit(f"error: {failure}")  # git has reported why

@@ -1,1 +1,5 @@
-"""The ledger: NDJSON in git, the source of truth, and the catalog of what was last read of it."""
+"""The ledger: NDJSON files in git, the source of truth."""
+
+from graphmem.lazy import lazy_modules
+
+__getattr__ = lazy_modules(__name__)

@@ -117,7 +117,7 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
 
 
 def refuse_harm(text: str) -> None:
-    """Raise ``ValueError`` for YAML with aliases or long numbers, which stand for more than is read, or nested deep."""
+    """Raise ``ValueError`` for YAML with aliases or long numbers, which represent more than is read, or nested deep."""
     import yaml  # noqa: PLC0415 - as above
 
     starts = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken, yaml.BlockSequenceStartToken,
@@ -143,7 +143,7 @@ class BadFrontMatter(ValueError):
 
 
 def fault(file: str, error: Exception) -> Finding:
-    """Say what is wrong with a type's file, at the line the parser names."""
+    """Report what is wrong with a type's file, at the line the parser names."""
     line, column = (error.line, error.column) if isinstance(error, BadFrontMatter) else (1, 1)
     message = str(error)
     return Finding(
@@ -153,7 +153,7 @@ def fault(file: str, error: Exception) -> Finding:
 
 
 def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
-    """Say which relation types name ends that nothing declares."""
+    """Report which relation types name ends that nothing declares."""
     known = {ANY, *vocabulary.record_types}
     return [
         Finding(
@@ -173,7 +173,7 @@ def declaration(noun: str, name: str) -> str | None:
 
 
 def has_file(layout: Layout, group: str, name: str) -> bool:
-    """Tell whether there is a file for a type, readable or not; ``group`` is entities or relations."""
+    """Return whether there is a file for a type, readable or not; ``group`` is entities or relations."""
     return safe_files.is_file(layout.types / group / f"{name}.md")
 
 

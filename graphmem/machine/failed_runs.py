@@ -23,10 +23,10 @@ class Episode(BaseModel):
     The failing runs of one command in one session since it last passed.
 
     ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
-    matter. ``unknown`` holds errors that nobody knows, as triggers.
+    matter. ``unknown`` holds unknown errors, as triggers.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     id: str
     at: Time  # of the last of them
@@ -39,7 +39,7 @@ FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
 
 
 def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
-    """Return what failed lately; nothing, which is said, where the file is no such file."""
+    """Return what failed lately; nothing, which is reported, where the file is not one."""
     try:
         stat = safe_files.stat_of(path)
         if stat is None and os.path.lexists(path):

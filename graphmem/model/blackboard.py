@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from graphmem.model.field import Count, Item, StringSet, Text, Time
 
@@ -49,8 +49,8 @@ class CurrentSession(Part):
 
 
 class Blackboard(Part):
-    """All of it, as it stands in ``state/``."""
+    """All of it, as ``state/`` holds it."""
 
     task: CurrentTask | None = None
-    preferences: Preferences = Preferences()
-    session: CurrentSession = CurrentSession()
+    preferences: Preferences = Field(default_factory=Preferences)
+    session: CurrentSession = Field(default_factory=CurrentSession)

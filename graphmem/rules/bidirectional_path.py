@@ -40,7 +40,7 @@ class Meeting:
     hops: int = 1_000_000
 
     def could_improve(self, strength: float, hops: int) -> bool:
-        """Tell whether a chain of this strength and length, or one that goes on from it, would be a better one."""
+        """Return whether a chain of this strength and length, or one that goes on from it, would be a better one."""
         if abs(strength - self.strength) <= TOLERANCE:
             return hops < self.hops
         return strength > self.strength

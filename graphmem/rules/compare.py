@@ -16,7 +16,7 @@ ORDER = (
     "session", "relation", "feedback", "run", "event", "purge", "entity type", "relation type",
 )  # fmt: skip
 ENDS = ("from", "to", "ref", "task")  # of an edge, of a report
-COUNTED = ("created", "changed", "removed")  # what is said as a number of things, by its sign; the rest by its word
+COUNTED = ("created", "changed", "removed")  # what is reported as a number of things, by its sign; the rest by its word
 SIGNS = "+~-"
 
 

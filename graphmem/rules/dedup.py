@@ -44,7 +44,7 @@ NOT_ALL = re.compile(r"\bnot (all|every|each|only|always)\b")  # says something 
 WHENEVER = re.compile(r"\b(?:every|each) time\b")
 ENDINGS = ("ing", "ed", "es", "s", "e")  # of words that are inflected; others make another word
 STEM = 3  # letters that a word keeps at least
-MOST_PHRASES = 24  # of a text whose phrases may stand in another order
+MOST_PHRASES = 24  # of a text whose phrases may be in another order
 ORDER = "the order of words"  # named where two texts have the same words in other places
 
 # Words that say nothing of their own.
@@ -54,7 +54,7 @@ EMPTY = frozenset(
     " really quite also too get gets got getting of as and or but again still already simply basically actually"
     " apparently unfortunately somehow note which please".split()
 )
-# What begins a phrase: prepositions and conjunctions, each with the one that stands for it.
+# What begins a phrase: prepositions and conjunctions, each with the one that represents it.
 HEADS = {
     word: group.split()[0]
     for group in (
@@ -148,7 +148,7 @@ def differing(left: str, right: str) -> frozenset[str]:
 
 def says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
     """
-    Tell whether two texts have the same phrases in the same order, but for one piece that was moved as a whole.
+    Return whether two texts have the same phrases in the same order, but for one piece that was moved as a whole.
 
     Such a piece begins with a preposition or a conjunction: "when it starts, X" and "X when it starts" are one, but not
     "A for B, C for D" and "C for B, A for D".
@@ -167,7 +167,7 @@ def says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
 
 
 def are_variants(left: str, right: str) -> bool:
-    """Tell whether two similar texts are about one thing: they share a telling name, or half of their words."""
+    """Return whether two similar texts are about one thing: they share a telling name, or half of their words."""
     first, second = parts_of(left), parts_of(right)
     if any(not token.isdigit() for token in first.telling & second.telling):
         return True
@@ -196,12 +196,12 @@ def said(phrase: Phrase) -> tuple[str, ...]:
 
 
 def same_memory(left: str, right: str) -> bool:
-    """Tell whether two similar texts say the same, or are the same error in the same place of a traceback."""
+    """Return whether two similar texts say the same, or are the same error in the same place of a traceback."""
     return not differing(left, right) or is_same_traceback(left, right)
 
 
 def is_same_traceback(left: str, right: str) -> bool:
-    """Tell whether two tracebacks tell of the same errors, each in the same frame."""
+    """Return whether two tracebacks report the same errors, each in the same frame."""
     if "\n" not in left.strip() or "\n" not in right.strip():
         return False
     first, second = ([(error.exact, error.frame) for error in errors(text.splitlines())] for text in (left, right))
@@ -234,13 +234,13 @@ def phrases(text: str) -> tuple[Phrase, ...]:
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case, its negations as "not", without what is said beside what happened."""
+    """Return a text in lower case, its negations as "not", without what is reported beside what happened."""
     text = NOT_ALL.sub(r"not\1", ASIDES.sub(" ", NOT.sub(" not ", text.casefold())))
     return WHENEVER.sub("when", BECAUSE.sub("because", text))
 
 
 def meaning(word: str) -> str:
-    """Return what stands for a word and its synonyms: a stem."""
+    """Return what represents a word and its synonyms: a stem."""
     return SYNONYMS.get(stemmed(word), stemmed(word))
 
 

@@ -55,7 +55,7 @@ class Agreement:
 
     @property
     def is_enough(self) -> bool:
-        """Tell whether two of them are of different days and different tasks."""
+        """Return whether two of them are of different days and different tasks."""
         return any(one.day != other.day and one.slug != other.slug for one, other in combinations(self.said, 2))
 
     @property
@@ -76,7 +76,7 @@ def said_by(experiences: Iterable[Experience]) -> list[Said]:
 
 
 def share_keywords(left: str, right: str) -> bool:
-    """Tell whether two texts have half of the keywords of the longer one in common."""
+    """Return whether two texts have half of the keywords of the longer one in common."""
     first, second = keywords(left), keywords(right)
     longer = max(len(first), len(second))
     return longer > 0 and len(first & second) >= KEYWORD_OVERLAP * longer

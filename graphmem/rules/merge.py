@@ -143,7 +143,7 @@ def said(row: Row, name: str) -> Said:
     """
     Return the value of a field and when it was given.
 
-    A field that a record never had counts as one that nobody spoke of, so that it does not outweigh one that another
+    A field that a record never had counts as one that no branch changed, so that it does not outweigh one that another
     branch gave; one that was taken away has its time in ``edited``.
     """
     value = row.get(name)

@@ -63,7 +63,7 @@ def importance(value: float | None, last: datetime, now: datetime, accesses: int
     Args:
         value: what the memory cost or saves, in thousands of tokens.
         last: when it was changed last, or helped last, the later.
-        accesses: how often it was handed out on this machine.
+        accesses: how often it was returned on this machine.
     """
     boost = 1 + ACCESS_BOOST * math.sqrt(accesses)
     return cost_factor(value) * age_decay(last, now, half_life_days) * boost * help_ratio(helped, failed)

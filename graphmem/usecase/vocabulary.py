@@ -41,7 +41,7 @@ Made = TypeVar("Made", EntityType, RelationType)
 
 
 def new_type(model: type[Made], **fields: object) -> Made:
-    """Return a new type from what somebody gave."""
+    """Return a new type from given fields."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -97,6 +97,6 @@ def noun_of(made: EntityType | RelationType) -> str:
 
 
 def known_end(record_types: tuple[str, ...], end: str) -> None:
-    """Say that an end of a relation type is neither a kind nor an entity type."""
+    """Report that an end of a relation type is neither a kind nor an entity type."""
     hint = did_you_mean(end, (*record_types, ANY)) or undeclared(end)
     raise Refused(f"{end!r} is neither a kind nor an entity type", hint=hint)

@@ -1,4 +1,4 @@
-"""The loop: failures are captured, handed to later tasks, used, and help (docs/guides/verify-loop.md)."""
+"""The loop: failures are captured, passed to later tasks, used, and help (docs/guides/verify-loop.md)."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -18,7 +18,7 @@ Report = tuple[int, bool]  # on which record, and whether it helped
 
 def verify(client: Client, *, last: int) -> Loop:
     """
-    Say how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
+    Report how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
 
     Args:
         last: how many of these, both together; where there are not more, everything counts.
@@ -86,7 +86,7 @@ def all_failures(snapshot: Snapshot) -> dict[int, Failure]:
 
 
 def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
-    """Return by what each failure may be handed on."""
+    """Return by what each failure may be passed on."""
     carriers: Carriers = {number: {number} for number in failures}
     for step in snapshot.catalog.steps(failures, ["solves"], "in"):
         carriers[step.near].add(step.far)
@@ -94,7 +94,7 @@ def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
 
 
 def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
-    """Return the failures that one of some records stands for."""
+    """Return the failures that one of some records represents."""
     return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
 
 
@@ -106,7 +106,7 @@ def reports_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None
 
 
 def accessed_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> set[int]:
-    """Return the failures, and what solves them, that this machine handed out since a time."""
+    """Return the failures, and what solves them, that this machine returned since a time."""
     numbers = set[int]().union(*carriers.values())
     keys = {record.key_ref: number for number, record in snapshot.catalog.records(numbers).items()}
     counted = accesses(snapshot.layout.usage, keys)

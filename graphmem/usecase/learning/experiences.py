@@ -128,7 +128,7 @@ def promoted(snapshot: Snapshot, agreement: Agreement, insights: list[Insight],
 
 
 def likeness(snapshot: Snapshot, texts: list[str]) -> Callable[[int, int], bool]:
-    """Return what tells whether two of some texts, by their places, say the same: by keywords, or by meaning."""
+    """Return a function that decides whether two texts, by their places, say the same: by keywords or by meaning."""
     cosines: Any = None
     if snapshot.vectors is not None and texts:
         vectors = snapshot.vectors.encode_documents(texts)

@@ -119,7 +119,7 @@ def record_run(client: Client, run: str, at: datetime, seen: list[str], puts: li
 
 
 def has_moved(before: LessonState | None, after: LessonState) -> bool:
-    """Tell whether a run changed what a lesson counts for."""
+    """Return whether a run changed what a lesson counts for."""
     return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
 
 
@@ -165,7 +165,7 @@ def type_of(event: Mapping[str, Any]) -> str:
 
 
 def no_verdict(name: str, others: Counter[str]) -> BadInput:
-    """Return how input is refused that tells of no review."""
+    """Return the error for input that has no review."""
     read = ", ".join(f"{number:,} of {kind!r}" for kind, number in others.most_common(3)) or "nothing"
     return BadInput(
         f"{name} has no review.verdict event; read: {read}",

@@ -33,7 +33,7 @@ def show(client: Client, session: str | None) -> SessionContext:
 
 
 def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
-    """Return the blackboard of a session; where it is damaged that is said, and it is as if empty."""
+    """Return the blackboard of a session; damage is reported, and it counts as empty."""
     if session is not None:
         refuse_no_slug("session", session)
     board, wrong = session_board.read(session_board.path_of(snapshot.layout.state, session))
@@ -104,7 +104,7 @@ def drop_expired(client: Client, now: datetime) -> None:
 
 
 def start(client: Client, session: str | None, *, conversation: str | None, task: str | None) -> SessionContext:
-    """Begin a session anew; one under way that did anything is ended first. The preferences of the user stay."""
+    """Begin a new session; one under way that did anything is ended first. The preferences of the user stay."""
     with client.reading() as snapshot:
         under_way = board_of(snapshot, session)
     if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
@@ -118,7 +118,7 @@ def start(client: Client, session: str | None, *, conversation: str | None, task
 
 
 def work_on(client: Client, session: str | None, fields: Mapping[str, Any]) -> SessionContext:
-    """Say what is being worked on, or how it stands; a new description begins a new task."""
+    """Set what is being worked on, or its state; a new description begins a new task."""
 
     def tasked(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         given = {name: value for name, value in fields.items() if value is not None}

@@ -75,7 +75,7 @@ def key_of(root: Path, command: Sequence[str], *, folder: Path, session: str | N
 
 
 def is_counted(hit: Matched) -> bool:
-    """Tell whether a pass says something about a failure: it was this one, and it does not come and go by itself."""
+    """Return whether a pass says something about a failure: it was this one, and it does not come and go by itself."""
     return hit.by in SURE and isinstance(hit.record, Failure) and not hit.record.flaky
 
 
@@ -86,7 +86,7 @@ def remedies(hit: Matched) -> list[str]:
 
 
 def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
-    """End an episode: report what helped, and return what is left to be recorded by somebody who knows."""
+    """End an episode: report what helped, and return what is left to be recorded."""
     with episodes_of(client, now) as episodes:
         episode = episodes.pop(key, None)
         if episode is None:  # another run passed meanwhile
@@ -111,7 +111,7 @@ def exact_keys(text: str) -> set[str]:
 
 
 def credited(client: Client, refs: Collection[str], task: str) -> list[str]:
-    """Report that memories helped with a task; what somebody reported on that task stays, what is gone is left out."""
+    """Report that memories helped with a task; an earlier report on that task stays, what is gone is left out."""
     if not refs:
         return []
     with client.writing() as snapshot:

@@ -148,7 +148,7 @@ def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
 
 
 def is_running_number(intake: BulkAdd, row: Row) -> bool:
-    """Tell whether a name is a number of an older file, such as m-001: two branches would give the same one."""
+    """Return whether a name is a number of an older file, such as m-001: two branches would give the same one."""
     name = row.get("name")
     is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
     return is_number and intake.client.catalog.lookup(str(row["kind"]), str(name)) is None
@@ -311,7 +311,7 @@ def bad_input(intake: BulkAdd) -> BadInput:
 
 
 def keep_rejects(intake: BulkAdd) -> None:
-    """Write the lines that were left aside where they can be looked at, and say so."""
+    """Write the lines that were left aside where they can be looked at, and report it."""
     if intake.rejects:
         state = intake.client.layout.state
         with safe_files.folder(state, make=True):

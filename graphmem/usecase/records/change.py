@@ -137,7 +137,7 @@ def rewrite(client: Client, number: int, made: Record, given: Mapping[str, Any],
 
 
 def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
-    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is said later."""
+    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is reported later."""
     if not issubclass(MODELS[kind], MemoryRecord):
         return
     with contextlib.suppress(GraphmemError):
@@ -148,7 +148,7 @@ def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
 
 
 def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cites that are given with the hashes of what stands there now."""
+    """Return the cites that are given with the hashes of what is there now."""
     cites = given.get("cites")
     if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
         return {}  # it is refused by the model

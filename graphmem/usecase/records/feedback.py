@@ -114,6 +114,6 @@ def known_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def bad_report(name: str, place: int, message: str, expected: str | None) -> Finding:
-    """Say what is wrong with a line of a batch."""
+    """Report what is wrong with a line of a batch."""
     return Finding(file=name, line=place, column=1, code="bad_row", severity="error", message=message,
                    expected=expected or "the reference of a memory", fix=None)  # fmt: skip

@@ -25,7 +25,7 @@ def prune(client: Client, *, max_failures: int, max_patterns: int, min_importanc
     Args:
         max_failures, max_patterns: how many may stay.
         min_importance: what is below and older than 30 days goes.
-        yes: do it; without, only say what would go.
+        yes: do it; without, only report what would go.
     """
     for name, value in (
         ("max-failures", max_failures),

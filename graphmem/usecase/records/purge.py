@@ -61,7 +61,7 @@ class PurgePlan:
 
     @cached_property
     def texts(self) -> frozenset[str]:
-        """What stands in their texts."""
+        """What is in their texts."""
         found = (getattr(record, name, None) for record in self.records.values() for name in aside_fields(type(record)))
         return frozenset(text for text in found if text)
 
@@ -73,11 +73,11 @@ class PurgePlan:
         return tuple(telling | {orjson.dumps(text).decode()[1:-1] for text in telling})
 
     def is_told(self, text: str) -> bool:
-        """Tell whether a text holds one of their texts."""
+        """Return whether a text holds one of their texts."""
         return any(word in text for word in self.words)
 
     def is_called(self, ref: str) -> bool:
-        """Tell whether a reference is one of theirs; they may be gone by now."""
+        """Return whether a reference is one of theirs; they may be gone by now."""
         return ref in self.handles
 
     def removed_rows(self) -> list[Row]:
@@ -89,7 +89,7 @@ class PurgePlan:
         ]
 
     def is_named(self, ref: str | None) -> bool:
-        """Tell whether a reference means one of them."""
+        """Return whether a reference means one of them."""
         return ref in self.handles and self.catalog.lookup(*split_ref(ref)) in self.records
 
     def remove(self, rows: Iterable[tuple[int, str]]) -> None:
@@ -183,7 +183,7 @@ def traces(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> Itera
 
 
 def is_done(forget: Callable[[], object]) -> bool:
-    """Do a step of clearing up, and tell whether it could be done."""
+    """Do a step of clearing up, and return whether it could be done."""
     try:
         forget()
     except (OSError, CatalogError, Unavailable):
@@ -256,7 +256,7 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
 
 
 def loose_edges(plan: PurgePlan) -> Iterator[tuple[int, str]]:
-    """Yield the rows of edges that name a doomed record and do not stand for a live edge of their own."""
+    """Yield the rows of edges that name a doomed record and do not represent a live edge of their own."""
     for number, file, source, target, src, dst in plan.catalog.edge_rows_by_reference():
         if src in plan.records or dst in plan.records or plan.is_named(source) or plan.is_named(target):
             yield number, file

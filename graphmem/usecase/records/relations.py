@@ -25,7 +25,7 @@ MADE_BY = {
 
 
 def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
-    """Return a relation type that can be linked by hand, or say which was meant."""
+    """Return a relation type that can be linked by hand, or raise an error that names which was meant."""
     if kind in OWNED_RELATIONS:
         raise Refused(f"{kind!r} edges are not linked by hand: fields of records make them", hint=MADE_BY[kind])
     if kind not in vocabulary.linkable:
@@ -87,7 +87,7 @@ def link(client: Client, source: str, kind: str, target: str, *, weight: float |
 
 
 def unlink(client: Client, source: str, kind: str, target: str) -> Linked:
-    """Take an edge out, with every row that stands for it."""
+    """Take an edge out, with every row that represents it."""
     with client.writing() as snapshot:
         made = known_relation(snapshot.catalog.vocabulary, kind)
         a, b, source, target = ends(snapshot, source, target)
@@ -110,7 +110,7 @@ def unlink(client: Client, source: str, kind: str, target: str) -> Linked:
 
 
 def other_way(snapshot: Snapshot, source: str, kind: str, target: str, made: RelationType) -> str | None:
-    """Say when the edge is there in the other direction."""
+    """Report when the edge is there in the other direction."""
     if not made.symmetric and snapshot.catalog.relation_rows(row_id(edge_key(target, kind, source, symmetric=False))):
         return "it goes the other way; swap the two"
     return "see: graphmem related"

@@ -224,7 +224,7 @@ def row_named(file: str, line: bytes | None) -> str:
 
 
 def changed_since(write: notes.Write, rows: Sequence[str]) -> Refused:
-    """Say what was changed since a write, so that it cannot be taken back."""
+    """Report what was changed since a write, so that it cannot be taken back."""
     more = f" and {len(rows) - notes.SHOWN:,} more" if len(rows) > notes.SHOWN else ""
     wrote = f" ({', '.join(write.titles)})" if write.titles else ""
     return Refused(

@@ -72,7 +72,7 @@ class Task:
 
 def context(client: Client, task: Task, *, budget: int, explain: bool) -> ContextBlock:
     """
-    Return what the project remembers for a task, cut to a budget, and count what was handed out.
+    Return what the project remembers for a task, cut to a budget, and count what was returned.
 
     Args:
         budget: in tokens.
@@ -115,7 +115,7 @@ def context(client: Client, task: Task, *, budget: int, explain: bool) -> Contex
 def cut(snapshot: Snapshot, objective: str, budget: int, found: Found, entries: list[ContextEntry],
         first: Collection[str], below: Collection[Hit]) -> ContextBlock:  # fmt: skip
     """
-    Return the block of what fits into the budget, and count that as handed out.
+    Return the block of what fits into the budget, and count that as returned.
 
     Args:
         first: references of the memories that are about the task's files.
@@ -163,7 +163,7 @@ def about_files(client: Client, files: Collection[str], hits: Mapping[str, Hit])
 
 
 def is_about(record: Record, files: Collection[str]) -> bool:
-    """Tell whether a memory names one of these files, in its files or as the path of a cite."""
+    """Return whether a memory names one of these files, in its files or as the path of a cite."""
     if not isinstance(record, MemoryRecord):
         return False
     return any(path in files for path in (*record.files, *cited_paths(record)))
@@ -198,7 +198,7 @@ def with_cites(snapshot: Snapshot, entries: Collection[ContextEntry], known: Map
 
 
 def cite_note(found: Cited) -> str:
-    """Return what a prompt should know of cited code: where it is, and whether it is what the record spoke of."""
+    """Return what a prompt should know of cited code: where it is, and whether it is what the record was about."""
     place = f"{found.path}:{found.symbol}" if found.symbol else found.path or found.cite
     return {
         "fresh": place,
@@ -210,13 +210,13 @@ def cite_note(found: Cited) -> str:
 
 
 def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) -> ContextEntry:
-    """Return an entry with how often its record was handed out before."""
+    """Return an entry with how often its record was returned before."""
     number, last = before.get(entry.record.key_ref, (0, None))
     return entry.model_copy(update={"access_count": number, "last_accessed": last})
 
 
 def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str]) -> bool:
-    """Tell whether a hit belongs into the block."""
+    """Return whether a hit belongs into the block."""
     if hit.factors.exact or hit.tier in tiers:
         return True
     record = hit.record
@@ -243,7 +243,7 @@ def memories(snapshot: Snapshot, hits: Collection[Hit], *, explain: bool) -> Ite
             notes = [("when", failure.trigger), *(("fix", fix.text) for fix in hit.fixes)]
             patterns = solving.get(hit.ref, [])
             said = {text for _, text in notes}
-            for pattern in patterns:  # a text stands in the block once
+            for pattern in patterns:  # a text is in the block once
                 is_said = pattern.ref in used or pattern.insight in said
                 notes.append(
                     ("fix", pattern.ref) if is_said else (f"fix, {pattern.ref}{record_of(pattern)}", pattern.insight)
@@ -271,7 +271,7 @@ def record_of(memory: MemoryRecord) -> str:
 
 
 def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: list[str], explain: bool) -> ContextEntry:
-    """Return a hit as it stands in the block."""
+    """Return a hit as the block shows it."""
     record = hit.record
     helped = record_of(record).removeprefix(", ") if isinstance(record, MemoryRecord) else ""
     nearness = [hit.band, f"score {hit.score:.3g}"] if hit.relevance else ["about a file of the task"]
@@ -337,7 +337,7 @@ def entities(snapshot: Snapshot, objective: str, hits: Collection[Hit]) -> Itera
 
 
 def counted(snapshot: Snapshot, refs: Collection[str]) -> None:
-    """Count what was handed out on this machine."""
+    """Count what was returned on this machine."""
     if not refs or snapshot.is_past:
         return
     keys = [record.key_ref for record in snapshot.catalog.records([snapshot.resolve(ref) for ref in refs]).values()]

@@ -1,4 +1,4 @@
-"""Match: which known failures a log tells of (docs/concepts/retrieval.md, "Matching a log")."""
+"""Match: which known failures a log reports (docs/concepts/retrieval.md, "Matching a log")."""
 
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.traversal import solving
 
-# A piece of a log without any of these tells of no error and has no frame.
+# A piece of a log without any of these reports no error and has no frame.
 TELLS = re2.compile(
     r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use|cannot"
     r"|not permitted|no space|out of memory|critical|severe|violation|timeout|expired|interrupt|warning|exit|file \""
@@ -35,7 +35,7 @@ RANKS: tuple[By, ...] = get_args(By)  # surest first
 
 @dataclass
 class Told:
-    """Where a log tells of one thing, and how that is known."""
+    """Where a log reports one thing, and how that is known."""
 
     by: By
     text: str
@@ -44,13 +44,13 @@ class Told:
 
 
 def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
-    """Return the known failures that a log tells of: by their triggers, by expressions, by signatures, by meaning."""
+    """Return the known failures that a log reports: by their triggers, by expressions, by signatures, by meaning."""
     with client.reading(client.clues) as snapshot:
         matcher = Matcher(snapshot.catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
         finder = LineFinder(snapshot.catalog.heads(), snapshot.catalog.begun_by)
     told: dict[int, Told] = {}
     log = Log()
-    for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nobody waits for us meanwhile
+    for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nothing waits for this meanwhile
         known = set[int]()
         for number, first, last in finder.find(block):
             keep(told, number, "line", last)  # the error of a traceback
@@ -75,7 +75,7 @@ def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
 
 
 def keep(told: dict[int, Told], number: int, by: By, line: Line) -> None:
-    """Note a line that tells of a failure."""
+    """Note a line that reports a failure."""
     kept = told.setdefault(number, Told(by, line.text.decode()))
     kept.by = min(kept.by, by, key=RANKS.index)
     if kept.lines and line.number < kept.lines[0]:
@@ -118,7 +118,7 @@ class Log:
                     self.keep(error)
 
     def end(self) -> None:
-        """Take what the last line told of."""
+        """Take what the last line reported."""
         for error in self.reader.end():
             self.keep(error)
         self.reader.before.clear()
@@ -184,7 +184,7 @@ def add(told: dict[int, Told], number: int, new: Told) -> None:
 
 
 def differs(found: Told, record: Record) -> list[str]:
-    """Return the words that tell a failure that is only similar apart from what the log says."""
+    """Return the words that distinguish a failure that is only similar from what the log says."""
     if found.by != "similarity" or not isinstance(record, Failure):
         return []
     return sorted(differing(found.text, record.trigger))

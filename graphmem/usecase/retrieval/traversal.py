@@ -1,11 +1,10 @@
 """Traversal: what a record is related to, the path between two, and what solves a failure."""
 
 from collections.abc import Collection, Mapping
-from typing import Literal
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import MAX_HOPS
-from graphmem.contract.relations import Connection, Edge, Related, Solution, Solutions
+from graphmem.contract.relations import Connection, Direction, Edge, Related, Solution, Solutions
 from graphmem.errors import Usage
 from graphmem.model import MemoryRecord, Record
 from graphmem.model.vocabulary import Vocabulary
@@ -18,9 +17,6 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.records.validation import refuse_archived
-
-Direction = Literal["out", "in", "both"]
-
 
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
@@ -132,7 +128,7 @@ def refuse_hops(max_hops: int) -> None:
 def refuse_unknown_filters(
     vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None
 ) -> None:
-    """Raise ``Usage`` for a relation type or kind that does not exist: a filter nobody meets hides the answer."""
+    """Raise ``Usage`` for a relation type or kind that does not exist: such a filter hides the answer."""
     for given, known, noun in (
         (types, vocabulary.relations, "relation type"),
         (kinds, vocabulary.record_types, "kind"),

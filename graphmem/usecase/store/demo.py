@@ -85,7 +85,7 @@ def prepare(folder: Path) -> Initialised:
     Make an empty store with the demo's types.
 
     Raises:
-        Refused: there is a store already; the demo never writes into somebody's memory.
+        Refused: there is a store already; the demo never writes into an existing memory.
     """
     layout = Layout(folder.expanduser().absolute())
     if layout.store.exists():

@@ -1,4 +1,4 @@
-"""Doctor: all that ``validate`` finds, what is missing in this clone, and what is derived; and the mends."""
+"""Doctor: all that ``validate`` finds, what is missing in this clone, and what is derived; and the repairs."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -18,7 +18,7 @@ from graphmem.usecase.store.validate import DOCTOR
 
 
 def doctor(client: Client, *, fix: bool) -> Doctored:
-    """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
+    """Return what is wrong; with ``fix`` repair what a program can repair, and return what is left."""
     client.refuse_unusable()
     if fix:
         safe_files.refuse_links(client.layout.store)
@@ -33,7 +33,7 @@ def doctor(client: Client, *, fix: bool) -> Doctored:
 
 
 def examine(client: Client) -> Checked:
-    """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be told."""
+    """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be checked."""
     found = validate.validate(client).findings
     if any(finding.code == "catalog_damaged" for finding in found):
         return validate.checked([told(finding) for finding in found])
@@ -41,7 +41,7 @@ def examine(client: Client) -> Checked:
 
 
 def told(found: Finding) -> Finding:
-    """Return a finding that says what the mend would do, where a program can mend it."""
+    """Return a finding that says what the repair would do, where a program can repair it."""
     if found.code not in FIXES:
         return found
     return found.model_copy(update={"fix": f"{DOCTOR}, which would {FIXES[found.code][0]}"})
@@ -79,7 +79,7 @@ def warning(file: str, code: str, message: str, expected: str, fix: str | None) 
                    fix=fix)  # fmt: skip
 
 
-# --- mends ---------------------------------------------------------------------------------------------------------
+# --- repairs ---------------------------------------------------------------------------------------------------------
 
 
 def make_anew(client: Client) -> None:
@@ -94,7 +94,7 @@ def complete(client: Client) -> None:
 
 
 def remove_leftovers(client: Client) -> None:
-    """Remove what dead processes left; whoever writes does it anyway."""
+    """Remove what dead processes left; every write does it anyway."""
     with client.writing() as snapshot:
         sweep(snapshot.layout)
 
@@ -128,7 +128,7 @@ def rebuild_derived(client: Client) -> None:
     client.catch_up(client.lexical)
 
 
-# By code of a finding: what a mend would do, in words, and the mend; in the order in which they are done.
+# By code of a finding: what a repair would do, in words, and the repair; in the order in which they are done.
 FIXES: Mapping[str, tuple[str, Callable[[Client], None]]] = {
     "catalog_damaged": ("rebuild the catalog from the files", make_anew),
     "missing_folder": ("make the folder", complete),

@@ -71,7 +71,7 @@ def refuse_findings(client: Client) -> None:
 
 
 def export_check(client: Client) -> Checked:
-    """Say where a file is not canonical or does not check out; nothing is written."""
+    """Report where a file is not canonical or does not check out; nothing is written."""
     with client.reading() as snapshot:
         findings = client.ledger.findings()
         unwell = {finding.file for finding in findings}
@@ -100,7 +100,7 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
 
 
 def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
-    """Say when ``schema.json`` is not what the types say."""
+    """Report when ``schema.json`` is not what the types say."""
     path = snapshot.layout.vocabulary
     if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(snapshot.catalog.vocabulary):
         return []

@@ -55,7 +55,7 @@ def fault(name: str, found: str | None, right: str) -> str | None:
 
 
 def starts(python: str) -> bool:
-    """Tell whether a Python, a word of a shell, has a graphmem that git could run."""
+    """Return whether a Python, a word of a shell, has a graphmem that git could run."""
     try:
         words = shlex.split(python)
         call = [*words, "-P", "-c", "import graphmem.git.merge_driver, graphmem.git.textconv"]
@@ -80,7 +80,7 @@ def register(layout: Layout) -> list[str]:
 
 
 def is_repository(folder: Path) -> bool:
-    """Tell whether a folder is in the working tree of a git repository; without git, none is."""
+    """Return whether a folder is in the working tree of a git repository; without git, none is."""
     try:
         return commands.said(folder, "rev-parse", "--is-inside-work-tree") == "true"
     except Unavailable:

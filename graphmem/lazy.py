@@ -1,0 +1,26 @@
+"""Modules of a package that are imported when they are first used: a command needs few of those that ``api`` names."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+class LazyModule:
+    """Stands for a module until one of its names is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.module_name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.module_name), name)
+
+
+def lazy_modules(package: str) -> Callable[[str], LazyModule]:
+    """Return a ``__getattr__`` for a package: ``from package import module`` then imports nothing yet (PEP 562)."""
+
+    def module(name: str) -> LazyModule:
+        if name.startswith("_"):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return LazyModule(f"{package}.{name}")
+
+    return module
