@@ -39,9 +39,9 @@ from graphmem.retry import repeated
 from graphmem.rules.score import Complexity
 from graphmem.runtime import (
     Client,
+    MessageHandler,
     Progress,
     Runtime,
-    Say,
     find_store,
     fresh_id,
     no_progress,
@@ -369,7 +369,7 @@ class Memory:
         lock_timeout_s: seconds to wait for another writer; None for what the settings say.
         now: the clock.
         new_id: makes the ids of reports.
-        say: takes a line for people, such as a bad line of a file; said once each.
+        on_message: takes a line for people, such as a bad line of a file; said once each.
         progress: shows long work.
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
         command: what ``undo --list`` is to call the writes.
@@ -386,14 +386,14 @@ class Memory:
         lock_timeout_s: float | None = None,
         now: Callable[[], datetime] = system_clock,
         new_id: Callable[[], str] = fresh_id,
-        say: Say = lambda text: None,
+        on_message: MessageHandler = lambda text: None,
         progress: Progress = no_progress,
         at: str | None = None,
         command: str = "python",
     ) -> None:
         is_fresh = not find_store(folder).local.exists()
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
-        self.runtime = Runtime(folder, at, now, new_id, say, progress, command, options)
+        self.runtime = Runtime(folder, at, now, new_id, on_message, progress, command, options)
         client = self.client  # opened now, so that what is wrong with it is raised here
         if is_fresh and git_setup.unregistered(client.layout):
             client.notify_once(

@@ -237,10 +237,10 @@ def tracked(layout: Layout, folder: Path | None) -> str | None:
     if folder is None:
         return None
     try:
-        told = commands.git(layout.root, "ls-files", "-z", "--", FOLDER) or b""
+        output = commands.git(layout.root, "ls-files", "-z", "--", FOLDER) or b""
     except Unavailable:  # git is not installed, or does not read this repository
         return None
-    paths = (path.decode("utf-8", "backslashreplace") for path in told.split(b"\0"))
+    paths = (path.decode("utf-8", "backslashreplace") for path in output.split(b"\0"))
     return next((path for path in paths if OWN.match(path)), None)
 
 

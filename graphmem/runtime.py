@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
     from graphmem.embed.reranker import Reranker
 
-Say = Callable[[str], None]
+MessageHandler = Callable[[str], None]
 LOCK = "store.lock"
 
 
@@ -84,7 +84,7 @@ class Runtime:
     at: str | None = None
     now: Callable[[], datetime] = system_clock
     new_id: Callable[[], str] = fresh_id
-    say: Say = lambda text: None
+    on_message: MessageHandler = lambda text: None
     progress: Progress = no_progress
     command: str = "python"  # what the notes for ``undo`` call the writes
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
@@ -93,7 +93,7 @@ class Runtime:
     is_closed: bool = False
 
     def __post_init__(self) -> None:
-        self.said: set[str] = set()
+        self.shown_messages: set[str] = set()
         self.loaded: dict[Path, tuple[object, Settings]] = {}
         self.lock = threading.Lock()
         self.of_thread = threading.local()
@@ -117,13 +117,13 @@ class Runtime:
                 self.loaded[config] = stamp, load_settings(config, self.options, self.environment)
             return self.loaded[config][1]
 
-    def say_once(self, text: str) -> bool:
+    def show_once(self, text: str) -> bool:
         """Report what goes on, once for all clients; return whether it was new."""
         with self.lock:
-            is_new = text not in self.said
-            self.said.add(text)
+            is_new = text not in self.shown_messages
+            self.shown_messages.add(text)
         if is_new:
-            self.say(text)
+            self.on_message(text)
         return is_new
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ class Client:
         self.refuse_unusable()
         self.clone.refuse_tracked()
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
-            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
+            self.show_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
         sync = self.ledger.sync(is_thorough=is_thorough)
         self.ledger.load_vocabulary()
         if sync.waits_for:
@@ -212,7 +212,7 @@ class Client:
         self.catalog.renew()
         vars(self).pop("vectors", None)
         self.ledger.forget_vocabulary()
-        self.say_once("the catalog was damaged; it is made again from the files")
+        self.show_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed."""
@@ -223,7 +223,7 @@ class Client:
         """Report, once, what was read again and which lines are bad."""
         if rows_read_first:
             records, edges = self.catalog.live_counts()
-            self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+            self.show_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
         for file in sorted(conflicted):
@@ -241,7 +241,7 @@ class Client:
     def report_surroundings(self) -> None:
         """Report what is unusual about the clone, the folder and the settings."""
         for text in self.clone.notices:
-            self.say_once(text)
+            self.show_once(text)
         if isinstance(self.clone.refusal, Refused):
             self.notify_once(f"{self.clone.refusal.message}; nothing is written until they are gone")
         for path in safe_files.links(self.layout.store):
@@ -259,13 +259,13 @@ class Client:
         for text in self.settings.ignored:
             self.notify_once(f"ignored: {text}")
 
-    def say_once(self, text: str) -> bool:
+    def show_once(self, text: str) -> bool:
         """Say to people what goes on, once for this ``Memory``; return whether it was new."""
-        return self.runtime.say_once(text)
+        return self.runtime.show_once(text)
 
     def notify_once(self, text: str) -> None:
         """Report once what bears on the answer, which holds it as a notice."""
-        if self.say_once(text):
+        if self.show_once(text):
             self.notices.append(text)
 
     @contextlib.contextmanager
@@ -290,7 +290,7 @@ class Client:
     def catch_up(self, follower: Follower) -> None:
         """Bring a follower in step with the catalog, and report it where it takes seconds."""
         if follower is self.clues and (lacking := self.clues.lacking) > SILENT_CLUES:
-            self.say_once(f"working out what {lacking:,} memories are recognised by")
+            self.show_once(f"working out what {lacking:,} memories are recognised by")
         follower.catch_up()
 
     @contextlib.contextmanager

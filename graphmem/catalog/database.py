@@ -217,7 +217,7 @@ def marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def told_apart(name: str, key: str) -> str:
+def distinct_name(name: str, key: str) -> str:
     """Return how a record is shown whose name another one of its record type has too."""
     return f"{name}~{mark(key)}"
 

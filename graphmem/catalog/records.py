@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from graphmem.catalog.database import REPAIR, R, chunks, marks, parse_record, sound, told_apart
+from graphmem.catalog.database import REPAIR, R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.catalog.facts import FactReads
 from graphmem.catalog.keys import repeat_keys
 from graphmem.catalog.names import NameReads
@@ -28,7 +28,7 @@ class RecordReads(NameReads, FactReads):
             for number, shown, line, crc in self.connection.execute(sql, part):
                 helped, failed, _ = counts.get(number, (0, 0, None))
                 stored = parse_record(number, line, crc)
-                if shown not in (stored.name, told_apart(stored.name, stored.key)):
+                if shown not in (stored.name, distinct_name(stored.name, stored.key)):
                     raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
                 record = shown_as(stored, shown, helped, failed, lesson_states.get(number))
                 found[number] = (

@@ -44,8 +44,8 @@ class Session:
         """The memory that this run works on."""
         if self.opened is None:
             self.opened = Memory(
-                self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress, at=self.at,
-                command=self.command,
+                self.folder, lock_timeout_s=self.lock_timeout_s, on_message=self.say, progress=self.progress,
+                at=self.at, command=self.command,
             )  # fmt: skip
         return self.opened
 

@@ -15,7 +15,7 @@ from graphmem.contract.match import MatchedLog
 from graphmem.contract.test_runs import Ran
 from graphmem.errors import GraphmemError
 from graphmem.names import inert, visible
-from graphmem.process.tee import Ended, run
+from graphmem.process.tee import CommandEnd, run
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -67,7 +67,7 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def said_of(opened: Session, command: Sequence[str], ended: Ended, *, name: str | None, session: str | None,
+def said_of(opened: Session, command: Sequence[str], ended: CommandEnd, *, name: str | None, session: str | None,
             task: str | None) -> str:  # fmt: skip
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
@@ -85,7 +85,7 @@ def said_of(opened: Session, command: Sequence[str], ended: Ended, *, name: str 
     return "".join(f"graphmem: {line}" if not place else f"\n{line}" for place, line in enumerate(map(visible, lines)))
 
 
-def of_a_failure(answer: Ran, log: MatchedLog, ended: Ended) -> Iterator[str]:
+def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[str]:
     """Yield what is known of a failing run."""
     results = log.results[:SHOWN_FAILURES]
     more = f", the first {len(results)}" if len(log.results) > len(results) else ""

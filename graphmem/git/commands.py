@@ -169,10 +169,10 @@ def output(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[byt
     return bytes(printed), bytes(complaint)
 
 
-def said(folder: Path, *arguments: str) -> str | None:
+def output_of(folder: Path, *arguments: str) -> str | None:
     """Run git and return what it prints as a text, without the last line end; None where it says no or nothing."""
-    told = git(folder, *arguments)
-    return told.decode("utf-8", "replace").strip() or None if told is not None else None
+    output = git(folder, *arguments)
+    return output.decode("utf-8", "replace").strip() or None if output is not None else None
 
 
 def is_in_hook() -> bool:
@@ -210,7 +210,7 @@ def commit_of(folder: Path, named: str) -> str | None:
     """Return the full hash of the commit that a revision means; None where it means none."""
     if named.startswith("-") or "\0" in named:
         raise Usage(f"{named!r} is not a commit", hint="a commit, branch or tag does not begin with -")
-    return said(folder, *MEANING, f"{named}^{{commit}}")
+    return output_of(folder, *MEANING, f"{named}^{{commit}}")
 
 
 def before(folder: Path, date: str) -> str:
@@ -224,7 +224,7 @@ def before(folder: Path, date: str) -> str:
             f"{date!r} is not a date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
         ) from None
     if commit_of(folder, "HEAD") is not None:
-        found = said(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")
+        found = output_of(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")
         if found is not None:
             return found
     hint = "the clone is shallow: git fetch --unshallow" if is_shallow(folder) else "see: git log"
@@ -233,7 +233,7 @@ def before(folder: Path, date: str) -> str:
 
 def merge_base(folder: Path, first: str, second: str) -> str:
     """Return the commit at which two commits, given by full hashes, parted."""
-    found = said(folder, "merge-base", first, second)
+    found = output_of(folder, "merge-base", first, second)
     if found is None:
         raise NotFound(f"commits {first[:10]} and {second[:10]} have no history in common")
     return found
@@ -241,13 +241,13 @@ def merge_base(folder: Path, first: str, second: str) -> str:
 
 def is_shallow(folder: Path) -> bool:
     """Return whether the clone lacks the beginning of its history."""
-    return said(folder, "rev-parse", "--is-shallow-repository") == "true"
+    return output_of(folder, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def describe(folder: Path, commit: str) -> Commit:
     """Return what git reports of a commit, given its full hash."""
-    told = git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--")
-    return next(commits(told or b""))[0]
+    output = git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--")
+    return next(commits(output or b""))[0]
 
 
 # --- what a commit holds --------------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def describe(folder: Path, commit: str) -> Commit:
 
 def tree_of(folder: Path, commit: str, path: str) -> str | None:
     """Return the hash of the folder that a commit holds at a path below ``folder``; None where it holds none there."""
-    found = said(folder, *MEANING, f"{commit}:./{path}")
-    return said(folder, *MEANING, f"{found}^{{tree}}") if found is not None else None
+    found = output_of(folder, *MEANING, f"{commit}:./{path}")
+    return output_of(folder, *MEANING, f"{found}^{{tree}}") if found is not None else None
 
 
 def files_of(folder: Path, tree: str) -> dict[str, str]:
@@ -321,24 +321,23 @@ def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Cont
 
     Each comes with what it changed against each parent; a merge, against those of its parents it differs from.
     """
-    told = git(folder, "log", "-m", "--full-history", "--date-order", "--encoding=UTF-8", f"--format={FORMAT}", "--raw",
-               "--no-abbrev", "--no-renames", "HEAD", "--", *paths)  # fmt: skip
-    for commit, parts in groupby(
-        commits(told or b""), key=itemgetter(0)
-    ):  # git lists a merge once for each such parent
+    output = git(folder, "log", "-m", "--full-history", "--date-order", "--encoding=UTF-8", f"--format={FORMAT}",
+                 "--raw", "--no-abbrev", "--no-renames", "HEAD", "--", *paths)  # fmt: skip
+    # Git lists a merge once for each parent that it differs from.
+    for commit, parts in groupby(commits(output or b""), key=itemgetter(0)):
         yield commit, [changed(rest) for _, rest in parts]
 
 
-def changed(told: str) -> Contents:
+def changed(output: str) -> Contents:
     """Return the contents that raw lines of a difference name, before and after; only those of regular files."""
-    entries = [line.split(" ") for line in told.split("\n") if line.startswith(":")]
+    entries = [line.split(" ") for line in output.split("\n") if line.startswith(":")]
     old = [name for mode, _, name, *_ in entries if mode.startswith(":100")]
     return old, [name for _, mode, _, name, *_ in entries if mode.startswith("100")]
 
 
-def commits(told: bytes) -> Iterator[tuple[Commit, str]]:
+def commits(output: bytes) -> Iterator[tuple[Commit, str]]:
     """Yield each commit that ``git log`` prints in ``FORMAT``, with what follows it."""
-    parts = told.decode("utf-8", "replace").split("\0")[1:]
+    parts = output.decode("utf-8", "replace").split("\0")[1:]
     for start in range(0, len(parts) - 5, 6):
         name, parents, at, author, subject, rest = parts[start : start + 6]
         moment = datetime.fromtimestamp(min(int(at), LAST_SECOND), UTC)
@@ -369,9 +368,9 @@ def unmerged(folder: Path, path: str) -> dict[str, dict[int, str]]:
 
 def removal(folder: Path, path: str, *, timeout_s: float) -> str | None:
     """Return the last commit of HEAD's history that took a file below ``folder`` away; None where none did."""
-    told = git(folder, "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "HEAD", "--", path,
+    output = git(folder, "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "HEAD", "--", path,
                timeout_s=timeout_s)  # fmt: skip
-    return (told or b"").decode().strip() or None
+    return (output or b"").decode().strip() or None
 
 
 def renames(folder: Path, *commits: str, timeout_s: float) -> dict[str, str]:
@@ -381,21 +380,23 @@ def renames(folder: Path, *commits: str, timeout_s: float) -> dict[str, str]:
     Args:
         commits: two of them; one for what was renamed since in the index and the working tree.
     """
-    told = git(folder, "diff", "--relative", "--no-ext-diff", "--no-textconv", "-M", "--diff-filter=R", "--name-status",
-               "-z", *commits, "--", timeout_s=timeout_s)  # fmt: skip
-    parts = (told or b"").decode("utf-8", "replace").split("\0")
+    output = git(folder, "diff", "--relative", "--no-ext-diff", "--no-textconv", "-M", "--diff-filter=R",
+                 "--name-status", "-z", *commits, "--", timeout_s=timeout_s)  # fmt: skip
+    parts = (output or b"").decode("utf-8", "replace").split("\0")
     return {parts[n + 1]: parts[n + 2] for n in range(0, len(parts) - 2, 3)}
 
 
 def naming(folder: Path, word: str, *, timeout_s: float) -> list[str]:
     """Return the text files below ``folder`` that hold a word, ignored ones left out."""
-    told = git(folder, "grep", "-l", "-z", "-I", "-w", "-F", "--untracked", "-e", word, "--", timeout_s=timeout_s)
-    return [path for path in (told or b"").decode("utf-8", "replace").split("\0") if path]
+    output = git(folder, "grep", "-l", "-z", "-I", "-w", "-F", "--untracked", "-e", word, "--", timeout_s=timeout_s)
+    return [path for path in (output or b"").decode("utf-8", "replace").split("\0") if path]
 
 
 def content_at(folder: Path, commit: str, path: str, *, most: int) -> bytes | None:
     """Return the content of a file below ``folder`` at a commit; None where there is none, or it is over ``most``."""
-    name = said(folder, *MEANING, f"{commit}:./{path}")
-    if name is None or said(folder, "cat-file", "-t", name) != "blob":
+    name = output_of(folder, *MEANING, f"{commit}:./{path}")
+    if name is None or output_of(folder, "cat-file", "-t", name) != "blob":
         return None
-    return git(folder, "cat-file", "blob", name) if int(said(folder, "cat-file", "-s", name) or 0) <= most else None
+    return (
+        git(folder, "cat-file", "blob", name) if int(output_of(folder, "cat-file", "-s", name) or 0) <= most else None
+    )

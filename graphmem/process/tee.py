@@ -23,7 +23,7 @@ PASSED_ON = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 OF_A_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which it sends to its whole foreground process group
 
 
-class Retained:
+class RetainedOutput:
     """
     The beginning and the end of a stream, in a temporary file without a name: it is gone when the process ends.
 
@@ -77,12 +77,12 @@ class Retained:
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandEnd:
     """How a command ended: its exit status as a shell has it, whether it was asked to stop, and what it wrote."""
 
     status: int
     is_interrupted: bool
-    output: tuple[Retained, ...]
+    output: tuple[RetainedOutput, ...]
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +106,7 @@ class Ended:
         return chain.from_iterable(kept.lines() for kept in self.output)
 
 
-def run(command: Sequence[str]) -> Ended:
+def run(command: Sequence[str]) -> CommandEnd:
     """
     Run a command to its end.
 
@@ -124,14 +124,14 @@ def run(command: Sequence[str]) -> Ended:
         ended, kept, pumps = Event(), [], []
         for pipe, target in ((child.stdout, OUT), (child.stderr, ERR)):
             if pipe is not None:
-                kept.append(Retained())
+                kept.append(RetainedOutput())
                 pumps.append(Thread(target=pump, args=(pipe, target, kept[-1], ended), daemon=True))
                 pumps[-1].start()
         status = child.wait()
         ended.set()
         for thread in pumps:
             thread.join()
-    return Ended(status if status >= 0 else 128 - status, bool(relay.received), tuple(kept))
+    return CommandEnd(status if status >= 0 else 128 - status, bool(relay.received), tuple(kept))
 
 
 def is_one_file() -> bool:
@@ -142,7 +142,7 @@ def is_one_file() -> bool:
         return False
 
 
-def pump(pipe: IO[bytes], target: int, kept: Retained, ended: Event) -> None:
+def pump(pipe: IO[bytes], target: int, kept: RetainedOutput, ended: Event) -> None:
     """
     Pass on and keep what comes out of a pipe, until every writer has closed it or the child has ended and it is silent.
 

@@ -121,8 +121,8 @@ def summary(changes: Iterable[RowChange]) -> str:
             things[rank(found), noun(found), COUNTED.index(found.action)] += 1
         else:
             words[found.action] += 1
-    said = [f"{SIGNS[sign]}{counted(number, name)}" for (_, name, sign), number in sorted(things.items())]
-    return ", ".join([*said, *(f"{number:,} {word}" for word, number in sorted(words.items()))])
+    parts = [f"{SIGNS[sign]}{counted(number, name)}" for (_, name, sign), number in sorted(things.items())]
+    return ", ".join([*parts, *(f"{number:,} {word}" for word, number in sorted(words.items()))])
 
 
 def noun(found: RowChange) -> str:

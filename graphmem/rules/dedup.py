@@ -179,7 +179,7 @@ def parts_of(text: str) -> Parts:
     """Return a text taken apart."""
     plain_text = signature(text)
     found = phrases(plain_text)
-    words = Counter(word for phrase in found for word in said(phrase))
+    words = Counter(word for phrase in found for word in words_of(phrase))
     spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(" ".join(text.casefold().split()))}
     tokens = frozenset({plain_text, *WORD.findall(plain_text), *spans})
     return Parts(plain_text, telling(text) | spans, tokens, found, words)
@@ -190,7 +190,7 @@ def bare(text: str) -> str:
     return QUOTES.sub("", text)
 
 
-def said(phrase: Phrase) -> tuple[str, ...]:
+def words_of(phrase: Phrase) -> tuple[str, ...]:
     """Return the words of a phrase, the one that binds it among them unless it says nothing."""
     return (phrase.head, *phrase.words) if phrase.head else phrase.words
 

@@ -243,9 +243,9 @@ class Reader:
 
     def error_on(self, number: int, line: str) -> Error | None:
         """Return the error that a line reports."""
-        told = line.lower()
+        lowered = line.lower()
         any_class = ANY_CLASS.match(line)
-        if not (self.before or any_class or any(word in told for word in ERROR_WORDS)):
+        if not (self.before or any_class or any(word in lowered for word in ERROR_WORDS)):
             return None
         if found := PANIC.search(line):
             self.is_panic = found[1] is None

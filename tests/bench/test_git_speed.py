@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.git.textconv import told
+from graphmem.git.textconv import described
 from graphmem.graph.kuzu import rebuild as graph_rebuild
 from graphmem.graph.kuzu import schema
 from tests.bench.test_speed import TYPES, lines, mixed_rows, new_store, note, report
@@ -103,7 +103,7 @@ def test_converting_for_git_diff() -> None:
     row = {"created_at": "2026-11-01T09:30:00.000Z", "kind": "failure", "tags": ["a"], "cost": 3, "fix": "do\nthat"}
     rows = [orjson.dumps({**row, "name": f"f{number}", "trigger": f"error {number}"}) for number in range(100_000)]
     data = b"\n".join(rows)
-    note("the text of 100,000 records for git diff, one version", cpu(told, data), None, "at most 2 s")
+    note("the text of 100,000 records for git diff, one version", cpu(described, data), None, "at most 2 s")
 
 
 def test_rebuilding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from graphmem.contract.effectiveness import Loop, LoopStage, StageReached
 from graphmem.errors import Usage
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
-from graphmem.rules.health import Piece, Told, broken_stage, verdict, window
+from graphmem.rules.health import LoopCounts, Piece, broken_stage, verdict, window
 from graphmem.runtime import Client, Snapshot
 
 Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
@@ -34,7 +34,7 @@ def verify(client: Client, *, last: int) -> Loop:
         reports = reports_since(snapshot, carriers, since)
         captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
         stages = {"captured": captured, **handed_on(snapshot, tasks, carriers, reports, since)}
-        told = Told(
+        counts = LoopCounts(
             **{name: len(found) for name, found in stages.items()},
             reports=len(reports),
             known=sum(not one.is_archived for one in failures.values()),
@@ -50,9 +50,9 @@ def verify(client: Client, *, last: int) -> Loop:
             reports=len(reports),
             stages=[StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
                     for name, found in stages.items()],
-            is_learning=bool(told.helped),
-            broken=broken_stage(told),
-            verdict=verdict(told),
+            is_learning=bool(counts.helped),
+            broken=broken_stage(counts),
+            verdict=verdict(counts),
         )  # fmt: skip
 
 

@@ -13,7 +13,15 @@ from graphmem.model import Experience, Insight
 from graphmem.model.entry import Entry
 from graphmem.model.insight import Category, confidence_of
 from graphmem.names import row_id
-from graphmem.rules.experience import Agreement, agreements, by_worth, offered, over_bound, said_by, share_keywords
+from graphmem.rules.experience import (
+    Agreement,
+    agreements,
+    by_worth,
+    offered,
+    over_bound,
+    share_keywords,
+    statements_of,
+)
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build, changed, identified
 
@@ -67,15 +75,15 @@ def promote(client: Client, *, category: Category | None, yes: bool) -> Promoted
     """
     if client.vectors is not None:
         with client.reading() as snapshot:
-            texts = [one.text for one in said_by(snapshot.catalog.of_kind(Experience).values())]
+            texts = [one.text for one in statements_of(snapshot.catalog.of_kind(Experience).values())]
         client.embed_ahead(texts)
     with client.writing() as snapshot:
-        said = said_by(snapshot.catalog.of_kind(Experience).values())
-        is_alike = likeness(snapshot, [one.text for one in said])
+        statements = statements_of(snapshot.catalog.of_kind(Experience).values())
+        is_alike = likeness(snapshot, [one.text for one in statements])
         insights = list(snapshot.catalog.of_kind(Insight, is_live=False).values())
         puts: list[Entry] = []
         shown: list[Promotion] = []
-        for agreement in agreements(said, is_alike):
+        for agreement in agreements(statements, is_alike):
             made, action = promoted(snapshot, agreement, insights, category)
             if made is None or action == "unchanged":
                 continue
@@ -90,8 +98,8 @@ def promote(client: Client, *, category: Category | None, yes: bool) -> Promoted
 def refuse_chance(snapshot: Snapshot, insight: Insight) -> None:
     """Raise ``Refused`` for an insight that was not seen on two days in two tasks: that may be chance."""
     records = [snapshot.catalog.stored(number) for number in snapshot.catalog.known(set(insight.derived_from)).values()]
-    said = said_by(record for record in records if isinstance(record, Experience))
-    if not Agreement(insight.statement, tuple(said)).is_enough:
+    statements = statements_of(record for record in records if isinstance(record, Experience))
+    if not Agreement(insight.statement, tuple(statements)).is_enough:
         raise Refused(
             f"an insight from {', '.join(insight.derived_from) or 'no experience'}",
             hint="it needs two experiences of different days and different tasks",
@@ -103,14 +111,14 @@ def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
     return Promotion.model_validate({
         "ref": made.ref, "action": action, "category": made.category, "statement": made.statement,
         "experiences": list(made.derived_from), "occurrences": made.occurrences,
-        "confidence": confidence_of(made.occurrences), "said": [one.text for one in agreement.said],
+        "confidence": confidence_of(made.occurrences), "said": [one.text for one in agreement.statements],
     })  # fmt: skip
 
 
 def promoted(snapshot: Snapshot, agreement: Agreement, insights: list[Insight],
              category: Category | None) -> tuple[Insight | None, str]:  # fmt: skip
     """Return the insight that an agreement comes to, and what writing it does; none where it was archived."""
-    texts = {one.text for one in agreement.said}
+    texts = {one.text for one in agreement.statements}
     for insight in insights:
         if " ".join(insight.statement.split()) in texts or share_keywords(insight.statement, agreement.statement):
             if insight.is_archived:

@@ -57,7 +57,7 @@ def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None,
     """
     events = read_events(client, lines, name, run)
     if semantic:
-        client.embed_ahead([told.text for told in findings(events.rows)])
+        client.embed_ahead([finding.text for finding in findings(events.rows)])
     with client.writing() as snapshot:
         lessons = snapshot.catalog.of_kind(Lesson, is_live=False)
         seen: dict[str, SeenLesson] = {}
@@ -65,14 +65,14 @@ def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None,
         passed_over = 0
         found = findings(events.rows)
         cosines = likenesses(snapshot, found, lessons) if semantic else {}
-        for place, told in enumerate(found):
-            matches = list(triggered(told, lessons, cosines.get(place, {})))
+        for place, finding in enumerate(found):
+            matches = list(triggered(finding, lessons, cosines.get(place, {})))
             alive = [match for match in matches if not lessons[row_id(match.ref)].is_archived]
             for match in alive:
                 seen.setdefault(match.ref, match)
-            if not matches and told.makes_lesson:
-                fresh.append(candidate(snapshot, told, events.at))
-            passed_over += not alive and (bool(matches) or not told.makes_lesson)
+            if not matches and finding.makes_lesson:
+                fresh.append(candidate(snapshot, finding, events.at))
+            passed_over += not alive and (bool(matches) or not finding.makes_lesson)
         made = named_apart(snapshot.catalog, first_of_each(fresh))
         for lesson in made:
             seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
@@ -202,9 +202,9 @@ def likenesses(snapshot: Snapshot, found: list[Finding], lessons: Mapping[int, L
         snapshot.notify_once("no embedding model is at hand: findings are compared by their keywords only")
     if snapshot.vectors is None or not found or not lessons:
         return {}
-    told = snapshot.vectors.encode_documents([one.text for one in found])
+    finding = snapshot.vectors.encode_documents([one.text for one in found])
     known = snapshot.vectors.encode_documents([lesson.search_text for lesson in lessons.values()])
-    products = (told @ known.T).tolist()
+    products = (finding @ known.T).tolist()
     return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
 
 

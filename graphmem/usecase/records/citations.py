@@ -31,7 +31,7 @@ from graphmem.model import MemoryRecord, Record
 from graphmem.model.cite import Cite, digest
 from graphmem.runtime import Client, Snapshot
 
-Told = TypeVar("Told")
+Answered = TypeVar("Answered")
 
 
 class Unread(Exception):
@@ -264,7 +264,7 @@ class CiteChecker:
         suffix = suffix_of(cite.path)
         return [path for path in found if path != cite.path and suffix_of(path) == suffix][:MOST_PLACES]
 
-    def asked(self, ask: Callable[..., Told], *arguments: str) -> Told:
+    def asked(self, ask: Callable[..., Answered], *arguments: str) -> Answered:
         """Return what git reports of the project, or raise ``Unavailable`` where it was asked enough."""
         self.questions_left -= 1
         if self.seconds_left <= 0 or self.questions_left < 0:

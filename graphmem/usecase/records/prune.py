@@ -51,7 +51,7 @@ def prune(client: Client, *, max_failures: int, max_patterns: int, min_importanc
         return Pruned(done=yes, records=going)
 
 
-class Weighed(NamedTuple):
+class WeighedRecord(NamedTuple):
     """A memory with what it is worth."""
 
     record: MemoryRecord
@@ -60,7 +60,7 @@ class Weighed(NamedTuple):
     accesses: int  # on this machine
 
 
-def weighed(snapshot: Snapshot, kind: str) -> list[Weighed]:
+def weighed(snapshot: Snapshot, kind: str) -> list[WeighedRecord]:
     """Return the live memories of a kind with what they are worth, the least important first."""
     catalog, now = snapshot.catalog, snapshot.now
     numbers = [number for number, *_ in list(catalog.live_rows(kind))]
@@ -75,11 +75,11 @@ def weighed(snapshot: Snapshot, kind: str) -> list[Weighed]:
         count, _ = counted.get(record.key_ref, (0, ""))
         worth = importance(value, last, now, count, record.helped, record.failed,
                            snapshot.settings.retrieval.half_life_days)  # fmt: skip
-        found.append(Weighed(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
+        found.append(WeighedRecord(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
     return sorted(found, key=lambda one: (one.importance, -one.age_days, one.record.ref))
 
 
-def least(order: Sequence[Weighed], cap: int, minimum: float = PRUNE_IMPORTANCE) -> Iterator[PrunedRecord]:
+def least(order: Sequence[WeighedRecord], cap: int, minimum: float = PRUNE_IMPORTANCE) -> Iterator[PrunedRecord]:
     """Yield what goes of a kind, the least important first."""
     surplus = max(0, len(order) - cap)
     for place, (record, worth, age_days, _) in enumerate(order):

@@ -23,7 +23,7 @@ from graphmem.rules.health import accuracies, bands, ratio
 from graphmem.rules.merge import FACTS
 from graphmem.rules.score import TIERS
 from graphmem.runtime import Client, Snapshot
-from graphmem.usecase.records.prune import Weighed, least, weighed
+from graphmem.usecase.records.prune import WeighedRecord, least, weighed
 from graphmem.usecase.retrieval.query import query
 
 MEMORIES = ("failure", "pattern")  # what has an importance
@@ -82,13 +82,13 @@ def tiers(client: Client, objective: str) -> dict[Tier, int]:
     return {name: sorted_out[name] for name in TIERS}
 
 
-def capacity(kind: str, order: Sequence[Weighed], limit: int) -> Capacity:
+def capacity(kind: str, order: Sequence[WeighedRecord], limit: int) -> Capacity:
     """Return how full a kind is."""
     prunable = sum(1 for _ in least(order, limit))
     return Capacity.model_validate({"kind": kind, "used": len(order), "limit": limit, "prunable": prunable})
 
 
-def worth(memories: Collection[Weighed]) -> Worth:
+def worth(memories: Collection[WeighedRecord]) -> Worth:
     """Return what memories are worth."""
     stale = sum(one.age_days > STALE_DAYS and not one.accesses for one in memories)
     untested = sum(not one.record.helped and not one.record.failed for one in memories)
@@ -102,14 +102,14 @@ def worth(memories: Collection[Weighed]) -> Worth:
     )
 
 
-def without_pattern(snapshot: Snapshot, failures: Collection[Weighed]) -> list[Failure]:
+def without_pattern(snapshot: Snapshot, failures: Collection[WeighedRecord]) -> list[Failure]:
     """Return the failures that no pattern solves."""
     solved = set(snapshot.catalog.refs(snapshot.catalog.solved()).values())
     others = [one.record for one in failures if one.record.ref not in solved]
     return [record for record in others if isinstance(record, Failure)]
 
 
-def coverage(failures: Collection[Weighed], others: Collection[Failure]) -> Coverage:
+def coverage(failures: Collection[WeighedRecord], others: Collection[Failure]) -> Coverage:
     """Return how many failures are solved, and by what; ``others`` are those that no pattern solves."""
     fix_only = sum(record.fix is not None for record in others)
     return Coverage(solved=len(failures) - len(others), fix_only=fix_only, unsolved=len(others) - fix_only)
