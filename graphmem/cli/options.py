@@ -5,7 +5,7 @@ from typing import Any, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from graphmem.contract.request import Request, bounds
+from graphmem.contract.request import Request, bounds, literals
 from graphmem.errors import GraphmemError
 
 FLAGS: dict[tuple[object, object], str] = {}  # the option of each field of a request, by the names of both
@@ -21,13 +21,14 @@ def option(request: type[Request], name: str, *flags: str, **more: Any) -> Any:
     flags = flags or (f"--{name.replace('_', '-')}",)
     FLAGS[request.__name__, name] = max(flags, key=len)
     field = request.model_fields[name]
-    return typer.Option(default_of(field), *flags, help=meaning(field), **more)
+    repeated = "; may be repeated" if is_list(field) else ""
+    return typer.Option(default_of(field), *flags, help=f"{field.description}{repeated}{limits(field)}", **more)
 
 
 def argument(request: type[Request], name: str, **more: Any) -> Any:
     """Return the argument for a field of a request; ``more`` is what the command line adds, such as a metavar."""
     field = request.model_fields[name]
-    return typer.Argument(default_of(field), help=meaning(field), **more)
+    return typer.Argument(default_of(field), help=f"{field.description}{limits(field)}", **more)
 
 
 def default_of(field: FieldInfo) -> Any:
@@ -35,15 +36,16 @@ def default_of(field: FieldInfo) -> Any:
     return ... if field.is_required() else None if field.default == () else field.default
 
 
-def meaning(field: FieldInfo) -> str:
-    """Return the help of a field: its description, its limits where there is a largest value, whether it repeats."""
+def limits(field: FieldInfo) -> str:
+    """Return the end of a help text: the choices, and the limits where there is a largest value."""
+    choices = literals(field.annotation)
+    among = f" One of: {', '.join(choices)}." if choices else ""
     has_most = any(hasattr(bound, "le") for bound in field.metadata)
-    more = [f", {bounds(field)}" if has_most else "", "; may be repeated" if is_list(field) else ""]
-    return f"{field.description}{''.join(more)}."
+    return f".{among}{f' [{bounds(field)}]' if has_most else ''}"
 
 
 def is_list(field: FieldInfo) -> bool:
-    """Tell whether a field holds several values."""
+    """Return whether a field holds several values."""
     return any(get_origin(part) is tuple for part in (field.annotation, *get_args(field.annotation)))
 
 

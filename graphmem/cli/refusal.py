@@ -54,6 +54,8 @@ def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None
     param = getattr(error, "param", None)
     name = max(param.opts, key=len) if param is not None else "value"
     expected = {"int_parsing": "a whole number", "float_parsing": "a number"}.get(first["type"])
+    choices = first["msg"].partition(" is not one of ")[2].replace("'", "").removesuffix(".")
+    expected = f"one of: {choices}" if choices else expected
     return f"{name} is {first['input']!r}", expected or first["msg"][:1].lower() + first["msg"][1:]
 
 

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
 import typer
 
@@ -10,9 +9,10 @@ from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.caller import Session, session_of
 from graphmem.cli.match import limits, shown
+from graphmem.cli.options import argument, option
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.contract.match import MatchedLog
-from graphmem.contract.test_runs import Ran
+from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import GraphmemError
 from graphmem.names import inert, visible
 from graphmem.process.tee import CommandEnd, run
@@ -25,17 +25,10 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that 
 @app.command("ran", context_settings={"allow_interspersed_args": False})
 def ran(
     ctx: typer.Context,
-    command: Annotated[list[str], typer.Argument(metavar="COMMAND…", help="The command with its arguments.")],
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Of the command: runs of this name settle each other."),
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option("--session", metavar="NAME", help="A session by name; without, the project's own.")
-    ] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", metavar="REF", help="The task that what helped is reported for.")
-    ] = None,
+    command: list[str] = argument(RanRequest, "command", metavar="COMMAND…"),
+    name: str | None = option(RanRequest, "name", metavar="NAME"),
+    session: str | None = option(RanRequest, "session", metavar="NAME"),
+    task: str | None = option(RanRequest, "task", metavar="REF"),
 ) -> None:
     """
     Run a command, such as a test suite; when it fails show the known fixes, when it then passes note that they helped.

@@ -1,25 +1,73 @@
 """
 What each operation takes and returns, one file per noun, for the Python API, the command line and the reference.
 
-``contract.query`` loads its file when it is first used: most commands need one or two.
+``contract.query`` is imported when one of its names is used: most commands need one or two.
 """
 
-from importlib import import_module
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from graphmem.lazy import lazy_modules
+
 if TYPE_CHECKING:
     from graphmem.contract import (
-        query,
+        campaigns as campaigns,
     )
-
-__all__ = [
-    "query",
-]
-
-if not TYPE_CHECKING:  # a type checker would take any name for one that is here
-
-    def __getattr__(name):
-        """Load the file of a noun."""
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return import_module(f"{__name__}.{name}")
+    from graphmem.contract import (
+        context as context,
+    )
+    from graphmem.contract import (
+        cypher as cypher,
+    )
+    from graphmem.contract import (
+        effectiveness as effectiveness,
+    )
+    from graphmem.contract import (
+        entities as entities,
+    )
+    from graphmem.contract import (
+        experiences as experiences,
+    )
+    from graphmem.contract import (
+        failures as failures,
+    )
+    from graphmem.contract import (
+        feedback as feedback,
+    )
+    from graphmem.contract import (
+        history as history,
+    )
+    from graphmem.contract import (
+        insights as insights,
+    )
+    from graphmem.contract import (
+        lessons as lessons,
+    )
+    from graphmem.contract import (
+        patterns as patterns,
+    )
+    from graphmem.contract import (
+        query as query,
+    )
+    from graphmem.contract import (
+        records as records,
+    )
+    from graphmem.contract import (
+        relations as relations,
+    )
+    from graphmem.contract import (
+        sessions as sessions,
+    )
+    from graphmem.contract import (
+        stats as stats,
+    )
+    from graphmem.contract import (
+        store as store,
+    )
+    from graphmem.contract import (
+        test_runs as test_runs,
+    )
+    from graphmem.contract import (
+        vocabulary as vocabulary,
+    )
+else:
+    __getattr__ = lazy_modules(__name__)

@@ -19,6 +19,7 @@ TYPES = {
     "string": "a text",
     "tuple": "a list",
 }
+WORDS = {"ge": "at least", "gt": "above", "le": "at most"}
 
 
 class Request(BaseModel):
@@ -53,10 +54,15 @@ def refused(request: type[Request], error: ValidationError) -> GraphmemError:
     elif first["type"] == "missing":
         message, hint = f"parameter {name!r} is missing", request.model_fields[name].description
     elif first["type"] == "literal_error":
-        message, hint = f"unknown {name} {shown(first['input'])}", f"one of: {', '.join(choices(request, name))}"
+        message, hint = f"unknown {name}{item} {shown(first['input'])}", f"one of: {', '.join(choices(request, name))}"
     elif first["type"].startswith(("greater", "less")):
-        message, hint = f"{name} {first['input']:g} is out of bounds", bounds(request.model_fields[name])
+        message, hint = f"{name} {number(first['input'])} is out of bounds", bounds(request.model_fields[name])
     return request.refusal(message, hint=hint, details={"request": request.__name__, "field": name})
+
+
+def number(value: object) -> str:
+    """Return a number that was given, as a number or as text."""
+    return f"{value:.10g}" if isinstance(value, int | float) else str(value)[:SHOWN]
 
 
 def shown(value: object) -> str:
@@ -67,17 +73,21 @@ def shown(value: object) -> str:
 
 def choices(request: type[Request], name: str) -> list[str]:
     """Return the values that a parameter can have, or nothing where it can have any of its type."""
-    annotation = request.model_fields[name].annotation
-    return [value for part in (annotation, *get_args(annotation)) if get_origin(part) is Literal
-            for value in get_args(part)]  # fmt: skip
+    return literals(request.model_fields[name].annotation)
+
+
+def literals(annotation: Any) -> list[str]:
+    """Return the values of the ``Literal`` in an annotation, if there is one."""
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [value for part in get_args(annotation) for value in literals(part)]
 
 
 def bounds(field: FieldInfo) -> str:
     """Return the least and the largest value of a number in words, or an empty text where it has no bounds."""
     found = {
-        name: getattr(bound, name) for bound in field.metadata for name in ("ge", "gt", "le") if hasattr(bound, name)
+        name: f"{getattr(bound, name):,.10g}" for bound in field.metadata for name in WORDS if hasattr(bound, name)
     }
     if found.keys() == {"ge", "le"}:
-        return f"from {found['ge']:g} to {found['le']:,g}"
-    words = {"ge": "at least", "gt": "above", "le": "at most"}
-    return ", ".join(f"{words[name]} {bound:,g}" for name, bound in found.items())
+        return f"from {found['ge']} to {found['le']}"
+    return ", ".join(f"{WORDS[name]} {bound}" for name, bound in found.items())

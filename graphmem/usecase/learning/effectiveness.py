@@ -5,8 +5,7 @@ from datetime import datetime
 
 from graphmem.catalog.usage import accesses
 from graphmem.constants import MOST_RESULTS
-from graphmem.contract.effectiveness import Loop, LoopStage, StageReached
-from graphmem.errors import Usage
+from graphmem.contract.effectiveness import Loop, LoopStage, StageReached, VerifyLoopRequest
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
 from graphmem.rules.health import LoopCounts, Piece, broken_stage, verdict, window
@@ -16,16 +15,13 @@ Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns
 Report = tuple[int, bool]  # on which record, and whether it helped
 
 
-def verify(client: Client, *, last: int) -> Loop:
+def verify(client: Client, request: VerifyLoopRequest) -> Loop:
     """
     Report how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
 
-    Args:
-        last: how many of these, both together; where there are not more, everything counts.
+    Where there are not more campaigns and runs than asked for, everything counts.
     """
-    if last < 1:
-        raise Usage(f"--last {last} is below 1", hint="how many campaigns and runs to look back over")
-    last = min(last, MOST_RESULTS)
+    last = min(request.last, MOST_RESULTS)
     with client.reading() as snapshot:
         since, pieces = window(latest_pieces(snapshot, last + 1), last)  # and the one before these
         tasks = tasks_since(snapshot, since)

@@ -1,10 +1,10 @@
 """Experiences: taken in with what the store allows, offered for a task, and promoted to insights."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 from graphmem.constants import FEW_EXPERIENCES, MOST_EXPERIENCES, PROMOTE_SIMILARITY
-from graphmem.contract.experiences import Promoted, Promotion, Recalled
+from graphmem.contract.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
 from graphmem.contract.lessons import OfferedLesson
 from graphmem.contract.records import Listed
 from graphmem.errors import Refused
@@ -48,11 +48,12 @@ def archived(client: Client, experience: Experience) -> Entry:
     return entry(changed(experience, changes, client.now()), client.ledger.symmetric)
 
 
-def recall(client: Client, *, task_type: str | None, tags: Collection[str]) -> Recalled:
+def recall(client: Client, request: RecallRequest) -> Recalled:
     """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
     with client.reading() as snapshot:
         numbers = [
-            row_id(one.key_ref) for one in offered(snapshot.catalog.of_kind(Experience).values(), task_type, tags)
+            row_id(one.key_ref)
+            for one in offered(snapshot.catalog.of_kind(Experience).values(), request.task_type, request.tags)
         ]
         records = snapshot.catalog.records(numbers)
         found = [record for number in numbers if isinstance(record := records[number], Experience)]
@@ -67,7 +68,7 @@ def recall(client: Client, *, task_type: str | None, tags: Collection[str]) -> R
 # --- insights ------------------------------------------------------------------------------------------------------
 
 
-def promote(client: Client, *, category: Category | None, yes: bool) -> Promoted:
+def promote(client: Client, request: PromoteRequest) -> Promoted:
     """
     Find what several experiences agree on; ``yes`` writes it as insights.
 
@@ -84,15 +85,15 @@ def promote(client: Client, *, category: Category | None, yes: bool) -> Promoted
         puts: list[Entry] = []
         shown: list[Promotion] = []
         for agreement in agreements(statements, is_alike):
-            made, action = promoted(snapshot, agreement, insights, category)
+            made, action = promoted(snapshot, agreement, insights, request.category)
             if made is None or action == "unchanged":
                 continue
             insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
             puts.append(entry(made, client.ledger.symmetric))
             shown.append(promotion(made, action, agreement))
-        if yes and puts:
+        if request.yes and puts:
             client.ledger.commit(puts)
-        return Promoted(done=yes, promotions=shown)
+        return Promoted(done=request.yes, promotions=shown)
 
 
 def refuse_chance(snapshot: Snapshot, insight: Insight) -> None:

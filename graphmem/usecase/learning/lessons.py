@@ -10,7 +10,7 @@ from typing import Any
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import INJECTED, LESSON_SIMILARITY
 from graphmem.contract.findings import Finding as BadFinding
-from graphmem.contract.lessons import Injected, Learned, Moved, SeenLesson
+from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, Moved, SeenLesson
 from graphmem.contract.records import Listed
 from graphmem.errors import BadInput, Usage
 from graphmem.ledger.codec import finding as bad_line
@@ -41,22 +41,20 @@ class Events:
     at: datetime
 
 
-def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None, semantic: bool) -> Learned:
+def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Learned:
     """
     Take from the events of a finished run what it saw: lessons that are known, and new ones.
 
     Args:
         lines: NDJSON, an event each; the findings of every ``review.verdict`` count, in any order.
-        name: of the input.
-        run: what identifies the run; None for what the events say, or else for a name made of what they hold.
-        semantic: a finding that means the same as a lesson counts too.
+        request: without a run, the run is what the events say, or else a name made of what they hold.
 
     Raises:
         BadInput: a line is no event, or none is a verdict; nothing was changed.
         Usage: the events are of several runs.
     """
-    events = read_events(client, lines, name, run)
-    if semantic:
+    events = read_events(client, lines, request.name, request.run)
+    if request.semantic:
         client.embed_ahead([finding.text for finding in findings(events.rows)])
     with client.writing() as snapshot:
         lessons = snapshot.catalog.of_kind(Lesson, is_live=False)
@@ -64,7 +62,7 @@ def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None,
         fresh: list[Lesson] = []
         passed_over = 0
         found = findings(events.rows)
-        cosines = likenesses(snapshot, found, lessons) if semantic else {}
+        cosines = likenesses(snapshot, found, lessons) if request.semantic else {}
         for place, finding in enumerate(found):
             matches = list(triggered(finding, lessons, cosines.get(place, {})))
             alive = [match for match in matches if not lessons[row_id(match.ref)].is_archived]
@@ -88,8 +86,9 @@ def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None,
                        passed_over=passed_over, moved=moved)  # fmt: skip
 
 
-def decay(client: Client, run: str) -> Learned:
+def decay(client: Client, request: DecayRequest) -> Learned:
     """Record a run that saw nothing, or that ``learn`` was not called for; a run that is there stays as it is."""
+    run = request.run
     with client.writing() as snapshot:
         known = snapshot.catalog.fact(row_id(run))
         at = known.at if isinstance(known, Run) else client.now()
@@ -227,15 +226,14 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     return found
 
 
-def inject(client: Client, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:
+def inject(client: Client, request: InjectRequest) -> Injected:
     """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
     with client.reading() as snapshot:
         numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]
         lessons = [record for record in snapshot.catalog.records(numbers).values() if isinstance(record, Lesson)]
         last = snapshot.catalog.times_of_runs()
-        eligible = [lesson for lesson in lessons if is_eligible(lesson, domain, archetype)]
-        places = max(0, min(limit, INJECTED))
-        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), places)
+        eligible = [lesson for lesson in lessons if is_eligible(lesson, request.domain, request.archetype)]
+        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), INJECTED)
     lines = [HEADING, *map(injected_line, chosen)] if chosen else []
     return Injected(text="\n".join(lines), lessons=[Listed(ref=lesson.ref, record=lesson) for lesson in chosen])
 

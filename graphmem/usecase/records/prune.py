@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from graphmem.catalog.usage import accesses
 from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANCE
-from graphmem.contract.records import Pruned, PrunedRecord
-from graphmem.errors import Usage
+from graphmem.contract.records import Pruned, PrunedRecord, PruneRequest
 from graphmem.ledger.row import entry
 from graphmem.model import Experience, MemoryRecord
 from graphmem.model.field import parse_time
@@ -18,29 +17,15 @@ from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import changed
 
 
-def prune(client: Client, *, max_failures: int, max_patterns: int, min_importance: float, yes: bool) -> Pruned:
-    """
-    Archive the least important failures and patterns over a cap, and those that are old and worth next to nothing.
-
-    Args:
-        max_failures, max_patterns: how many may stay.
-        min_importance: what is below and older than 30 days goes.
-        yes: do it; without, only report what would go.
-    """
-    for name, value in (
-        ("max-failures", max_failures),
-        ("max-patterns", max_patterns),
-        ("min-importance", min_importance),
-    ):
-        if not 0 <= value < float("inf"):
-            raise Usage(f"--{name} {value} is not a number from 0 up")
+def prune(client: Client, request: PruneRequest) -> Pruned:
+    """Archive the least important failures and patterns over a cap, and old ones that are worth next to nothing."""
     with client.writing() as snapshot:
         going = [
-            *least(weighed(snapshot, "failure"), max_failures, min_importance),
-            *least(weighed(snapshot, "pattern"), max_patterns, min_importance),
+            *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
+            *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),
             *surplus(snapshot),
         ]
-        if yes and going:
+        if request.yes and going:
             now = client.now()
             puts = []
             for found in going:
@@ -48,7 +33,7 @@ def prune(client: Client, *, max_failures: int, max_patterns: int, min_importanc
                 changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
                 puts.append(entry(changed(record, changes, now), client.ledger.symmetric))
             client.ledger.commit(puts)
-        return Pruned(done=yes, records=going)
+        return Pruned(done=request.yes, records=going)
 
 
 class WeighedRecord(NamedTuple):

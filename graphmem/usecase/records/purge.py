@@ -19,7 +19,7 @@ from graphmem.catalog.keys import text_hash
 from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
 from graphmem.clone import cached
-from graphmem.contract.records import Purged
+from graphmem.contract.records import Purged, PurgeRequest
 from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
@@ -98,8 +98,7 @@ class PurgePlan:
             self.rows.setdefault(file, set()).add(number)
 
 
-def purge(client: Client, refs: Collection[str], *, archived: bool, yes: bool,
-          history_script: Path | None = None) -> Purged:  # fmt: skip
+def purge(client: Client, request: PurgeRequest) -> Purged:
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
 
@@ -107,12 +106,13 @@ def purge(client: Client, refs: Collection[str], *, archived: bool, yes: bool,
     What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back. The hashes of the keys
     stay, so that no merge brings the rows back.
     """
-    if not refs and not archived and history_script is None:
+    yes, history_script = request.yes, request.history_script
+    if not request.refs and not request.archived and history_script is None:
         raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
     if history_script is not None and os.path.lexists(history_script):
         raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
     with client.writing() as snapshot:
-        plan = gather(snapshot, refs, archived=archived)
+        plan = gather(snapshot, request.refs, archived=request.archived)
         script = script_for(client, plan) if history_script is not None else b""
         digests = orphaned_vectors(snapshot.catalog, plan)
         records = sorted(snapshot.catalog.refs(plan.records).values())

@@ -1,8 +1,6 @@
 """Relations: add, change and remove typed, weighted edges."""
 
-from collections.abc import Collection
-
-from graphmem.contract.relations import Edge, Linked
+from graphmem.contract.relations import Edge, Linked, LinkRequest, UnlinkRequest
 from graphmem.errors import NotFound, Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Relation
@@ -54,18 +52,18 @@ def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, s
     return *numbers, keys[0], keys[1]
 
 
-def link(client: Client, source: str, kind: str, target: str, *, weight: float | None, note: str | None,
-         sources: Collection[str]) -> Linked:  # fmt: skip
+def link(client: Client, request: LinkRequest) -> Linked:
     """Add an edge, or change the one that is there; given values replace, absent ones stay."""
+    kind, sources = request.kind, request.sources
     with client.writing() as snapshot:
         made = known_relation(snapshot.catalog.vocabulary, kind)
-        a, b, source, target = ends(snapshot, source, target)
+        a, b, source, target = ends(snapshot, request.source, request.target)
         for number in (a, b):
             refuse_archived(snapshot.catalog, number)
         refuse_ends(made, source, target)
         if made.symmetric and target < source:
             a, b, source, target = b, a, target, source
-        given = {"weight": weight, "note": note, "sources": sorted(sources) or None}
+        given = {"weight": request.weight, "note": request.note, "sources": sorted(sources) or None}
         existing = snapshot.catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
         fields = {"from": source, "type": kind, "to": target, **given}
         if existing is None:
@@ -86,11 +84,12 @@ def link(client: Client, source: str, kind: str, target: str, *, weight: float |
         return Linked.model_validate({"edge": edge, "action": action})
 
 
-def unlink(client: Client, source: str, kind: str, target: str) -> Linked:
+def unlink(client: Client, request: UnlinkRequest) -> Linked:
     """Take an edge out, with every row that represents it."""
+    kind = request.kind
     with client.writing() as snapshot:
         made = known_relation(snapshot.catalog.vocabulary, kind)
-        a, b, source, target = ends(snapshot, source, target)
+        a, b, source, target = ends(snapshot, request.source, request.target)
         number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
         names = snapshot.catalog.refs([a, b])
         found = snapshot.catalog.relation_rows(number) or snapshot.catalog.refused_rows(kind, a, b)

@@ -3,24 +3,21 @@
 import contextlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.usage import accesses, count
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
-from graphmem.contract.campaigns import SimilarCampaign
+from graphmem.contract.campaigns import SimilarCampaign, SimilarRequest
 from graphmem.contract.citations import Cited
-from graphmem.contract.context import ContextBlock, ContextEntry, LeftOut
+from graphmem.contract.context import ContextBlock, ContextEntry, ContextRequest, LeftOut
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
-from graphmem.errors import BadInput, Usage
+from graphmem.errors import BadInput
 from graphmem.model import Campaign, Constraint, Entity, Failure, MemoryRecord, Pattern, Record
 from graphmem.model.cite import Cite
-from graphmem.model.experience import ExperienceType
 from graphmem.model.field import format_time
 from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, tokens
 from graphmem.rules.fixes import fixes
-from graphmem.rules.score import BANDS, TIERS, Complexity, band, tier
-from graphmem.rules.suggest import did_you_mean
+from graphmem.rules.score import BANDS, band, tier
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.campaigns import similar
 from graphmem.usecase.records.citations import CiteChecker
@@ -43,73 +40,39 @@ WORD = re.compile(r"\w[\w-]*")
 MENTIONED = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
 
 
-@dataclass(frozen=True)
-class Task:
-    """
-    What the block is for.
-
-    Attributes:
-        objective: what is to be done, in words.
-        tags: of the task; a memory that has one, or a word of the objective as a tag, is taken if it is worth a look.
-        files: that it is about, from the project's root; a memory with one in its files or cites comes first.
-        tiers: to take; none for the usual ones.
-        complexity: for a hard task what is only worth a look is taken too.
-        domain, archetype: whose lessons belong into the block.
-        task_type: whose experiences do; those with one of the tags do too.
-        session: whose decisions and constraints; None for the project's own.
-    """
-
-    objective: str
-    tags: Collection[str] = ()
-    files: Collection[str] = ()
-    tiers: Collection[str] = ()
-    complexity: Complexity | None = None
-    domain: str | None = None
-    archetype: str | None = None
-    task_type: ExperienceType | None = None
-    session: str | None = None
-
-
-def context(client: Client, task: Task, *, budget: int, explain: bool) -> ContextBlock:
+def context(client: Client, request: ContextRequest) -> ContextBlock:
     """
     Return what the project remembers for a task, cut to a budget, and count what was returned.
 
-    Args:
-        budget: in tokens.
-        explain: let the block say what each score is made of.
+    A memory with one of the task's tags, or a word of the objective as a tag, is taken if it is worth a look; one with
+    one of the files in its files or cites comes first.
     """
-    if not task.objective.strip():
+    if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
-    if budget < 1:
-        raise Usage(f"budget {budget} is below 1")
-    if unknown := sorted(set(task.tiers).difference(TIERS)):
-        raise Usage(
-            f"tier {unknown[0]!r} is unknown", hint=did_you_mean(unknown[0], TIERS) or f"known: {', '.join(TIERS)}"
-        )
-    wanted = frozenset(task.tiers) or (USUAL | {"exploration"} if task.complexity in HARD else USUAL)
-    found = query(client, QueryRequest(text=task.objective, limit=CANDIDATES))
-    tags = {word.lower() for word in (*task.tags, *WORD.findall(task.objective))}
-    filed = list(about_files(client, set(task.files), {hit.ref: hit for hit in found.results}))
+    wanted = frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
+    found = query(client, QueryRequest(text=request.objective, limit=CANDIDATES))
+    tags = {word.lower() for word in (*request.tags, *WORD.findall(request.objective))}
+    filed = list(about_files(client, set(request.files), {hit.ref: hit for hit in found.results}))
     first = {hit.ref for hit in filed}
     taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags))]
-    alike = list(campaigns(client, task.objective))
+    alike = list(campaigns(client, request.objective))
     learned = [
-        *lesson_entries(client, taken, task.domain, task.archetype),
-        *experience_entries(client, taken, task.task_type, task.tags),
+        *lesson_entries(client, taken, request.domain, request.archetype),
+        *experience_entries(client, taken, request.task_type, request.tags),
     ]
     with client.reading() as snapshot:
         entries = [
-            *session_entries(snapshot, task.session),
+            *session_entries(snapshot, request.session),
             *learned,
-            *memories(snapshot, taken, explain=explain),
+            *memories(snapshot, taken, explain=request.explain),
             *alike,
-            *entities(snapshot, task.objective, taken),
+            *entities(snapshot, request.objective, taken),
         ]
         known = {hit.ref: hit.cites for hit in found.results}
         entries = list(with_cites(snapshot, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         below = [hit for hit in found.results if hit.ref not in first and not is_wanted(hit, wanted, tags)]
-        return cut(snapshot, task.objective, budget, found, entries, first, below)
+        return cut(snapshot, request.objective, request.budget, found, entries, first, below)
 
 
 def cut(snapshot: Snapshot, objective: str, budget: int, found: Found, entries: list[ContextEntry],
@@ -304,7 +267,7 @@ def why(hit: Hit) -> str:
 def campaigns(client: Client, objective: str) -> Iterator[ContextEntry]:
     """Yield the finished campaigns that resemble the objective, with what blocked and what solved them."""
     bounds = tier_bounds(client.settings.retrieval)
-    for found in similar(client, objective, threshold=None, limit=CONTEXT_CAMPAIGNS).results:
+    for found in similar(client, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
         marks = [nearness, f"similarity {found.similarity:.2f}", known_since(found.record)]
         yield ContextEntry(section="Similar campaigns", ref=found.ref, tier=nearness, similarity=found.similarity,

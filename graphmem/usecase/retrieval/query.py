@@ -1,6 +1,6 @@
 """Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import heappop, heappush
@@ -12,7 +12,7 @@ from graphmem.catalog.usage import accesses
 from graphmem.config import Retrieval
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
-from graphmem.contract.records import Got, Listed, Listing
+from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest
 from graphmem.contract.relations import Edge
 from graphmem.errors import BadInput, Unavailable, Usage
 from graphmem.model import Constraint, Failure, MemoryRecord, Pattern, Record
@@ -32,10 +32,10 @@ from graphmem.usecase.records.citations import CiteChecker, freshness
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 
 
-def get(client: Client, ref: str) -> Got:
+def get(client: Client, request: GetRequest) -> Got:
     """Return a record with its edges."""
     with client.reading() as snapshot:
-        number = snapshot.resolve(ref)
+        number = snapshot.resolve(request.ref)
         record = snapshot.catalog.records([number])[number]
         steps = list(snapshot.catalog.steps([number], None, "both"))
         names = snapshot.catalog.refs({step.far for step in steps} | {number})
@@ -53,12 +53,12 @@ def get(client: Client, ref: str) -> Got:
                    fixes=fixes(record), cites=CiteChecker(snapshot).cites_of(record))  # fmt: skip
 
 
-def listing(client: Client, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
-            limit: int | None) -> Listing:  # fmt: skip
+def listing(client: Client, request: ListRequest) -> Listing:
     """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
+    tags, sort, limit = request.tags, request.sort, request.limit
     with client.reading() as snapshot:
-        record_types = record_types_of(snapshot.vocabulary, kind)
-        ids = snapshot.catalog.listed(record_types, is_live=not archived)
+        record_types = record_types_of(snapshot.vocabulary, request.kind)
+        ids = snapshot.catalog.listed(record_types, is_live=not request.archived)
         if not tags and sort is None:
             records = snapshot.catalog.records(ids[:limit])
             found = [records[number] for number in ids[:limit]]

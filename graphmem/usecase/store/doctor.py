@@ -7,6 +7,7 @@ from graphmem.catalog.vectors import forget_damaged
 from graphmem.clone import TRACKED_FIX
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.findings import Checked, Doctored, Finding
+from graphmem.contract.store import DoctorRequest, RebuildRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.ledger.layout import FOLDER
@@ -17,18 +18,18 @@ from graphmem.usecase.store.git_setup import unregistered
 from graphmem.usecase.store.validate import DOCTOR
 
 
-def doctor(client: Client, *, fix: bool) -> Doctored:
+def doctor(client: Client, request: DoctorRequest) -> Doctored:
     """Return what is wrong; with ``fix`` repair what a program can repair, and return what is left."""
     client.refuse_unusable()
-    if fix:
+    if request.fix:
         safe_files.refuse_links(client.layout.store)
     found = examine(client).findings
-    if fix:
+    if request.fix:
         codes = {finding.code for finding in found}
         for fix_finding in dict.fromkeys(fix_finding for code, (_, fix_finding) in FIXES.items() if code in codes):
             fix_finding(client)
-    left = examine(client) if fix else validate.checked(found)
-    mended = [finding for finding in found if fix and finding not in left.findings]
+    left = examine(client) if request.fix else validate.checked(found)
+    mended = [finding for finding in found if request.fix and finding not in left.findings]
     return Doctored(ok=left.ok, findings=left.findings, mended=mended)
 
 
@@ -124,7 +125,7 @@ def remake_vectors(client: Client) -> None:
 
 def rebuild_derived(client: Client) -> None:
     """Rebuild catalog, graph and index."""
-    rebuild.rebuild(client, embed=False)
+    rebuild.rebuild(client, RebuildRequest(embed=False))
     client.catch_up(client.lexical)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from graphmem import safe_files
 from graphmem.contract.findings import Checked, Finding
-from graphmem.contract.store import Exported, ExportedFile
+from graphmem.contract.store import Exported, ExportedFile, ExportRequest
 from graphmem.errors import BadInput
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import PART
@@ -21,8 +21,9 @@ def canonical(client: Client, file: str) -> bytes:
     return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
 
 
-def export(client: Client, *, to: Path | None) -> Exported:
+def export(client: Client, request: ExportRequest) -> Exported:
     """Bring every data file into canonical form, or write the canonical files to another folder."""
+    to = request.to
     with client.writing() as snapshot:
         refuse_findings(client)
         files: dict[str, ExportedFile] = {}

@@ -14,7 +14,7 @@ from graphmem.constants import (
     STALE_DAYS,
 )
 from graphmem.contract.query import QueryRequest, Tier
-from graphmem.contract.stats import Capacity, Connectivity, Coverage, Stats, Week, Worth
+from graphmem.contract.stats import Capacity, Connectivity, Coverage, Stats, StatsRequest, Week, Worth
 from graphmem.errors import BadInput
 from graphmem.model import Experience, Failure
 from graphmem.model.vocabulary import KINDS
@@ -29,8 +29,9 @@ from graphmem.usecase.retrieval.query import query
 MEMORIES = ("failure", "pattern")  # what has an importance
 
 
-def stats(client: Client, objective: str | None) -> Stats:
+def stats(client: Client, request: StatsRequest) -> Stats:
     """Return the health of the store, with the tiers for an objective if one is given."""
+    objective = request.objective
     if objective is not None and not objective.strip():
         raise BadInput(
             "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
