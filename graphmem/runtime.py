@@ -534,13 +534,13 @@ def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = No
         clone, catalog, local / LOCK, lock_timeout_s=settings.store.lock_timeout, command=runtime.command
     )
     client = Client(runtime, clone, settings, ledger, catalog, local, present)
-    try:
-        with catalog_errors():
+    with catalog_errors():
+        try:
             ledger.load_vocabulary()
-    except Exception as error:
-        if not client.is_catalog_damaged(error):
-            raise
-        client.renew_catalog()
+        except Exception as error:
+            if not client.is_catalog_damaged(error):
+                raise
+            client.renew_catalog()
     client.report_surroundings()
     return client
 
