@@ -97,7 +97,7 @@ class LoopCounts:
 
 
 def broken_stage(counts: LoopCounts) -> LoopStage | None:
-    """Return the first stage that nothing came to; that nothing new failed breaks no loop of what is known."""
+    """Return the first stage that no failure reached; a period without new failures is not a break."""
     if counts.helped or not (counts.known or counts.captured or counts.pieces):
         return None
     stages: Sequence[tuple[LoopStage, int]] = (
