@@ -24,7 +24,7 @@ def by_worth(experiences: Iterable[Experience]) -> list[Experience]:
 
 
 def over_bound(experiences: Collection[Experience], bound: int = MOST_EXPERIENCES) -> list[Experience]:
-    """Return the experiences to archive to keep a bound: the oldest of low confidence, then of medium, never of high."""
+    """Return the experiences to archive to keep a bound: the oldest of low confidence, then medium, never high."""
     going = [one for one in experiences if one.confidence in GOING]
     going.sort(key=lambda one: (GOING.index(one.confidence), one.created_at, one.ref))
     return going[: max(0, len(experiences) - bound)]
