@@ -233,8 +233,10 @@ class Client:
         for finding in findings[:MAX_FINDINGS]:
             self.notify_once(f"{finding.severity}: {finding}")
         for file, number in self.ledger.purged_rows().items():
-            self.notify_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
-                          " the next write to the file removes them")  # fmt: skip
+            self.notify_once(
+                f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+                " the next write to the file removes them"
+            )
         if len(findings) > MAX_FINDINGS:
             self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 

@@ -67,12 +67,14 @@ class Agreement:
 
 def statements_of(experiences: Iterable[Experience]) -> list[Statement]:
     """Return every lesson of some experiences, each once, in an order of their own."""
-    return sorted({
-        Statement(" ".join(text.split()), one.key_ref, one.day, one.slug, one.task_type)
-        for one in experiences
-        for text in one.lessons
-        if text.strip()
-    })  # fmt: skip
+    return sorted(
+        {
+            Statement(" ".join(text.split()), one.key_ref, one.day, one.slug, one.task_type)
+            for one in experiences
+            for text in one.lessons
+            if text.strip()
+        }
+    )
 
 
 def share_keywords(left: str, right: str) -> bool:
