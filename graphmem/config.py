@@ -144,7 +144,7 @@ def load_settings(
         environment: what ``from_environment`` returned earlier; None to read the environment now.
 
     Raises:
-        BadInput: a file is no TOML, or a key or a value is none that a setting can have.
+        BadInput: a file is not TOML, a setting is unknown, or its value is invalid.
     """
     values: dict[str, Any] = {}
     ignored: list[str] = []

@@ -233,8 +233,10 @@ class Client:
         for finding in findings[:MAX_FINDINGS]:
             self.notify_once(f"{finding.severity}: {finding}")
         for file, number in self.ledger.purged_rows().items():
-            self.notify_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
-                          " the next write to the file removes them")  # fmt: skip
+            self.notify_once(
+                f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+                " the next write to the file removes them"
+            )
         if len(findings) > MAX_FINDINGS:
             self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
@@ -534,13 +536,13 @@ def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = No
         clone, catalog, local / LOCK, lock_timeout_s=settings.store.lock_timeout, command=runtime.command
     )
     client = Client(runtime, clone, settings, ledger, catalog, local, present)
-    try:
-        with catalog_errors():
+    with catalog_errors():
+        try:
             ledger.load_vocabulary()
-    except Exception as error:
-        if not client.is_catalog_damaged(error):
-            raise
-        client.renew_catalog()
+        except Exception as error:
+            if not client.is_catalog_damaged(error):
+                raise
+            client.renew_catalog()
     client.report_surroundings()
     return client
 

@@ -331,9 +331,14 @@ class SyncedLedger:
                     break
             time.sleep(POLL_S)
         self.catalog.store_file(
-            file, Stamp.of(found), digest, read_ns,
-            findings=seen.findings, purged=seen.purged, is_ordered=seen.is_ordered,
-        )  # fmt: skip
+            file,
+            Stamp.of(found),
+            digest,
+            read_ns,
+            findings=seen.findings,
+            purged=seen.purged,
+            is_ordered=seen.is_ordered,
+        )
 
     def is_at_rest(self, file: str, before: os.stat_result, handle: BinaryIO, *, is_whole: bool) -> bool:
         """
@@ -380,8 +385,9 @@ class SyncedLedger:
             self.purges = self.catalog.purges()
             yield
 
-    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *,
-               is_noted: bool = True) -> None:  # fmt: skip
+    def commit(
+        self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
+    ) -> None:
         """
         Write rows into their files and take them in; inside ``writing`` only.
 
@@ -433,9 +439,10 @@ class SyncedLedger:
         contents = {self.layout.store / file: data for file, data in written.items()}
         try:
             replace_files(
-                contents | self.stale_vocabulary_file(), self.layout,
+                contents | self.stale_vocabulary_file(),
+                self.layout,
                 lambda fresh: self.take_in_own(batches, written, fresh),
-            )  # fmt: skip
+            )
         except (GraphmemError, CatalogError):  # refused before anything was replaced; any other end may be a death
             if note is not None:
                 safe_files.remove(note)

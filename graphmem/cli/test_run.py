@@ -71,7 +71,7 @@ def said_of(opened: Session, command: Sequence[str], ended: CommandEnd, *, name:
         if opened.is_debug:
             raise
         message = error.message if isinstance(error, GraphmemError) else f"{type(error).__name__}: {error}"
-        return visible(f"graphmem: the memory was left alone: {text.one_line(message, text.ADVICE)}")
+        return visible(f"graphmem: nothing was recorded: {text.one_line(message, text.ADVICE)}")
     if opened.is_json:
         return inert(answer.model_dump_json(by_alias=True))
     lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(opened, answer)

@@ -29,14 +29,24 @@ from graphmem.errors import NotFound, Unavailable, Usage
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 # Settings that win over those of any configuration file: what would run a program, or change what git prints.
 SETTINGS = (
-    "safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.sshCommand=false",
-    "credential.helper=", "diff.ignoreSubmodules=all", "submodule.recurse=false", "log.showRoot=true",
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "credential.helper=",
+    "diff.ignoreSubmodules=all",
+    "submodule.recurse=false",
+    "log.showRoot=true",
     "log.showSignature=false",
-)  # fmt: skip
+)
 ENVIRONMENT = {
-    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
-    "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "",  # a partial clone never goes to the network
-}  # fmt: skip
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "LC_ALL": "C",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",  # a partial clone never goes to the network
+}
 # Other variables of git are not passed on: a hook is called with some that name another repository, index or program.
 KEPT = ("GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_TEST_")
 ERROR_STATUS = 128  # from here on git has failed; below, merge-file counts conflicts
@@ -111,9 +121,13 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(
-            ["git", "--no-pager", *settings, *arguments], cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe,
+            ["git", "--no-pager", *settings, *arguments],
+            cwd=folder,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
             env={name: os.environ[name] for name in names} | ENVIRONMENT,
-        )  # fmt: skip
+        )
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
 
@@ -321,8 +335,8 @@ def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Cont
 
     Each comes with what it changed against each parent; a merge, against those of its parents it differs from.
     """
-    output = git(folder, "log", "-m", "--full-history", "--date-order", "--encoding=UTF-8", f"--format={FORMAT}",
-                 "--raw", "--no-abbrev", "--no-renames", "HEAD", "--", *paths)  # fmt: skip
+    how = "-m --full-history --date-order --encoding=UTF-8 --raw --no-abbrev --no-renames".split()
+    output = git(folder, "log", *how, f"--format={FORMAT}", "HEAD", "--", *paths)
     # Git lists a merge once for each parent that it differs from.
     for commit, parts in groupby(commits(output or b""), key=itemgetter(0)):
         yield commit, [changed(rest) for _, rest in parts]
@@ -368,8 +382,9 @@ def unmerged(folder: Path, path: str) -> dict[str, dict[int, str]]:
 
 def removal(folder: Path, path: str, *, timeout_s: float) -> str | None:
     """Return the last commit of HEAD's history that took a file below ``folder`` away; None where none did."""
-    output = git(folder, "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "HEAD", "--", path,
-               timeout_s=timeout_s)  # fmt: skip
+    output = git(
+        folder, "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "HEAD", "--", path, timeout_s=timeout_s
+    )
     return (output or b"").decode().strip() or None
 
 
@@ -380,8 +395,8 @@ def renames(folder: Path, *commits: str, timeout_s: float) -> dict[str, str]:
     Args:
         commits: two of them; one for what was renamed since in the index and the working tree.
     """
-    output = git(folder, "diff", "--relative", "--no-ext-diff", "--no-textconv", "-M", "--diff-filter=R",
-                 "--name-status", "-z", *commits, "--", timeout_s=timeout_s)  # fmt: skip
+    how = "--relative --no-ext-diff --no-textconv -M --diff-filter=R --name-status -z".split()
+    output = git(folder, "diff", *how, *commits, "--", timeout_s=timeout_s)
     parts = (output or b"").decode("utf-8", "replace").split("\0")
     return {parts[n + 1]: parts[n + 2] for n in range(0, len(parts) - 2, 3)}
 

@@ -120,8 +120,9 @@ def with_filter_repo(table: Path) -> None:
     # Not --quiet: what it says of references it leaves alone is worth reading.
     subprocess.run(
         ["git", "filter-repo", *options, "--replace-refs", "delete-no-add", "--blob-callback", body],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     git("reset", "--hard", "--quiet")
 
 
@@ -130,8 +131,10 @@ def with_filter_branch(table: Path) -> None:
     call = shlex.join([sys.executable, os.path.abspath(sys.argv[0]), "--index", str(table)])
     subprocess.run(
         ["git", "filter-branch", "--force", "--index-filter", call, "--tag-name-filter", "cat", "--", "--all"],
-        check=True, stdout=subprocess.DEVNULL, env={**os.environ, "FILTER_BRANCH_SQUELCH_WARNING": "1"},
-    )  # fmt: skip
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "FILTER_BRANCH_SQUELCH_WARNING": "1"},
+    )
     for name in git("for-each-ref", "--format=%(refname)", "refs/original/").split():
         git("update-ref", "-d", name)
 
@@ -187,8 +190,9 @@ def purge_times(row: dict[str, Any]) -> list[str]:
     keys = [key_text(row), *(ref for ref in named if isinstance(ref, str))]
     if row["kind"] == "feedback" and row.get("task"):
         keys.append(f"task/{row['task']}")
-    hashed = [(hashes, hashlib.sha256(f"{salt}{key}".encode()).hexdigest()) for salt, hashes in PURGES.items()
-              for key in keys]  # fmt: skip
+    hashed = [
+        (hashes, hashlib.sha256(f"{salt}{key}".encode()).hexdigest()) for salt, hashes in PURGES.items() for key in keys
+    ]
     return [hashes[name] for hashes, name in hashed if name in hashes]
 
 

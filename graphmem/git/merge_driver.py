@@ -102,7 +102,7 @@ def merge_rows(base: bytes, ours: bytes, theirs: bytes, symmetric: Collection[st
 def merged_line(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, parsed: Parsed, rules: Mapping[str, Rules]
 ) -> bytes | None:
-    """Return the canonical line that a row comes to; None where it is gone."""
+    """Return the merged row as a canonical line; None where it was deleted."""
     was, our, their = (None if line is None else parsed[line][1] for line in (base, ours, theirs))
     some = our or their
     try:

@@ -13,8 +13,11 @@ from graphmem.names import row_title, visible
 from graphmem.ndjson import BOM, BadLine, Row, decode
 
 IN_EVERY_TITLE = {"kind", "key"}
-IN_TITLE = {"relation": {"kind", "from", "type", "to"}, "feedback": {"kind", "ref", "task", "id"},
-            "entity": {"kind", "type", "key"}}  # fmt: skip
+IN_TITLE = {
+    "relation": {"kind", "from", "type", "to"},
+    "feedback": {"kind", "ref", "task", "id"},
+    "entity": {"kind", "type", "key"},
+}
 
 
 def main(path: str) -> int:

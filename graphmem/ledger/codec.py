@@ -14,9 +14,15 @@ MENDS = {"duplicate_key": "take one of the two lines out", "conflict_marker": "g
 def finding(bad: BadLine, file: str, line: int) -> Finding:
     """Return where a bad line is."""
     return Finding(
-        file=file, line=line, column=bad.column, code=bad.code, severity="error",
-        message=bad.message, expected=bad.expected, fix=MENDS.get(bad.code),
-    )  # fmt: skip
+        file=file,
+        line=line,
+        column=bad.column,
+        code=bad.code,
+        severity="error",
+        message=bad.message,
+        expected=bad.expected,
+        fix=MENDS.get(bad.code),
+    )
 
 
 def refusal(line: bytes, error: ValidationError) -> BadLine:

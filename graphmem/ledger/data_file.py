@@ -64,19 +64,30 @@ def oversize(file: str, size: int) -> list[Finding]:
         return []
     return [
         Finding(
-            file=file, line=None, column=None, code="file_too_large", severity="error",
-            message=f"the file is {size:,} bytes; its rows are left aside", expected=f"at most {FILE_BYTES:,}",
+            file=file,
+            line=None,
+            column=None,
+            code="file_too_large",
+            severity="error",
+            message=f"the file is {size:,} bytes; its rows are left aside",
+            expected=f"at most {FILE_BYTES:,}",
             fix=f"divide it into files of {file.removesuffix('.ndjson')}/",
         )
-    ]  # fmt: skip
+    ]
 
 
 def more_bad_lines(file: str, number: int) -> Finding:
     """Report how many lines of a file are bad beside those that were named."""
     return Finding(
-        file=file, line=None, column=None, code="more_bad_lines", severity="error",
-        message=f"{number:,} more bad lines", expected="rows", fix=None,
-    )  # fmt: skip
+        file=file,
+        line=None,
+        column=None,
+        code="more_bad_lines",
+        severity="error",
+        message=f"{number:,} more bad lines",
+        expected="rows",
+        fix=None,
+    )
 
 
 @dataclass(slots=True)
@@ -174,12 +185,16 @@ def misplaced(layout: Layout, vocabulary: Vocabulary, file: str) -> list[Finding
     path = f"types/{group}/{type_name}.md"
     return [
         Finding(
-            file=file, line=1, column=1, code="unknown_type", severity="error",
+            file=file,
+            line=1,
+            column=1,
+            code="unknown_type",
+            severity="error",
             message=f"{noun} type {type_name!r} {what}; its rows are left aside",
             expected=f"{path}, well formed" if is_there else f"a file {path}",
             fix=None if is_there else declaration(noun, type_name),
         )
-    ]  # fmt: skip
+    ]
 
 
 def can_splice(data: bytes, changes: Mapping[int, bytes | None], *, is_ordered: bool) -> bool:

@@ -57,8 +57,9 @@ def read(path: Path, now: datetime, on_message: Callable[[str], None]) -> Episod
 
 
 @contextlib.contextmanager
-def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
-             on_message: Callable[[str], None]) -> Iterator[Episodes]:  # fmt: skip
+def changing(
+    path: Path, lock: Path, timeout_s: float, now: datetime, on_message: Callable[[str], None]
+) -> Iterator[Episodes]:
     """
     Yield what failed lately, alone with it; what the block changes is written at its end, all or nothing.
 

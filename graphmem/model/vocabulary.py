@@ -13,9 +13,19 @@ from graphmem.names import TYPE_NAME, label, relation_label
 ANY = "any"
 # What can be an end beside the entity types: the kinds of which records are nodes.
 KINDS = (
-    "failure", "pattern", "lesson", "experience", "insight", "campaign", "task", "decision", "constraint", "session",
-    "run", "event",
-)  # fmt: skip
+    "failure",
+    "pattern",
+    "lesson",
+    "experience",
+    "insight",
+    "campaign",
+    "task",
+    "decision",
+    "constraint",
+    "session",
+    "run",
+    "event",
+)
 
 
 class TypeName(BaseModel):

@@ -96,7 +96,7 @@ def take(path: Path, handle: int, mode: int, end: float, *, named_by: int) -> No
 
 
 def holder_of(handle: int) -> str:
-    """Return who wrote into a lock file that it holds it; a reader where no living process did."""
+    """Return the holder that a lock file names; "a reader" where that process is dead."""
     text = os.pread(handle, 200, 0).decode(errors="replace")
     pid = re.match(r"pid (\d+),", text)
     if pid is None:

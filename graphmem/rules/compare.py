@@ -12,9 +12,25 @@ from graphmem.ndjson import BadLine, Row, decode
 # What follows from another change, or says when it was: shown only where nothing else changed. A key never changes.
 ASIDE = frozenset({"edited", "aliases", "archived_at"})
 ORDER = (
-    "failure", "pattern", "lesson", "experience", "insight", "entity", "campaign", "task", "decision", "constraint",
-    "session", "relation", "feedback", "run", "event", "purge", "entity type", "relation type",
-)  # fmt: skip
+    "failure",
+    "pattern",
+    "lesson",
+    "experience",
+    "insight",
+    "entity",
+    "campaign",
+    "task",
+    "decision",
+    "constraint",
+    "session",
+    "relation",
+    "feedback",
+    "run",
+    "event",
+    "purge",
+    "entity type",
+    "relation type",
+)
 ENDS = ("from", "to", "ref", "task")  # of an edge, of a report
 COUNTED = ("created", "changed", "removed")  # what is reported as a number of things, by its sign; the rest by its word
 SIGNS = "+~-"

@@ -58,27 +58,74 @@ EMPTY = frozenset(
 HEADS = {
     word: group.split()[0]
     for group in (
-        "in on at inside within", "to into onto towards", "from", "for", "by", "with using", "without", "before",
-        "after", "until till", "when if while whenever once", "because since", "unless", "although though however",
-        "during", "through via", "between", "under", "over", "than", "against", "about", "off", "out", "up", "down",
-        "instead", "then",
+        "in on at inside within",
+        "to into onto towards",
+        "from",
+        "for",
+        "by",
+        "with using",
+        "without",
+        "before",
+        "after",
+        "until till",
+        "when if while whenever once",
+        "because since",
+        "unless",
+        "although though however",
+        "during",
+        "through via",
+        "between",
+        "under",
+        "over",
+        "than",
+        "against",
+        "about",
+        "off",
+        "out",
+        "up",
+        "down",
+        "instead",
+        "then",
     )
     for word in group.split()
-} | dict.fromkeys("and but or as so".split(), "")  # these only begin one  # fmt: skip
+} | dict.fromkeys("and but or as so".split(), "")  # these only begin one
 # Words that turn a phrase into its opposite. "It fails" and "it does not work" both have one.
 TURNING = frozenset("not no never none neither nor impossible".split())
 FAILING = frozenset(
     "fail fails failed failing failure break breaks broke broken breaking crash crashes crashed".split()
 )
 GROUPS = (
-    "error errors problem problems issue issues bug bugs defect trouble", "start begin launch boot",
+    "error errors problem problems issue issues bug bugs defect trouble",
+    "start begin launch boot",
     "stop end finish terminate quit",
-    "show display print", "fix repair solve resolve", "find locate detect", "missing absent lacking", "need require",
-    "wrong incorrect", "invalid bad", "remove delete", "hang freeze stall stuck", "use used utilise utilize",
-    "refuse reject deny decline", "allow permit", "large big huge", "small tiny", "run execute", "receive obtain",
-    "return give yield", "raise throw", "folder directory", "occur happen arise", "work", "may might could",
-    "colour color", "initialise initialize", "serialise serialize", "normalise normalize", "cancelled canceled",
-)  # fmt: skip
+    "show display print",
+    "fix repair solve resolve",
+    "find locate detect",
+    "missing absent lacking",
+    "need require",
+    "wrong incorrect",
+    "invalid bad",
+    "remove delete",
+    "hang freeze stall stuck",
+    "use used utilise utilize",
+    "refuse reject deny decline",
+    "allow permit",
+    "large big huge",
+    "small tiny",
+    "run execute",
+    "receive obtain",
+    "return give yield",
+    "raise throw",
+    "folder directory",
+    "occur happen arise",
+    "work",
+    "may might could",
+    "colour color",
+    "initialise initialize",
+    "serialise serialize",
+    "normalise normalize",
+    "cancelled canceled",
+)
 
 
 class Phrase(NamedTuple):

@@ -24,7 +24,7 @@ def by_worth(experiences: Iterable[Experience]) -> list[Experience]:
 
 
 def over_bound(experiences: Collection[Experience], bound: int = MOST_EXPERIENCES) -> list[Experience]:
-    """Return what goes so that a bound is kept: the oldest of confidence low, then of medium; never one of high."""
+    """Return the experiences to archive to keep a bound: the oldest of low confidence, then medium, never high."""
     going = [one for one in experiences if one.confidence in GOING]
     going.sort(key=lambda one: (GOING.index(one.confidence), one.created_at, one.ref))
     return going[: max(0, len(experiences) - bound)]
@@ -67,12 +67,14 @@ class Agreement:
 
 def statements_of(experiences: Iterable[Experience]) -> list[Statement]:
     """Return every lesson of some experiences, each once, in an order of their own."""
-    return sorted({
-        Statement(" ".join(text.split()), one.key_ref, one.day, one.slug, one.task_type)
-        for one in experiences
-        for text in one.lessons
-        if text.strip()
-    })  # fmt: skip
+    return sorted(
+        {
+            Statement(" ".join(text.split()), one.key_ref, one.day, one.slug, one.task_type)
+            for one in experiences
+            for text in one.lessons
+            if text.strip()
+        }
+    )
 
 
 def share_keywords(left: str, right: str) -> bool:

@@ -28,10 +28,14 @@ class TriedFix:
 def fixes(record: Record) -> list[Fix]:
     """Return the fixes of a failure, what helped first, then the newest; none of any other record."""
     return [
-        Fix(text=fix.text, at=fix.at and format_time(fix.at), help_ratio=fix.rank[0],
-            is_current=isinstance(record, Failure) and fix.text == record.fix)
+        Fix(
+            text=fix.text,
+            at=fix.at and format_time(fix.at),
+            help_ratio=fix.rank[0],
+            is_current=isinstance(record, Failure) and fix.text == record.fix,
+        )
         for fix in sorted(tried(record), key=lambda fix: fix.rank, reverse=True)
-    ]  # fmt: skip
+    ]
 
 
 def tried(record: Record) -> list[TriedFix]:

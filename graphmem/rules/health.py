@@ -44,9 +44,12 @@ def accuracy(task_type: ExperienceType, pairs: Counter[tuple[Complexity, Complex
     equal = sum(number for (estimated, actual), number in pairs.items() if estimated == actual)
     found = sorted(pairs.items(), key=lambda item: (STEPS.index(item[0][0]), STEPS.index(item[0][1])))
     return Accuracy(
-        task_type=task_type, experiences=total, mean_difference=ratio(off, total), equal_ratio=ratio(equal, total),
+        task_type=task_type,
+        experiences=total,
+        mean_difference=ratio(off, total),
+        equal_ratio=ratio(equal, total),
         pairs=[Estimated(estimated=estimated, actual=actual, number=number) for (estimated, actual), number in found],
-    )  # fmt: skip
+    )
 
 
 # --- the loop ------------------------------------------------------------------------------------------------------
@@ -97,12 +100,14 @@ class LoopCounts:
 
 
 def broken_stage(counts: LoopCounts) -> LoopStage | None:
-    """Return the first stage that nothing came to; that nothing new failed breaks no loop of what is known."""
+    """Return the first stage that no failure reached; a period without new failures is not a break."""
     if counts.helped or not (counts.known or counts.captured or counts.pieces):
         return None
     stages: Sequence[tuple[LoopStage, int]] = (
-        ("captured", counts.captured or counts.known), ("injected", counts.injected), ("used", counts.used),
-    )  # fmt: skip
+        ("captured", counts.captured or counts.known),
+        ("injected", counts.injected),
+        ("used", counts.used),
+    )
     return next((name for name, number in stages if not number), "helped")
 
 

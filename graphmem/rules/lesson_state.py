@@ -25,8 +25,10 @@ class LessonState(NamedTuple):
     def fields(self) -> dict[str, JsonValue]:
         """The fields of a lesson that say so."""
         return {
-            "frequency": self.frequency, "runs_since_last_seen": self.silent, "last_seen_run": self.last_run,
-        }  # fmt: skip
+            "frequency": self.frequency,
+            "runs_since_last_seen": self.silent,
+            "last_seen_run": self.last_run,
+        }
 
 
 def imported(lesson: Lesson) -> LessonState:

@@ -171,8 +171,9 @@ def strongest_paths(
 
     Cost: the edges within ``max_hops`` - 1 of the start, times ``max_hops``; plus the budget where step 2 is needed.
     """
-    search = Search(start, edges_of, names_of, max_hops, min_strength, max_weight, limit, is_wanted, expansions,
-                    most_edges)  # fmt: skip
+    search = Search(
+        start, edges_of, names_of, max_hops, min_strength, max_weight, limit, is_wanted, expansions, most_edges
+    )
     search.layers.append({start: [Walk(start, 1.0)]})
     while len(search.layers) <= max_hops and search.edges_left > 0:
         frontier = expandable(search, search.layers[-1])

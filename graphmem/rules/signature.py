@@ -38,10 +38,34 @@ DIGIT = re.compile(r"\d")
 PATH_MARKS = ("/", "\\")  # what changes of a path need not have a digit; all else does
 # Without one of these a line reports no error, and needs no search.
 ERROR_WORDS = (
-    "error", "exception", "fail", "fatal", "fault", "panic", "critical", "severe", "warning", "interrupt", "violation",
-    "timeout", "expired", "exit", "not found", "notfound", "no such file", "denied", "undefined reference", "in use",
-    "refused", "not permitted", "no space left", "cannot ", "out of memory", "no rule to make", "no required module",
-)  # fmt: skip
+    "error",
+    "exception",
+    "fail",
+    "fatal",
+    "fault",
+    "panic",
+    "critical",
+    "severe",
+    "warning",
+    "interrupt",
+    "violation",
+    "timeout",
+    "expired",
+    "exit",
+    "not found",
+    "notfound",
+    "no such file",
+    "denied",
+    "undefined reference",
+    "in use",
+    "refused",
+    "not permitted",
+    "no space left",
+    "cannot ",
+    "out of memory",
+    "no rule to make",
+    "no required module",
+)
 TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
 ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
 QUOTED = re.compile(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")

@@ -90,7 +90,7 @@ def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
 
 
 def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
-    """Return the failures that one of some records represents."""
+    """Return the failures that any of these records represents."""
     return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
 
 

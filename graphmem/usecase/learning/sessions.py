@@ -187,13 +187,13 @@ def constrain(client: Client, request: ConstrainRequest) -> Changed:
 
 
 def refuse_past(time: str, now: datetime) -> None:
-    """Raise ``BadInput`` for a time that is none, or that is over."""
+    """Raise ``BadInput`` for a text that is not a time, or a time in the past."""
     try:
         expires = parse_time(time)
     except ValueError as error:
         raise BadInput(f"constraint: {time!r} is not a time", hint=str(error)) from None
     if expires <= now:
-        raise BadInput(f"constraint: {time!r} is over", hint="a time that is still to come")
+        raise BadInput(f"constraint: the expiry {time!r} is in the past", hint="give a future time")
 
 
 def as_record(board: Blackboard, session: str | None, now: datetime) -> Session:

@@ -299,7 +299,7 @@ def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
     for file, line in snapshot.catalog.all_lines():
         last = max(times_of(orjson.loads(line)), default=None)
         if last is not None and last > bound:
-            yield FindingDraft(file, line, "future", f"it is of {format_time(last)}, which is still to come",
+            yield FindingDraft(file, line, "future", f"it is of {format_time(last)}, which is in the future",
                           "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
 
 
