@@ -12,7 +12,7 @@ from graphmem.contract.operations import REQUESTS
 # What the command line adds: forms of input and output, two words for a choice, and the fields that edit changes.
 ADDED = {
     "add --ndjson", "add failure --missing-ok", "add failure --no-dedup", "add lesson --missing-ok",
-    "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup", "benchmark folder",
+    "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
     "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",
     "demo folder", "diff --markdown", "doctor --yes", "edit --cite", "edit --cost", "edit --description", "edit --file",
     "edit --fix", "edit --flaky", "edit --framework", "edit --insight", "edit --match", "edit --missing-ok",
@@ -39,8 +39,10 @@ def test_help_and_default_of_an_option_are_those_of_a_field_of_a_request() -> No
     found = [one for name in VERBS for one in parameters(root.get_command(context, name), name)]
     fields = [field for request in set(REQUESTS.values()) for field in request.model_fields.values()]
     made = {
-        f"{field.description}{repeated}{limits(field)}": field for field in fields for repeated in ("", "; may be repeated")
-    }  # fmt: skip
+        f"{field.description}{repeated}{limits(field)}": field
+        for field in fields
+        for repeated in ("", "; may be repeated")
+    }
     assert {name for name, param in found if param.help not in made} == ADDED
     for name, param in found:
         if param.help in made and not made[param.help].is_required():
