@@ -39,7 +39,9 @@ def test_help_and_default_of_an_option_are_those_of_a_field_of_a_request() -> No
     found = [one for name in VERBS for one in parameters(root.get_command(context, name), name)]
     fields = [field for request in set(REQUESTS.values()) for field in request.model_fields.values()]
     made = {
-        f"{field.description}{repeated}{limits(field)}": field for field in fields for repeated in ("", "; may be repeated")
+        f"{field.description}{repeated}{limits(field)}": field
+        for field in fields
+        for repeated in ("", "; may be repeated")
     }  # fmt: skip
     assert {name for name, param in found if param.help not in made} == ADDED
     for name, param in found:
