@@ -279,6 +279,12 @@ class Client:
             followers: what has to be in step with the catalog, such as ``client.clues``.
         """
         self.sync()
+        with self.unchanging(*followers) as snapshot:
+            yield snapshot
+
+    @contextlib.contextmanager
+    def unchanging(self, *followers: Follower) -> Iterator["Snapshot"]:
+        """Yield the store as it is after the last ``sync``, as ``reading`` does; the files are not looked at again."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.catalog.unchanging())
             while behind := [follower for follower in followers if follower.is_behind]:
@@ -354,12 +360,12 @@ class Client:
         encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
         return vectors.VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
 
-    def embed_missing(self, first: Collection[int] = (), *, seconds: float | None = EMBED_S) -> int:
+    def embed_missing(self, first: Callable[[], Collection[int]] = tuple, *, seconds: float | None = EMBED_S) -> int:
         """
         Embed what has no vector yet; return how many texts that were.
 
         Args:
-            first: records whose texts come before all others.
+            first: returns the records whose texts come before all others; called where texts are missing.
             seconds: to stop after, which is reported; what is left is made by later commands. None for all.
         """
         if self.vectors is None:

@@ -14,6 +14,7 @@ from graphmem.model import MODELS, MemoryRecord, Record
 from graphmem.model.field import as_set
 from graphmem.rules.fixes import credited
 from graphmem.rules.lesson_state import LessonState
+from graphmem.rules.rank import Rankable
 
 
 class RecordReads(NameReads, FactReads):
@@ -34,9 +35,25 @@ class RecordReads(NameReads, FactReads):
                 found[number] = (
                     credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
                 )
-        if len(found) < len({*ids}) and self.damage():  # gone since they were found, or damaged
-            raise DamagedCatalog("rows of the catalog are missing", hint=REPAIR)
+        self.refuse_missing(ids, found)
         return dict(zip(found, self.named(list(found.values())), strict=True))
+
+    def rankable(self, ids: Collection[int]) -> dict[int, Rankable]:
+        """Return records as far as their order depends on them; their rows are not parsed as a whole."""
+        counts = self.reports(ids)
+        found: dict[int, Rankable] = {}
+        for part in chunks(ids):
+            sql = f"SELECT id, record_type || '/' || shown, line, crc FROM record WHERE id IN ({marks(part)})"
+            for number, ref, line, crc in self.connection.execute(sql, part):
+                row = orjson.loads(sound(number, line, crc))
+                found[number] = Rankable.of(ref, row, *counts.get(number, (0, 0, None)))
+        self.refuse_missing(ids, found)
+        return found
+
+    def refuse_missing(self, ids: Collection[int], found: Collection[int]) -> None:
+        """Raise ``DamagedCatalog`` where records have no row, and not because they are gone since they were found."""
+        if len(found) < len({*ids}) and self.damage():
+            raise DamagedCatalog("rows of the catalog are missing", hint=REPAIR)
 
     def named(self, records: Sequence[R]) -> list[R]:
         """Return records with the references in their fields by shown name; rows have them by key."""

@@ -18,10 +18,13 @@ from zlib import crc32
 from graphmem import safe_files
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, transaction
 from graphmem.catalog.keys import hash_of
-from graphmem.catalog.pca import Mapping, Sketch, best
+from graphmem.catalog.pca import Mapping, Sketch, best, product
 from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from graphmem.catalog.pca import Matrix, Vector
 
 FEW = 5_000  # records of a record type up to which each is measured rather than picked out of the nearest of all
@@ -72,7 +75,7 @@ class VectorStore:
         self,
         progress: Callable[[int, int], None] | None = None,
         *,
-        first: Collection[int] = (),
+        first: Callable[[], Collection[int]] = tuple,
         seconds: float | None = None,
     ) -> int:
         """
@@ -80,17 +83,16 @@ class VectorStore:
 
         Args:
             progress: called with how many texts are done and how many there are.
-            first: records whose texts come before all others.
+            first: returns the records whose texts come before all others; called where texts are missing.
             seconds: to stop after, where there is more to embed than one batch; None for all. ``lacking`` then tells
                 how many texts have no vector yet.
         """
-        self.check_file()
         self.lacking = 0
         if not self.is_behind:
             self.sketch_all()
             return 0
         self.place_known(UNSET)
-        missing = self.missing(first)
+        missing = self.missing(first())
         done, step = 0, STEP if seconds is None else EMBEDDING_BATCH
         end = None if seconds is None or len(missing) <= step else time.monotonic() + seconds
         while done < len(missing) and (end is None or time.monotonic() < end):
@@ -163,9 +165,10 @@ class VectorStore:
 
     def check_file(self) -> None:
         """Forget the places in a file that is not what it was."""
-        if self.checked_size < 0 or self.size() < self.checked_size:
+        size = self.size()
+        if self.checked_size < 0 or size < self.checked_size:
             self.switch()
-        self.checked_size = self.size()
+        self.checked_size = size
 
     def place_known(self, unset: str) -> None:
         """Give records the vectors of texts that were embedded before."""
@@ -320,6 +323,19 @@ class VectorStore:
             with transaction(self.connection), contextlib.suppress(OSError):  # one process at a time
                 self.sketch.extend(self.rows())
 
+    def cosines_of(self, ids: Collection[int], query: "Vector") -> dict[int, float]:
+        """Return the cosines of a unit vector with those of some records, where these have one; 0 for damaged ones."""
+        places: dict[int, int] = {}
+        for part in chunks(ids):
+            sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
+            places |= dict(self.connection.execute(sql, part).fetchall())
+        if not places:
+            return {}
+        rows = self.rows()[list(places.values())]
+        measured = cosines(rows, query)
+        measured[~is_unit(rows)] = 0
+        return dict(zip(places, measured.tolist(), strict=True))
+
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one that is not damaged."""
         rows = self.rows() if ids else None
@@ -327,7 +343,7 @@ class VectorStore:
             sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
             for number, place in self.connection.execute(sql, part):
                 assert rows is not None
-                if cosines(rows[place : place + 1], rows[place])[0]:
+                if is_unit(rows[place : place + 1])[0]:
                     yield number, rows[place]
 
 
@@ -336,8 +352,18 @@ def cosines(rows: "Matrix", query: "Vector") -> "Vector":
     import numpy as np  # noqa: PLC0415 - only a search by meaning pays for it
 
     with np.errstate(all="ignore"):
-        found = rows @ query
+        found = product(rows, query)
         return np.where(np.abs(found) <= MOST_COSINE, found, np.float32(0))
+
+
+def is_unit(rows: "Matrix") -> "NDArray[np.bool_]":
+    """Tell which rows are unit vectors, as far as a damaged one differs."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    with np.errstate(all="ignore"):
+        norms = np.einsum("ij,ij->i", rows, rows)
+        found: NDArray[np.bool_] = (norms > 0) & (norms <= MOST_COSINE)
+        return found
 
 
 def generation_of(connection: sqlite3.Connection, model: str) -> int:

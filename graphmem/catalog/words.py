@@ -134,7 +134,24 @@ class LexicalIndex:
         if not counts:
             return {}
         record_types = self.catalog.visible if record_types is None else record_types
-        expression = " OR ".join(f'"{phrase}"' for phrase in self.affordable(counts, query_pairs(text)))
+        total = self.total
+        phrases = affordable(counts, query_pairs(text), total)
+        # BM25 gives a word that half of the records hold a weight of 0.000001: the others rank alone, if they suffice.
+        rare = [phrase for phrase in phrases if 2 * counts.get(phrase, 0) < total]
+        rows = self.ranked(rare, record_types, limit, also) if rare else []
+        if len(rows) < limit and len(rare) < len(phrases):
+            rows = self.ranked(phrases, record_types, limit, also)
+        scores = sorted(((score, -number) for number, score in rows if score > 0), reverse=True)
+        if not scores:
+            return {}
+        (best, number) = scores[0]
+        top = self.share(counts, -number, total) / best
+        return {-number: score * top for score, number in scores}
+
+    def ranked(
+        self, phrases: Sequence[str], record_types: Collection[str] | None, limit: int, also: Collection[int]
+    ) -> list[tuple[int, float]]:
+        """Return the records that hold one of these phrases with their BM25, those of ``also`` first, then the best."""
         # The index holds live records only: who asks for all of them needs no look at their rows.
         among = (
             f" AND (SELECT record_type FROM record WHERE id = lexical.rowid) IN ({marks(record_types)})"
@@ -145,35 +162,8 @@ class LexicalIndex:
             f"SELECT rowid, -bm25(lexical, 1.0, 1.0, {PARTS_WEIGHT}) AS score FROM lexical"
             f" WHERE lexical MATCH ?{among} ORDER BY rowid IN ({marks(also)}) DESC, score DESC, rowid LIMIT ?"
         )
-        rows = self.connection.execute(sql, (expression, *(record_types or ()), *also, limit + len(also)))
-        scores = sorted(((score, -number) for number, score in rows if score > 0), reverse=True)
-        if not scores:
-            return {}
-        (best, number) = scores[0]
-        top = self.share(counts, -number) / best
-        return {-number: score * top for score, number in scores}
-
-    def affordable(self, counts: Mapping[str, int], pairs: Sequence[str]) -> list[str]:
-        """
-        Return the terms and pairs to look up: all of them, or in a large store the rarest.
-
-        BM25 reads every record that a word stands in: one that stands in very many costs most and tells least. Yet it
-        tells something, so as long as the store is small nothing is left out.
-        """
-        total = self.total
-        known = [pair for pair in pairs if counts.keys() >= set(pair.split())]
-        if total < LARGE_INDEX:
-            return [*counts, *known]
-        by_word = sorted((count, term) for term, count in counts.items())
-        by_pair = sorted((sum(counts[word] for word in pair.split()), pair) for pair in known)
-        left = max(LEXICAL_POSTINGS, total // 10)
-        kept: list[str] = []
-        for cost, phrase in by_word + by_pair:
-            left -= cost
-            if left < 0 and kept:
-                break
-            kept.append(phrase)
-        return kept
+        expression = " OR ".join(f'"{phrase}"' for phrase in phrases)
+        return self.connection.execute(sql, (expression, *(record_types or ()), *also, limit + len(also))).fetchall()
 
     @property
     def total(self) -> int:
@@ -202,10 +192,31 @@ class LexicalIndex:
         stems = dict(self.connection.execute("SELECT doc, term FROM temp.asked_terms").fetchall())
         return [stems.get(place, term) for place, term in enumerate(terms)]
 
-    def share(self, counts: Mapping[str, int], number: int) -> float:
-        """Return the share of a query's terms, weighed by rarity, that a record holds."""
-        total = self.total
+    def share(self, counts: Mapping[str, int], number: int, total: int) -> float:
+        """Return the share of a query's terms, weighed by rarity among ``total`` records, that a record holds."""
         rarity = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
         sql = "SELECT 1 FROM lexical WHERE lexical MATCH ? AND rowid = ?"
         held = [term for term in rarity if self.connection.execute(sql, (f'"{term}"', number)).fetchone()]
         return sum(rarity[term] for term in held) / sum(rarity.values())
+
+
+def affordable(counts: Mapping[str, int], pairs: Sequence[str], total: int) -> list[str]:
+    """
+    Return the terms and pairs to look up: all of them, or in a large store the rarest.
+
+    BM25 reads every record that a word stands in: one that stands in very many costs most and tells least. Yet it
+    tells something, so as long as the store is small nothing is left out.
+    """
+    known = [pair for pair in pairs if counts.keys() >= set(pair.split())]
+    if total < LARGE_INDEX:
+        return [*counts, *known]
+    by_word = sorted((count, term) for term, count in counts.items())
+    by_pair = sorted((sum(counts[word] for word in pair.split()), pair) for pair in known)
+    left = max(LEXICAL_POSTINGS, total // 10)
+    kept: list[str] = []
+    for cost, phrase in by_word + by_pair:
+        left -= cost
+        if left < 0 and kept:
+            break
+        kept.append(phrase)
+    return kept

@@ -1,13 +1,14 @@
 """How the evidence for a record becomes one number (docs/concepts/retrieval.md, "Relevance"; decision 4)."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from graphmem.constants import BEND, EXACT_RELEVANCE, LEXICAL_WEIGHT
+from graphmem.rules.paths import Step
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What speaks for one candidate, each part in [0, 1] but what a reranker says."""
 
@@ -60,3 +61,26 @@ def reassign(relevances: Mapping[int, float], scores: Mapping[int, float]) -> di
     """Return the relevances of what has a score in the order of the scores, the highest to the best; ties stay."""
     best_first = sorted(scores, key=lambda number: (-scores[number], -relevances[number]))
     return dict(zip(best_first, sorted((relevances[number] for number in scores), reverse=True), strict=True))
+
+
+def fused(rankings: Iterable[Iterable[int]], constant: int) -> list[int]:
+    """Return what several rankings have by reciprocal rank fusion, the best first; ties in the order of rankings."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for place, number in enumerate(ranking, 1):
+            scores[number] = scores.get(number, 0.0) + 1 / (constant + place)
+    return sorted(scores, key=lambda number: -scores[number])
+
+
+def best_of(values: Mapping[int, float], most: int) -> list[int]:
+    """Return the records with the largest values, the largest first."""
+    return sorted(values, key=lambda number: (-values[number], number))[:most]
+
+
+def graph_strengths(relevances: Mapping[int, float], steps: Iterable[Step]) -> dict[int, float]:
+    """Return how strongly edges support what they lead to: the relevance of their hit times the weight, at most 1."""
+    strengths: dict[int, float] = {}
+    for step in steps:
+        strength = relevances[step.near] * min(1.0, step.weight)
+        strengths[step.far] = max(strengths.get(step.far, 0.0), strength)
+    return strengths

@@ -129,8 +129,7 @@ def similar(client: Client, request: SimilarRequest) -> Similar:
         raise BadInput("the objective is empty", hint='say what it is for: graphmem similar "add a login page"')
     bound = client.settings.retrieval.similar_threshold if threshold is None else threshold
     client.sync()
-    if client.vectors is not None:
-        client.embed_missing([number for number, *_ in client.catalog.live_rows("campaign")])
+    client.embed_missing(lambda: [number for number, *_ in client.catalog.live_rows("campaign")])
     with client.reading() as snapshot:
         number, campaign = asked_campaign(snapshot, text)
         objective = campaign.objective if campaign else text

@@ -4,7 +4,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.catalog import words
-from graphmem.catalog.words import analyse
+from graphmem.catalog.words import affordable, analyse
 
 
 def test_the_parts_of_identifiers_are_found() -> None:
@@ -27,7 +27,21 @@ def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypat
     monkeypatch.setattr(words, "LARGE_INDEX", 31)
     assert [hit.ref for hit in memory.query("zebra worker failed").results] == ["failure/zebra"]
     assert len(memory.query("worker failed", limit=50).results) == 30  # the rarest is looked up whatever it costs
-    assert index.affordable({"zebra": 1, "worker": 30, "failed": 31}, ["worker failed"]) == ["zebra"]
+    assert affordable({"zebra": 1, "worker": 30, "failed": 31}, ["worker failed"], index.total) == ["zebra"]
+
+
+def test_a_word_that_half_of_the_records_hold_changes_no_order_and_finds_where_nothing_rarer_does(
+    memory: Memory,
+) -> None:
+    for n in range(12):
+        memory.failures.add(f"the worker failed in stage {n}" + " of zebra" * (n < 3), name=f"f{n}", dedup=False)
+    with_common = memory.query("worker failed zebra", limit=12).results
+    assert [hit.ref for hit in with_common[:3]] == [hit.ref for hit in memory.query("zebra", limit=3).results]
+    assert len(with_common) == 12  # those that hold the common words only follow
+    index = memory.client.lexical
+    assert len(index.search("worker failed zebra", None, 3)) == 3
+    assert len(index.search("worker failed zebra", None, 4)) == 4
+    assert len(index.search("worker failed", None, 12)) == 12
 
 
 def test_an_archived_record_is_not_found(memory: Memory) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import EXACT_RELEVANCE, LEXICAL_WEIGHT
-from graphmem.rules.relevance import Calibration, Evidence, reassign
+from graphmem.rules.paths import Step
+from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
 
 Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
 Found = st.builds(Evidence, semantic=Share, lexical=Share)
@@ -105,3 +106,21 @@ def test_relevances_are_handed_out_in_the_order_of_the_scores(found: dict[int, t
     best_first = sorted(scores, key=lambda number: (scores[number], relevances[number]), reverse=True)
     in_that_order = [got[number] for number in best_first]
     assert in_that_order == sorted(in_that_order, reverse=True)
+
+
+def test_what_two_rankings_have_comes_before_what_one_has() -> None:
+    assert fused([[1, 2, 3], [4, 3]], 60) == [3, 1, 4, 2]
+    assert fused([[], []], 60) == []
+
+
+@given(st.dictionaries(st.integers(0, 20), Share), st.integers(0, 25))
+def test_the_best_are_the_first_of_all_in_order(values: dict[int, float], most: int) -> None:
+    best = best_of(values, most)
+    assert len(best) == min(most, len(values))
+    assert best == sorted(best, key=lambda number: (-values[number], number))
+    assert all(values[other] <= values[number] for other in values.keys() - set(best) for number in best)
+
+
+def test_an_edge_gives_at_most_the_relevance_of_its_hit() -> None:
+    steps = [Step(1, 9, "solves", 1.5, False), Step(2, 9, "solves", 0.5, False), Step(2, 8, "solves", 0.5, False)]
+    assert graph_strengths({1: 0.6, 2: 0.8}, steps) == {9: 0.6, 8: 0.4}

@@ -64,7 +64,7 @@ def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
         elsewhere, nowhere = by_signature(snapshot, list(log.errors.values()), hits)
     if nowhere:
         client.catch_up(client.lexical)
-        client.embed_missing(likely(client, nowhere[:MOST_TEXTS]))
+        client.embed_missing(lambda: likely(client, nowhere[:MOST_TEXTS]))
     with client.reading(client.lexical) as snapshot:
         by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())

@@ -1,30 +1,30 @@
 """Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.usage import accesses
 from graphmem.config import Retrieval
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
+from graphmem.contract.citations import Cited
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest
 from graphmem.contract.relations import Edge
 from graphmem.errors import BadInput, Unavailable, Usage
-from graphmem.model import Constraint, Failure, MemoryRecord, Pattern, Record
-from graphmem.model.field import parse_time
+from graphmem.model import Record
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
 from graphmem.rules.merge import FACTS
-from graphmem.rules.relevance import Calibration, Evidence, reassign
-from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_ratio, tier
+from graphmem.rules.rank import Rankable
+from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
+from graphmem.rules.score import BANDS, band, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
@@ -101,24 +101,37 @@ def sorted_by(records: list[Record], field: str) -> list[Record]:
         raise Usage(f"field {name!r} has values of several kinds, nothing to sort by") from None
 
 
-@dataclass
-class Request:
-    """A query, the record types it looks among, and the evidence gathered for its candidates."""
+Evidences = Mapping[int, Evidence]  # by number of the record
+Relevances = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a query searches for, and among which record types."""
 
     text: str
     gist: str  # the text; of a log the lines that tell
-    record_types: list[str] | None
+    record_types: Collection[str] | None  # None for all
     vector: Any  # of the gist; None without a model
-    found: dict[int, Evidence] = field(default_factory=dict)
-    yardstick: Calibration = field(default_factory=lambda: Calibration.of(()))
-    reranked: dict[int, float] = field(default_factory=dict)  # the relevances that a reranker has handed out
 
-    def of(self, number: int) -> Evidence:
-        return self.found.setdefault(number, Evidence())
 
-    def relevance(self, number: int) -> float:
-        evidence = self.found[number]
-        return max(self.reranked.get(number, self.yardstick.relevance(evidence)), evidence.graph)
+@dataclass(frozen=True)
+class Candidates:
+    """The records that may answer a question: those of both indexes by their lexical evidence, and the exact ones."""
+
+    lexical: Mapping[int, float]
+    exact: Collection[int]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A candidate in its place; ``place`` is the lower the better: band, negative score, reference."""
+
+    place: tuple[int, float, str]
+    number: int
+    relevance: float
+    evidence: Evidence
+    record: Rankable
 
 
 def query(client: Client, request: QueryRequest) -> Found:
@@ -134,69 +147,48 @@ def query(client: Client, request: QueryRequest) -> Found:
     )
     client.catch_up(client.lexical)
     gist = telling(text)
-    if client.vectors is not None:
-        most = max(limit, client.settings.retrieval.candidates)
-        near = client.lexical.search(gist, record_types, most) if client.vectors.is_behind else ()
-        client.embed_missing(near)
-    with client.reading(client.clues, client.lexical) as snapshot:
+    most = max(limit, client.settings.retrieval.candidates)
+    client.embed_missing(lambda: client.lexical.search(gist, record_types, most))
+    with client.unchanging(client.clues, client.lexical) as snapshot:
         embedder = snapshot.embedder if snapshot.vectors is not None else None
-        asked = Request(text, gist, record_types, embedder.encode_query(gist) if embedder else None)
-        gather(snapshot, asked, limit)
-        rerank(snapshot, asked)
-        gather_graph(snapshot, asked, limit)
-        now = client.now()
-        ranked = [
-            (place, hit)
-            for place, hit in rank(snapshot, asked, request.min_similarity)
-            if not isinstance(hit.record, Constraint) or hit.record.holds(now)
-        ]
-        hits = freshest(snapshot, ranked, limit)
+        question = Question(text, gist, record_types, embedder.encode_query(gist) if embedder else None)
+        evidence = evidence_of(snapshot, question, candidates(snapshot, question, limit))
+        calibration = Calibration.of(evidence.values(), snapshot.settings.retrieval.lexical_weight)
+        evidence, relevances = rerank(snapshot, question, evidence, calibration)
+        is_reranked = any(found.reranked is not None for found in evidence.values())
+        evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
+        hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, request.min_similarity), limit)
     search = "semantic+lexical" if embedder else "lexical"
-    reranker = client.reranker.name if client.reranker and asked.reranked else None
+    reranker = client.reranker.name if client.reranker and is_reranked else None
     return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})
 
 
-def gather(snapshot: Snapshot, asked: Request, limit: int) -> None:
-    """Take the candidates of both indexes, fused by reciprocal rank, and what is exact, with the evidence for each."""
+# --- candidates -----------------------------------------------------------------------------------------------------
+
+
+def candidates(snapshot: Snapshot, question: Question, limit: int) -> Candidates:
+    """Return the candidates of both indexes, fused by reciprocal rank, and what is exact."""
     settings = snapshot.settings.retrieval
     most = max(limit, settings.candidates)
     nearest: list[int] = []
     if snapshot.vectors is not None:
-        nearest = [number for number, _ in snapshot.vectors.search(asked.vector, asked.record_types, most)]
-    lexical = snapshot.lexical.search(asked.gist, asked.record_types, most, nearest)
-    fused: dict[int, float] = {}
-    for ranking in (list(lexical)[:most], nearest):
-        for place, number in enumerate(ranking, 1):
-            fused[number] = fused.get(number, 0.0) + 1 / (settings.rrf_k + place)
-    for number in sorted(fused, key=lambda found: -fused[found])[:most]:
-        asked.of(number).lexical = lexical.get(number, 0.0)
-    gather_exact(snapshot, asked)
-    compare_vectors(snapshot, asked)
-    asked.yardstick = Calibration.of(asked.found.values(), settings.lexical_weight)
+        nearest = [number for number, _ in snapshot.vectors.search(question.vector, question.record_types, most)]
+    lexical = snapshot.lexical.search(question.gist, question.record_types, most, nearest)
+    best = fused([list(lexical)[:most], nearest], settings.rrf_k)[:most]
+    return Candidates({number: lexical.get(number, 0.0) for number in best}, exact(snapshot, question))
 
 
-def compare_vectors(snapshot: Snapshot, asked: Request) -> None:
-    """Give the candidates that have none yet their semantic evidence."""
-    if snapshot.vectors is not None:
-        unknown = [number for number, evidence in asked.found.items() if evidence.semantic == 0.0]
-        for number, row in snapshot.vectors.of(unknown):
-            asked.found[number].semantic = min(1.0, max(0.0, float(row @ asked.vector)))
-
-
-def gather_exact(snapshot: Snapshot, asked: Request) -> None:
-    """Mark what the query names, and the failures whose own expression finds it or that tell of the same error."""
+def exact(snapshot: Snapshot, question: Question) -> set[int]:
+    """Return what the query names, and the failures whose expression finds it or that tell of the same error."""
     catalog = snapshot.catalog
-    text = asked.text.strip()
+    text = question.text.strip()
     record_type, name = split_ref(text)
     named = catalog.lookup(record_type, name) if record_type in catalog.vocabulary.record_types else None
-    numbers = {*catalog.anywhere(text), *([] if named is None else [named])}
-    lines = asked.text.splitlines()
-    numbers |= {*same_lines(catalog, lines), *matched(snapshot, asked.text), *same_errors(catalog, errors(lines))}
-    live = catalog.of_record_types(
-        numbers, asked.record_types if asked.record_types is not None else catalog.vocabulary.record_types
-    )
-    for number in live:
-        asked.of(number).exact = 1.0
+    found = {*catalog.anywhere(text), *([] if named is None else [named])}
+    lines = question.text.splitlines()
+    found |= {*same_lines(catalog, lines), *matched(snapshot, question.text), *same_errors(catalog, errors(lines))}
+    among = catalog.vocabulary.record_types if question.record_types is None else question.record_types
+    return catalog.of_record_types(found, among)
 
 
 def matched(snapshot: Snapshot, text: str) -> set[int]:
@@ -231,102 +223,136 @@ def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
     return {number for error in found for number in catalog.with_errors(error.exact_keys)}
 
 
-def rerank(snapshot: Snapshot, asked: Request) -> None:
-    """Let the reranker, if there is one, hand out the relevances of the most relevant that are not exact."""
-    relevances = {number: asked.relevance(number) for number, evidence in asked.found.items() if not evidence.exact}
-    if snapshot.reranker is None or not relevances:
-        return
-    most = sorted(relevances, key=lambda number: (-relevances[number], number))[: snapshot.settings.retrieval.rerank]
+# --- evidence and relevance -----------------------------------------------------------------------------------------
+
+
+def evidence_of(snapshot: Snapshot, question: Question, found: Candidates) -> Evidences:
+    """Return what speaks for each candidate."""
+    numbers = {**found.lexical, **dict.fromkeys(sorted(set(found.exact) - found.lexical.keys()), 0.0)}
+    semantic = similarities(snapshot, question, numbers)
+    return {
+        number: Evidence(semantic.get(number, 0.0), lexical, 1.0 if number in found.exact else 0.0)
+        for number, lexical in numbers.items()
+    }
+
+
+def similarities(snapshot: Snapshot, question: Question, numbers: Collection[int]) -> dict[int, float]:
+    """Return the cosines of records with the question, from 0 to 1; none for those without a vector."""
+    if snapshot.vectors is None:
+        return {}
+    cosines = snapshot.vectors.cosines_of(numbers, question.vector)
+    return {number: min(1.0, max(0.0, cosine)) for number, cosine in cosines.items()}
+
+
+def rerank(
+    snapshot: Snapshot, question: Question, evidence: Evidences, calibration: Calibration
+) -> tuple[Evidences, Relevances]:
+    """Return evidence and relevances; the reranker, if any, reassigns those of the most relevant that are not exact."""
+    relevances = {number: calibration.relevance(found) for number, found in evidence.items()}
+    similar = {number: relevance for number, relevance in relevances.items() if not evidence[number].exact}
+    if snapshot.reranker is None or not similar:
+        return evidence, relevances
+    most = best_of(similar, snapshot.settings.retrieval.rerank)
     records = snapshot.catalog.records(most)
     try:
-        found = snapshot.reranker.scores(asked.gist, [records[number].search_text for number in most])
+        found = snapshot.reranker.scores(question.gist, [records[number].search_text for number in most])
     except Unavailable as error:
         snapshot.notify_once(error.message)
-        return
+        return evidence, relevances
     scores = dict(zip(most, found, strict=True))
-    for number, score in scores.items():
-        asked.found[number].reranked = score
-    asked.reranked = reassign(relevances, scores)
+    scored = {number: replace(evidence[number], reranked=score) for number, score in scores.items()}
+    return {**evidence, **scored}, {**relevances, **reassign(similar, scores)}
 
 
-def gather_graph(snapshot: Snapshot, asked: Request, limit: int) -> None:
-    """Let in the patterns that solve a hit: the hit's relevance times the weight, never more than the hit's own."""
-    hits = {number: asked.relevance(number) for number in asked.found}
-    if asked.record_types is not None and "pattern" in asked.record_types and "failure" not in asked.record_types:
-        failures = Request(asked.text, asked.gist, ["failure"], asked.vector)
-        gather(snapshot, failures, limit)
-        hits |= {number: failures.relevance(number) for number in failures.found}
-    best = dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))[:GRAPH_HITS])
-    for step in list(snapshot.catalog.steps(best, ["solves"], "in")):
-        evidence = asked.of(step.far)
-        evidence.graph = max(evidence.graph, best[step.near] * min(1.0, step.weight))
+def with_patterns(
+    snapshot: Snapshot, question: Question, evidence: Evidences, relevances: Relevances, calibration: Calibration,
+    limit: int,
+) -> tuple[Evidences, Relevances]:  # fmt: skip
+    """Return evidence and relevances with the patterns that solve a hit, through the hit's relevance."""
+    hits = {**relevances, **relevances_of_failures(snapshot, question, limit)}
+    best = {number: hits[number] for number in best_of(hits, GRAPH_HITS)}
+    strengths = graph_strengths(best, list(snapshot.catalog.steps(best, ["solves"], "in")))
+    semantic = similarities(snapshot, question, strengths.keys() - evidence.keys())
+    solving = {
+        number: replace(evidence.get(number, Evidence(semantic.get(number, 0.0))), graph=strength)
+        for number, strength in strengths.items()
+    }
+    raised = {
+        number: max(relevances[number] if number in relevances else calibration.relevance(found), found.graph)
+        for number, found in solving.items()
+    }
+    return {**evidence, **solving}, {**relevances, **raised}
 
 
-Place = tuple[int, float, str]  # the lower the better: the band of a hit, its negative score, and its reference
+def relevances_of_failures(snapshot: Snapshot, question: Question, limit: int) -> Relevances:
+    """Return the relevances of the failures that patterns may solve, for a query that is among patterns only."""
+    if question.record_types is None or "pattern" not in question.record_types or "failure" in question.record_types:
+        return {}
+    failures = replace(question, record_types=["failure"])
+    evidence = evidence_of(snapshot, failures, candidates(snapshot, failures, limit))
+    calibration = Calibration.of(evidence.values(), snapshot.settings.retrieval.lexical_weight)
+    return {number: calibration.relevance(found) for number, found in evidence.items()}
 
 
-def rank(snapshot: Snapshot, asked: Request, min_similarity: float | None) -> list[tuple[Place, Hit]]:
-    """Return the candidates as hits: by band, then by score."""
-    catalog, now = snapshot.catalog, snapshot.now
-    if asked.record_types is not None:
-        kept = catalog.of_record_types(asked.found, asked.record_types)
-        asked.found = {number: evidence for number, evidence in asked.found.items() if number in kept}
-    records = catalog.records(asked.found)
-    compare_vectors(snapshot, asked)
-    last_helped = catalog.reports(asked.found)
-    bounds = tier_bounds(snapshot.settings.retrieval)
-    hits: list[tuple[Place, Hit]] = []
-    for number, record in records.items():
-        evidence = asked.found[number]
-        relevance = asked.relevance(number)
-        similarity = evidence.semantic if snapshot.vectors is not None else relevance
-        if record.is_archived or relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity):
+# --- order ----------------------------------------------------------------------------------------------------------
+
+
+def rank(
+    snapshot: Snapshot, question: Question, evidence: Evidences, relevances: Relevances, min_similarity: float | None
+) -> list[Ranked]:
+    """Return the candidates in order: by band, then by score."""
+    settings, now, numbers = snapshot.settings.retrieval, snapshot.now, set(evidence)
+    if question.record_types is not None:
+        numbers = snapshot.catalog.of_record_types(numbers, question.record_types)
+    bounds = tier_bounds(settings)
+    ranked = []
+    for number, record in snapshot.catalog.rankable(numbers).items():
+        found, relevance = evidence[number], relevances[number]
+        similarity = found.semantic if snapshot.vectors is not None else relevance
+        if relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity) or not record.holds(now):
             continue
-        factors = factors_of(record, evidence, last_helped.get(number, (0, 0, None))[2], now, snapshot)
-        score = relevance * factors.cost * factors.help_ratio * factors.age_decay
-        level = band(relevance, evidence.exact, **bounds)
-        hit = Hit(ref=record.ref, score=score, relevance=relevance, similarity=similarity,
-                  tier=tier(similarity, **bounds), band=level, factors=factors, record=record,
-                  fixes=fixes(record))  # fmt: skip
-        hits.append(((BANDS.index(level), -score, record.ref), hit))
-    return sorted(hits, key=itemgetter(0))
+        cost, ratio, decay = record.factors(now, settings.half_life_days)
+        level = BANDS.index(band(relevance, found.exact, **bounds))
+        place = level, -(relevance * cost * ratio * decay), record.ref
+        ranked.append(Ranked(place, number, relevance, found, record))
+    return sorted(ranked, key=attrgetter("place"))
 
 
-def freshest(snapshot: Snapshot, ranked: list[tuple[Place, Hit]], limit: int) -> list[Hit]:
-    """Return the first hits; one whose cited code changed gives way inside its band. Only what comes up is compared."""
-    tree, found = CiteChecker(snapshot), list[Hit]()
-    heap = [(place, False, hit) for place, hit in ranked]  # sorted, so a heap already
-    while heap and len(found) < limit:
-        (level, score, ref), is_compared, hit = heappop(heap)
-        cites = hit.cites if is_compared else tree.cites_of(hit.record)
-        if (factor := freshness(cites)) < 1.0 and not is_compared:
-            factors = hit.factors.model_copy(update={"freshness": factor})
-            hit = hit.model_copy(update={"score": hit.score * factor, "factors": factors, "cites": cites})
-            heappush(heap, ((level, score * factor, ref), True, hit))
+def freshest(snapshot: Snapshot, ranked: Sequence[Ranked], limit: int) -> list[Hit]:
+    """Return the first hits; one whose cited code changed gives way inside its band. Only what comes up is read."""
+    tree, hits, cites = CiteChecker(snapshot), list[Hit](), dict[int, list[Cited]]()
+    by_number = {found.number: found for found in ranked}
+    records = snapshot.catalog.records([found.number for found in ranked[:limit]])
+    heap = [(found.place, found.number) for found in ranked]  # sorted, so a heap already
+    while heap and len(hits) < limit:
+        (level, score, ref), number = heappop(heap)
+        if number not in records:
+            records |= snapshot.catalog.records([number])
+        is_compared = number in cites
+        if not is_compared:
+            cites[number] = tree.cites_of(records[number])
+        factor = freshness(cites[number])
+        if factor < 1.0 and not is_compared:
+            heappush(heap, ((level, score * factor, ref), number))
         else:
-            found.append(hit.model_copy(update={"cites": cites}) if cites else hit)
-    return found
+            hits.append(hit(snapshot, by_number[number], records[number], -score, cites[number]))
+    return hits
+
+
+def hit(snapshot: Snapshot, found: Ranked, record: Record, score: float, cites: list[Cited]) -> Hit:
+    """Return a ranked candidate as answers show it."""
+    settings, evidence = snapshot.settings.retrieval, found.evidence
+    similarity = evidence.semantic if snapshot.vectors is not None else found.relevance
+    cost, ratio, decay = found.record.factors(snapshot.now, settings.half_life_days)
+    factors = Factors(
+        semantic=evidence.semantic, lexical=evidence.lexical, exact=evidence.exact, graph=evidence.graph,
+        reranked=evidence.reranked, cost=cost, help_ratio=ratio, age_decay=decay, freshness=freshness(cites),
+    )  # fmt: skip
+    return Hit(ref=record.ref, score=score, relevance=found.relevance, similarity=similarity,
+               tier=tier(similarity, **tier_bounds(settings)), band=BANDS[found.place[0]], factors=factors,
+               record=record, fixes=fixes(record), cites=cites)  # fmt: skip
 
 
 def tier_bounds(settings: Retrieval) -> dict[str, float]:
     """Return where the tiers and bands begin, as the settings have it."""
     return {"critical": settings.critical, "productive": settings.productive, "exploration": settings.exploration}
-
-
-def factors_of(
-    record: Record, evidence: Evidence, last_helped: str | None, now: datetime, snapshot: Snapshot
-) -> Factors:
-    """Return what a record's score is made of."""
-    last = max(record.updated_at, parse_time(last_helped)) if last_helped else record.updated_at
-    cost = record.cost if isinstance(record, Failure) else record.saved if isinstance(record, Pattern) else None
-    counts = (record.helped, record.failed) if isinstance(record, MemoryRecord) else (0, 0)
-    return Factors(
-        semantic=evidence.semantic,
-        lexical=evidence.lexical,
-        exact=evidence.exact,
-        graph=evidence.graph,
-        reranked=evidence.reranked,
-        cost=cost_factor(cost),
-        help_ratio=help_ratio(*counts),
-        age_decay=age_decay(last, now, snapshot.settings.retrieval.half_life_days),
-    )
