@@ -79,7 +79,8 @@ def python() -> str:
         "# Python",
         "Every method of `graphmem.Memory` and of its nouns.\n"
         "A test compares this page with the code, so a changed signature shows in the diff of a pull request.\n"
-        "The models that they return are those of the [JSON reference](json.md).",
+        "Their parameters are those of the [requests](requests.md), with meanings and limits; the models that they "
+        "return are those of the [JSON reference](json.md).",
         "## memory",
         *(method("Memory", found) for found in public(api.classes["Memory"])),
     ]

@@ -15,6 +15,7 @@ TYPES = {
     "float": "a number",
     "int": "a whole number",
     "mapping": "an object",
+    "model": "an object",
     "path": "a path",
     "string": "a text",
     "tuple": "a list",

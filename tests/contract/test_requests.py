@@ -81,6 +81,7 @@ def test_a_request_is_described(name: str) -> None:
 def test_a_request_that_does_not_check_out_says_what_would_be_right() -> None:
     query = REQUESTS["query"]
     for given, message, hint in (
+        (["x"], "request is ['x']", "an object"),
         ({}, "parameter 'text' is missing", "An error message, a symbol, or a sentence"),
         ({"text": 3}, "text is 3", "a text"),
         ({"text": "x", "kinds": "failure"}, "kinds is 'failure'", "a list"),
