@@ -39,9 +39,9 @@ def add(
         str | None,
         typer.Option("--ndjson", metavar="FILE|-", help="Rows of any kind, one JSON object a line, all or none."),
     ] = None,
-    dedup: bool = option(AddRowsRequest, "dedup"),
-    skip_invalid: bool = option(AddRowsRequest, "skip_invalid"),
-    verbose: bool = option(AddRowsRequest, "verbose"),
+    dedup: bool = option(AddRowsRequest, "dedup", note="with --ndjson"),
+    skip_invalid: bool = option(AddRowsRequest, "skip_invalid", note="with --ndjson"),
+    verbose: bool = option(AddRowsRequest, "verbose", note="with --ndjson"),
 ) -> None:
     """Add one record, or rows of any kind with --ndjson."""
     if ctx.invoked_subcommand is not None:
@@ -66,7 +66,7 @@ def given(**fields: Any) -> dict[str, Any]:
 @app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
 def failure(
     ctx: typer.Context,
-    trigger: str = option(AddFailureRequest, "trigger", metavar="TEXT|-"),
+    trigger: str = option(AddFailureRequest, "trigger", metavar="TEXT|-", note="- reads standard input"),
     fix: str | None = option(AddFailureRequest, "fix", metavar="TEXT"),
     name: str | None = option(AddFailureRequest, "name", metavar="SLUG"),
     match: str | None = option(AddFailureRequest, "match", metavar="RE"),
@@ -97,7 +97,7 @@ def failure(
 )
 def pattern(
     ctx: typer.Context,
-    trigger: str = option(AddPatternRequest, "trigger", metavar="TEXT|-"),
+    trigger: str = option(AddPatternRequest, "trigger", metavar="TEXT|-", note="- reads standard input"),
     insight: str = option(AddPatternRequest, "insight", metavar="TEXT"),
     name: str | None = option(AddPatternRequest, "name", metavar="SLUG"),
     saved: float | None = option(AddPatternRequest, "saved", metavar="K"),
