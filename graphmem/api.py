@@ -220,7 +220,7 @@ class Experiences(Noun):
         )  # fmt: skip
         return change.add_record(self.client, request)
 
-    def recall(self, *, task_type: str | None = None, tags: Collection[str] = ()) -> Recalled:
+    def recall(self, *, task_type: ExperienceType | None = None, tags: Collection[str] = ()) -> Recalled:
         """Return the newest experiences with this type of task or one of these tags, and their lessons."""
         return experiences.recall(self.client, contract.experiences.RecallRequest(task_type=task_type, tags=tags))
 
