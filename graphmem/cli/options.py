@@ -1,5 +1,6 @@
 """Options and arguments of commands, made from the fields of requests: their meaning, default, limits and choices."""
 
+import re
 from typing import Any, get_args, get_origin
 
 import typer
@@ -55,4 +56,4 @@ def in_options(error: GraphmemError) -> str:
     """Return the message of an error with the option of the command line for the parameter of the request."""
     field = str(error.details.get("field"))
     flag = FLAGS.get((error.details.get("request"), field))
-    return error.message.replace(field, flag, 1) if flag else error.message
+    return re.sub(rf"\b{field}\b(\[\d+\])?", flag, error.message, count=1) if flag else error.message
