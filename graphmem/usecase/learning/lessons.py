@@ -57,6 +57,7 @@ def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None,
     """
     events = read_events(client, lines, name, run)
     if semantic:
+        client.sync()
         client.embed_ahead([told.text for told in findings(events.rows)])
     with client.writing() as snapshot:
         lessons = snapshot.catalog.of_kind(Lesson, is_live=False)
