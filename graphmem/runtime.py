@@ -168,11 +168,17 @@ class Client:
         return open_mirror(self.local, self.catalog, lock_timeout_s=self.settings.store.lock_timeout)
 
     def close(self) -> None:
-        """Let go of the catalog."""
+        """Let go of the catalog and the graph."""
         self.is_closed = True
+        self.close_graph()
         self.catalog.close()
         if self.present is not None:
             self.present.close()
+
+    def close_graph(self) -> None:
+        """End what the graph keeps for the next query; that one opens it again."""
+        if (graph := vars(self).pop("graph", None)) is not None:
+            graph.close()
 
     # --- state --------------------------------------------------------------------------------------------------
 
@@ -202,7 +208,8 @@ class Client:
             return
         self.settings = settings
         self.ledger.lock_timeout_s = self.settings.store.lock_timeout
-        for name in ("embedder", "reranker", "vectors", "graph"):
+        self.close_graph()
+        for name in ("embedder", "reranker", "vectors"):
             vars(self).pop(name, None)
         self.report_ignored_settings()
 
