@@ -33,7 +33,7 @@ from graphmem.runtime import (
 )
 from graphmem.usecase import campaigns, vocabulary
 from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
-from graphmem.usecase.records import bulk_add, change, citations, feedback, prune, purge, relations, undo
+from graphmem.usecase.records import bulk_add, change, citations, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
 
@@ -465,13 +465,13 @@ class Memory:
 
     def get(self, ref: str) -> Got:
         """Return a record with its edges, by reference or unambiguous name; an archived one too."""
-        return query.get(self.client, contract.records.GetRequest(ref=ref))
+        return read.get(self.client, contract.records.GetRequest(ref=ref))
 
     def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
              sort: str | None = None, limit: int | None = None) -> Listing:  # fmt: skip
         """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
         request = contract.records.ListRequest(kind=kind, tags=tags, archived=archived, sort=sort, limit=limit)
-        return query.listing(self.client, request)
+        return read.listing(self.client, request)
 
     def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
              untag: Collection[str] = (), unset: Collection[str] = (),

@@ -19,6 +19,10 @@ CYPHER_WORK_BYTES = 2**30  # memory of that child beyond what it has when the da
 CYPHER_MOST_S = 3_600.0  # seconds that a query may be given; a longer one is a program of its own
 CYPHER_AT_ONCE = 2  # queries of one user that run at the same time on this machine; more wait
 MOST_TRIES = 100  # to see catalog and graph at one moment; each fails only where another process changes them between
+CYPHER_IDLE_S = 30.0  # seconds that the child of an open memory waits for the next query before it ends
+CYPHER_KEPT_S = 300.0  # seconds after which the next query gets a new child
+CYPHER_KEPT_QUERIES = 100  # queries after which the next one gets a new child
+CYPHER_KEPT_BYTES = 2**28  # memory beyond what the child has when the database is open, from which it is not kept
 CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------

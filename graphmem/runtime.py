@@ -39,7 +39,7 @@ from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.sync import Follower, SyncedLedger
+from graphmem.sync import Follower, Sync, SyncedLedger
 
 if TYPE_CHECKING:
     from graphmem.catalog.vectors import VectorStore
@@ -168,21 +168,34 @@ class Client:
         return open_mirror(self.local, self.catalog, lock_timeout_s=self.settings.store.lock_timeout)
 
     def close(self) -> None:
-        """Let go of the catalog."""
+        """Let go of the catalog and the graph."""
         self.is_closed = True
+        self.close_graph()
         self.catalog.close()
         if self.present is not None:
             self.present.close()
+
+    def close_graph(self) -> None:
+        """End what the graph keeps for the next query; that one opens it again."""
+        if (graph := vars(self).pop("graph", None)) is not None:
+            graph.close()
 
     # --- state --------------------------------------------------------------------------------------------------
 
     def sync(self, *, is_thorough: bool = False) -> None:
         """Take in what changed on disk, and report what is wrong with it; ``is_thorough`` compares every byte."""
+        self.before_sync()
+        self.after_sync(self.ledger.sync(is_thorough=is_thorough))
+
+    def before_sync(self) -> None:
+        """Refuse a store that cannot be read, and announce a first reading that takes long."""
         self.refuse_unusable()
         self.clone.refuse_tracked()
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
             self.show_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
-        sync = self.ledger.sync(is_thorough=is_thorough)
+
+    def after_sync(self, sync: Sync) -> None:
+        """Take the vocabulary as it is now, and report what was read."""
         self.ledger.load_vocabulary()
         if sync.waits_for:
             self.notify_once(f"{sync.waits_for}: this is what was read before")
@@ -195,7 +208,8 @@ class Client:
             return
         self.settings = settings
         self.ledger.lock_timeout_s = self.settings.store.lock_timeout
-        for name in ("embedder", "reranker", "vectors", "graph"):
+        self.close_graph()
+        for name in ("embedder", "reranker", "vectors"):
             vars(self).pop(name, None)
         self.report_ignored_settings()
 
@@ -314,11 +328,13 @@ class Client:
             )
         if not os.access(self.layout.store, os.W_OK):
             raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
-        self.sync()
         if self.clone.refusal is not None:
+            self.sync()
             safe_files.refuse_links(self.layout.store)  # which says more
             raise self.clone.refusal
-        with self.ledger.writing():
+        self.before_sync()
+        with self.ledger.writing() as sync:
+            self.after_sync(sync)
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
             yield Snapshot(self)
@@ -381,10 +397,13 @@ class Client:
         return made
 
     def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = EMBED_S) -> None:
-        """Load the model and embed what a command will compare, before it takes the lock; the vectors are kept."""
+        """
+        Load the model and embed what a command will compare, before it takes the lock; the vectors are kept.
+
+        The caller has called ``sync``.
+        """
         if self.vectors is None:
             return
-        self.sync()
         self.embed_missing(seconds=seconds)
         if texts:
             self.vectors.encode_documents(list(dict.fromkeys(texts)))

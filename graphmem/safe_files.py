@@ -36,13 +36,13 @@ MODES = {
 
 def divided(path: Path) -> tuple[Path, tuple[str, ...]]:
     """Return the folder from which a path is walked part by part, and those parts."""
-    if STORE not in path.parts:
+    parts = path.parts
+    if STORE not in parts:
         return path, ()
-    place = path.parts.index(STORE) + 1
-    below = path.parts[place:]
+    below = parts[parts.index(STORE) + 1 :]
     if ".." in below:
         raise OSError(errno.EINVAL, "leads out of its folder", str(path))
-    return Path(*path.parts[:place]), below
+    return path.parents[len(below) - 1] if below else path, below
 
 
 @contextlib.contextmanager
@@ -60,23 +60,30 @@ def named(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def folder(path: Path, *, make: bool = False) -> Iterator[int]:
     """Yield the descriptor of a folder, made where it is missing if asked for."""
-    start, parts = divided(path)
-    if make:
-        start.mkdir(parents=True, exist_ok=True)
     with named(path):
-        handle = os.open(start, DIRECTORY)
+        handle = opened_folder(path, make=make)
     try:
-        for part in parts:
-            with named(path):
-                if make:
-                    with contextlib.suppress(FileExistsError):
-                        os.mkdir(part, dir_fd=handle)
-                inner = os.open(part, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
-            os.close(handle)
-            handle = inner
         yield handle
     finally:
         os.close(handle)
+
+
+def opened_folder(path: Path, *, make: bool) -> int:
+    """Return the descriptor of a folder, for the caller to close."""
+    start, parts = divided(path)
+    if make:
+        start.mkdir(parents=True, exist_ok=True)
+    handle = os.open(start, DIRECTORY)
+    for part in parts:
+        outer = handle
+        try:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=outer)
+            handle = os.open(part, DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
+        finally:
+            os.close(outer)
+    return handle
 
 
 def without_folder(path: Path, act: Callable[[], T]) -> T:

@@ -370,11 +370,11 @@ class SyncedLedger:
     # --- writing ------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the store alone, with everything on disk taken in, while the block decides and commits."""
+    def writing(self) -> Iterator[Sync]:
+        """Hold the store alone, with everything on disk taken in, while the block decides; yield what was taken in."""
         safe_files.refuse_links(self.layout.store)
         with locked(self.lock, timeout_s=self.lock_timeout_s):
-            self.sync_locked()
+            sync = self.sync_locked()
             if safe_files.is_file(self.layout.journal):
                 raise Unavailable(
                     "a write that was interrupted cannot be finished",
@@ -383,7 +383,7 @@ class SyncedLedger:
             sweep(self.layout)
             self.load_vocabulary()
             self.purges = self.catalog.purges()
-            yield
+            yield sync
 
     def commit(
         self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True

@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
+from graphmem.catalog import keys
 from graphmem.catalog.database import REPAIR, R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.catalog.facts import FactReads
-from graphmem.catalog.keys import repeat_keys
 from graphmem.catalog.names import NameReads
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, MemoryRecord, Record
@@ -69,15 +69,15 @@ class RecordReads(NameReads, FactReads):
 
         At most ``limit``, those with the signature of the trigger first.
         """
-        keys = list(repeat_keys(record))
-        among = f"IN ({marks(keys)})"
+        signatures = list(keys.repeat_keys(record))
+        among = f"IN ({marks(signatures)})"
         sql = (
             f"WITH same (id, is_error) AS (SELECT record, 0 FROM signature WHERE number {among}"
             f" UNION ALL SELECT record, 1 FROM error WHERE number {among})"
             " SELECT id, line, crc FROM same JOIN record USING (id) WHERE is_live"
             f" GROUP BY id ORDER BY min(is_error), id LIMIT {limit}"
         )
-        found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
+        found = [parse_record(*row) for row in self.connection.execute(sql, (*signatures, *signatures))]
         return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from graphmem.catalog.pca import Matrix, Vector
 
-FEW = 5_000  # records of a record type up to which each is measured rather than picked out of the nearest of all
+FEW = 5_000  # records of a record type up to which each is measured rather than picked out of the nearest of all,
+# unless they are an eighth of all
 COMPACTED_ROWS = 1_000  # of a file, below which its size does not matter
 SPARE_FACTOR = (
     4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
@@ -131,7 +132,7 @@ class VectorStore:
     def is_wasteful(self) -> bool:
         """Whether most rows of a file that is not small belong to texts that no record has."""
         rows = self.size() // self.row_bytes
-        if rows < COMPACTED_ROWS:
+        if rows < COMPACTED_ROWS or self.has_records(None, rows // SPARE_FACTOR):
             return False
         sql = "SELECT count(DISTINCT text_hash) FROM record WHERE text_hash IS NOT NULL"
         return rows > SPARE_FACTOR * int(self.connection.execute(sql).fetchone()[0])
@@ -269,9 +270,10 @@ class VectorStore:
             limit: at most this many.
         """
         rows = self.rows()
-        pairs = self.placed(record_types) if record_types is not None else []
-        if not pairs or len(pairs) > FEW:
+        if record_types is None or self.has_records(record_types, min(FEW, len(rows) // 8)):
             pairs = self.nearest(rows, query, record_types, limit)
+        else:
+            pairs = self.placed(record_types)
         measured = cosines(rows[[place for _, place in pairs]], query).tolist()
         found = zip([number for number, _ in pairs], measured, strict=True)
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
@@ -281,7 +283,7 @@ class VectorStore:
     ) -> list[tuple[int, int]]:
         """Return records and their places, among them the nearest ``limit``."""
         likeness = None if self.is_sketched else cosines(rows, query)
-        most = limit
+        most = 2 * limit  # some rows are of texts that no record has, such as that of one about to be added
         while True:
             places = best(likeness, most) if likeness is not None else self.sketch.nearest(query, most, len(rows))
             pairs = self.placed(record_types, places.tolist())
@@ -297,18 +299,22 @@ class VectorStore:
 
         Args:
             record_types: kinds and entity types; None for all.
-            among: places; None for any, and then only so many that it is seen whether they are few.
+            among: places; None for any.
         """
-        where = "is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
-        where += f" AND record_type IN ({marks(record_types)})" if record_types is not None else ""
+        where = of_types(record_types)
         if among is None:
-            sql = f"SELECT id, vector FROM record WHERE {where} LIMIT ?"
-            return self.connection.execute(sql, (*(record_types or ()), FEW + 1)).fetchall()
+            sql = f"SELECT id, vector FROM record WHERE {where}"
+            return self.connection.execute(sql, (*(record_types or ()),)).fetchall()
         found: list[tuple[int, int]] = []
         for part in chunks(among):  # left to itself the planner reads the whole record type
             sql = f"SELECT id, vector FROM record INDEXED BY record_place WHERE {where} AND vector IN ({marks(part)})"
             found += self.connection.execute(sql, (*(record_types or ()), *part))
         return found
+
+    def has_records(self, record_types: Collection[str] | None, number: int) -> bool:
+        """Tell whether more than a number of live records of some types, None for all, have a vector."""
+        sql = f"SELECT 1 FROM record WHERE {of_types(record_types)} LIMIT 1 OFFSET ?"
+        return self.connection.execute(sql, (*(record_types or ()), number)).fetchone() is not None
 
     @property
     def is_sketched(self) -> bool:
@@ -345,6 +351,12 @@ class VectorStore:
                 assert rows is not None
                 if is_unit(rows[place : place + 1])[0]:
                     yield number, rows[place]
+
+
+def of_types(record_types: Collection[str] | None) -> str:
+    """Return the condition for the live records with a vector that are of some types; None for all."""
+    where = "is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
+    return where if record_types is None else f"{where} AND record_type IN ({marks(record_types)})"
 
 
 def cosines(rows: "Matrix", query: "Vector") -> "Vector":

@@ -57,6 +57,9 @@ class GraphMirror(Protocol):
     def forget(self) -> None:
         """Delete the graph with all its files."""
 
+    def close(self) -> None:
+        """End what is kept for the next query, such as a process."""
+
     def check(self, text: str) -> CheckedQuery:
         """
         Return a query of a user if it is one statement that only reads.

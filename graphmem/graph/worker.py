@@ -62,16 +62,8 @@ def run_worker(
         most_bytes: of the answer that are read; a child that writes more is stopped.
         is_stuck: asked each second; a child that is stuck is stopped as one whose time is up.
     """
-    here = str(Path(__file__).parents[2])
-    places = [here, *(place for place in sys.path if os.path.isabs(place))]
-    command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", CHILD.format(module=module), str(os.getpid()), "-"]
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    environment = {**kept, "HOME": os.devnull, "OMP_NUM_THREADS": "1"}  # the engine makes folders in HOME
-    pipe = subprocess.PIPE
     end = time.monotonic() + timeout_s
-    with subprocess.Popen(
-        [*command, *places], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
-    ) as child:
+    with start_worker(module) as child:
         assert child.stdin is not None and child.stdout is not None
         try:
             with suppress(BrokenPipeError):
@@ -87,8 +79,28 @@ def run_worker(
     return WorkerResult(output, status, is_timed_out)
 
 
-def read_pipe(handle: int, end: float, most_bytes: int, is_stuck: Callable[[], bool]) -> tuple[bytes, bool]:
-    """Return what comes out of a pipe until it ends or is too much, and whether the time was up before."""
+def start_worker(module: str) -> subprocess.Popen[bytes]:
+    """Start ``main`` of a module of this folder in a child process, with pipes for what it reads and writes."""
+    here = str(Path(__file__).parents[2])
+    places = [here, *(place for place in sys.path if os.path.isabs(place))]
+    command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", CHILD.format(module=module), str(os.getpid()), "-"]
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment = {**kept, "HOME": os.devnull, "OMP_NUM_THREADS": "1"}  # the engine makes folders in HOME
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [*command, *places], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
+    )  # fmt: skip
+
+
+def read_pipe(
+    handle: int, end: float, most_bytes: int, is_stuck: Callable[[], bool] = lambda: False, *, is_line: bool = False
+) -> tuple[bytes, bool]:
+    """
+    Return what comes out of a pipe until it ends or is too much, and whether the time was up before.
+
+    Args:
+        is_line: stop after a line too; nothing comes after it until the next request.
+    """
     waiting = select.poll()
     waiting.register(handle)
     found = bytearray()
@@ -102,6 +114,8 @@ def read_pipe(handle: int, end: float, most_bytes: int, is_stuck: Callable[[], b
         if not data:
             break
         found += data
+        if is_line and data.endswith(b"\n"):
+            break
     return bytes(found), False
 
 
@@ -132,20 +146,31 @@ def free_bytes(folder: Path) -> int:
 
 
 def read_request() -> Any:
-    """Return what the parent asks for; from here on this process ends when its parent does."""
+    """Return what the parent asks for, all that it writes; from here on this process ends when its parent does."""
+    watch_parent()
+    return json.loads(sys.stdin.buffer.read())
+
+
+def watch_parent() -> None:
+    """See to it that this process ends when its parent does, and leaves no core file."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if len(sys.argv) > 1 and sys.argv[1].isdigit() and os.getppid() != int(sys.argv[1]):
         os._exit(1)  # it ended before it was watched
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    return json.loads(sys.stdin.buffer.read())
 
 
 def send(output: int, answer: bytes) -> NoReturn:
     """Write the answer and end without taking the engine apart."""
-    while answer:
-        answer = answer[os.write(output, answer) :]
+    write_all(output, answer)
     os._exit(0)
+
+
+def write_all(output: int, answer: bytes) -> None:
+    """Write an answer."""
+    rest = memoryview(answer)
+    while rest:
+        rest = rest[os.write(output, rest) :]
 
 
 def error_fields(error: GraphmemError) -> dict[str, Any]:

@@ -27,8 +27,9 @@ from graphmem.constants import (
     MOST_TRIES,
 )
 from graphmem.errors import BadInput, DamagedCatalog, Locked, Unavailable
-from graphmem.graph.kuzu import guard, sandbox
+from graphmem.graph.kuzu import guard
 from graphmem.graph.kuzu.engine import Connection, Engine, open_database
+from graphmem.graph.kuzu.sandbox import Sandbox
 from graphmem.graph.kuzu.schema import schema_version
 from graphmem.graph.port import Answer, CheckedQuery, Position
 from graphmem.graph.query import stored
@@ -87,6 +88,7 @@ class KuzuMirror:
         self.lock = folder / "graph.lock"
         self.catalog = catalog
         self.lock_timeout_s = lock_timeout_s
+        self.sandbox = Sandbox(engine)
 
     # --- the port -----------------------------------------------------------------------------------------------
 
@@ -117,9 +119,14 @@ class KuzuMirror:
 
     def forget(self) -> None:
         """Delete the graph with all its files."""
+        self.sandbox.close()
         with locked(self.lock, timeout_s=self.lock_timeout_s):
             self.remove()
             remove_database(self.fresh_path)
+
+    def close(self) -> None:
+        """End the process that is kept for queries."""
+        self.sandbox.close()
 
     def check(self, text: str) -> CheckedQuery:
         """Return a query of a user if it is one statement that only reads."""
@@ -127,8 +134,8 @@ class KuzuMirror:
 
     def cypher(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> Answer:
         """Run a query on the graph as the catalog is now, in a sandbox."""
-        with self.shared_lock():
-            return self.run_query(text, parameters, timeout_s=timeout_s, limit=limit)
+        with self.shared_lock() as stamp:
+            return self.run_query(stamp, text, parameters, timeout_s=timeout_s, limit=limit)
 
     def named(self, name: str, parameters: Mapping[str, object], names: Mapping[str, str] | None = None, *,
               timeout_s: float, limit: int) -> Answer:  # fmt: skip
@@ -140,31 +147,30 @@ class KuzuMirror:
     def counts(self) -> tuple[Position, dict[str, int]]:
         """Return how many nodes each label and how many edges each relation type has, and at which position."""
         query = stored("graph/counts").text
-        with self.shared_lock() as position:
-            answer = self.run_query(query, {}, timeout_s=CYPHER_MOST_S, limit=MOST_RESULTS)
-        return position, {str(name): int(str(number)) for name, number in answer.rows}
+        with self.shared_lock() as stamp:
+            answer = self.run_query(stamp, query, {}, timeout_s=CYPHER_MOST_S, limit=MOST_RESULTS)
+        return stamp.position, {str(name): int(str(number)) for name, number in answer.rows}
 
     # --- reading ------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def shared_lock(self) -> Iterator[Position]:
-        """Hold the file for reading, with every change so far applied; yield its position."""
+    def shared_lock(self) -> Iterator[FileStamp]:
+        """Hold the file for reading, with every change so far applied; yield its stamp."""
         wanted = self.catalog.position
         for _ in range(MOST_TRIES):
             with locked(self.lock, shared=True, timeout_s=self.lock_timeout_s):
                 stamp = self.read_stamp()
                 if stamp and self.is_current(stamp, wanted):
-                    yield stamp.position
+                    yield stamp
                     return
             self.catch_up()
         raise Unavailable("the graph is changed again and again", hint="is another version of graphmem at work here?")
 
-    def run_query(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> Answer:
+    def run_query(self, stamp: FileStamp, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int
+                  ) -> Answer:  # fmt: skip
         """Run a query in the sandbox while the lock is held; where it names no table of ours, hint at the one meant."""
         try:
-            return sandbox.run(
-                self.path, text, parameters, timeout_s=timeout_s, limit=limit, engine=self.engine
-            )  # fmt: skip
+            return self.sandbox.run(self.path, text, parameters, timeout_s=timeout_s, limit=limit, state=stamp)
         except BadInput as error:
             hint = error.hint or self.table_hint(error.message)
             raise BadInput(error.message, hint=hint, details=error.details) from None
@@ -246,6 +252,7 @@ class KuzuMirror:
         Raises:
             Unavailable: the disk is full, memory is short, or the engine broke down; the graph is rebuilt next time.
         """
+        self.sandbox.close()  # it has another state open
         request = {
             "job": job, "engine": self.engine, "folder": str(self.path.parent), "catalog": str(self.catalog.path),
             "lock_timeout_s": self.lock_timeout_s,

@@ -2,9 +2,13 @@
 Runs a query that somebody else wrote in a child process that can read the open graph and nothing else.
 
 The child opens the database read-only, takes away its own means (no descriptor can be opened any more, no file can
-grow, memory and CPU are bounded), runs the query, writes one JSON document to the pipe and exits. The parent bounds
-time and size and turns what went wrong into an error. It holds without the guard (``guard.check``), which only refuses
-sooner and more kindly.
+grow, memory and CPU are bounded), runs the query, and writes one line of JSON to the pipe. The parent bounds time and
+size and turns what went wrong into an error. It holds without the guard (``guard.check``), which only refuses sooner
+and more kindly.
+
+To start the child takes most of the time, so a ``Sandbox`` keeps it for the next query of the same caller on the same
+state of the database. Each query has a connection of its own. After an error, and when it has waited long, answered
+many queries or grown, the child ends, and the next query starts another one.
 Source: docs/guarantees.md, "Queries of others".
 """
 
@@ -15,9 +19,12 @@ import math
 import os
 import re
 import resource
+import select
 import signal
+import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -28,14 +35,27 @@ from uuid import UUID
 from graphmem.constants import (
     CYPHER_AT_ONCE,
     CYPHER_BUFFER_BYTES,
+    CYPHER_IDLE_S,
+    CYPHER_KEPT_BYTES,
+    CYPHER_KEPT_QUERIES,
+    CYPHER_KEPT_S,
     CYPHER_MAX_DB_BYTES,
     CYPHER_OUTPUT_BYTES,
     CYPHER_WORK_BYTES,
 )
 from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
-from graphmem.graph.kuzu.engine import Connection, Engine, open_database, used_bytes, without_asyncio
+from graphmem.graph.kuzu.engine import Connection, Database, Engine, open_database, used_bytes, without_asyncio
 from graphmem.graph.port import Answer
-from graphmem.graph.worker import error_fields, read_request, redirect_stdout, run_worker, send
+from graphmem.graph.worker import (
+    WorkerResult,
+    error_fields,
+    read_pipe,
+    redirect_stdout,
+    send,
+    start_worker,
+    watch_parent,
+    write_all,
+)
 
 THREADS = 2  # of a query
 POLL_S = 0.02  # seconds between two looks for a free place
@@ -58,29 +78,108 @@ class Request(TypedDict):
 # --- the parent --------------------------------------------------------------------------------------------------
 
 
+class Sandbox:
+    """A child process that answers the queries of one caller, in one thread; it is started by the first query."""
+
+    def __init__(self, engine: Engine = "kuzu") -> None:
+        self.engine: Engine = engine
+        self.child: subprocess.Popen[bytes] | None = None
+        self.database: object = None  # which the child has open: its path and its state
+        self.queries, self.end_at, self.owner = 0, 0.0, 0
+
+    def run(self, path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int,
+            state: object = None) -> Answer:  # fmt: skip
+        """
+        Run ``query`` on the database at ``path`` and return at most ``limit`` rows.
+
+        Args:
+            path: a database that no process has open for writing.
+            parameters: JSON values; the caller has compared the names with those in the query.
+            timeout_s: seconds until the query is stopped; the child has three more to start and to answer.
+            state: of the database; a child that opened another state is not asked.
+
+        Raises:
+            BadInput: the engine does not understand the query.
+            Refused: the answer is too large.
+            Unavailable: time or memory is up, the database cannot be opened, or the engine broke down.
+
+        Cost: a process, about 0.1 s CPU, unless one is kept. Source: docs/guarantees.md, "Queries of others".
+        """
+        request = Request(
+            engine=self.engine, path=str(path.resolve()), query=query, parameters=dict(parameters),
+            timeout_s=timeout_s, limit=limit,
+        )  # fmt: skip
+        line = json.dumps(request).encode() + b"\n"
+        with place(timeout_s):
+            was_kept = self.has_child((request["path"], state))
+            result = self.ask(line, timeout_s)
+            if was_kept and not result.output and result.status == 0:  # it had ended, for it waited long or had grown
+                result = self.ask(line, timeout_s)
+        try:
+            return answer_of(result, timeout_s)
+        except GraphmemError:
+            self.close()
+            raise
+
+    def has_child(self, database: object) -> bool:
+        """Tell whether a child is kept that may answer on a database; any other one is ended."""
+        is_usable = self.database == database and self.queries < CYPHER_KEPT_QUERIES and time.monotonic() < self.end_at
+        if self.child is not None and (not is_usable or self.owner != os.getpid() or self.child.poll() is not None):
+            self.close()
+        self.database = database
+        return self.child is not None
+
+    def ask(self, line: bytes, timeout_s: float) -> WorkerResult:
+        """Send a request to the child, started where there is none, and return what came of it."""
+        end = time.monotonic() + timeout_s + GRACE_S
+        if self.child is None:
+            self.start()
+        assert self.child is not None and self.child.stdin is not None and self.child.stdout is not None
+        self.queries += 1
+        with contextlib.suppress(BrokenPipeError):
+            write_all(self.child.stdin.fileno(), line)
+        output, is_timed_out = read_pipe(self.child.stdout.fileno(), end, CYPHER_OUTPUT_BYTES, is_line=True)
+        if output.endswith(b"\n") and len(output) <= CYPHER_OUTPUT_BYTES:
+            return WorkerResult(output, 0, is_timed_out)
+        if not is_timed_out and len(output) <= CYPHER_OUTPUT_BYTES:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.child.wait(GRACE_S)
+        return WorkerResult(output, self.close(), is_timed_out)
+
+    def start(self) -> None:
+        """Start a child; it ends at the latest when this object is collected, or this process ends."""
+        self.child = start_worker("kuzu.sandbox")
+        self.queries, self.end_at, self.owner = 0, time.monotonic() + CYPHER_KEPT_S, os.getpid()
+        self.finalizer = weakref.finalize(self, end_child, self.child, self.owner)
+
+    def close(self) -> int:
+        """End the child, if there is one, and return its status; 0 where it has none."""
+        if self.child is None:
+            return 0
+        self.child = None
+        return self.finalizer() or 0
+
+
+def end_child(child: subprocess.Popen[bytes], owner: int) -> int:
+    """End a child, and return its status; a process that was forked off leaves the child of the other alone."""
+    assert child.stdin is not None and child.stdout is not None
+    child.stdin.close()
+    child.stdout.close()
+    if os.getpid() != owner:
+        return 0
+    child.kill()  # a no-op for a child that has ended; its status stays its own
+    return child.wait()
+
+
 def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int,
         engine: Engine = "kuzu") -> Answer:  # fmt: skip
-    """
-    Run ``query`` on the database at ``path`` in a child process and return at most ``limit`` rows.
+    """Run one query as ``Sandbox.run`` does, in a child that answers no other."""
+    with contextlib.closing(Sandbox(engine)) as sandbox:
+        return sandbox.run(path, query, parameters, timeout_s=timeout_s, limit=limit)
 
-    Args:
-        path: a database that no process has open for writing.
-        parameters: JSON values; the caller has compared the names with those in the query.
-        timeout_s: seconds until the query is stopped; the process has three more to start and to answer.
 
-    Raises:
-        BadInput: the engine does not understand the query.
-        Refused: the answer is too large.
-        Unavailable: time or memory is up, the database cannot be opened, or the engine broke down.
-
-    Cost: a process, about 0.1 s CPU. Source: docs/guarantees.md, "Queries of others".
-    """
-    request = Request(
-        engine=engine, path=str(path.resolve()), query=query, parameters=dict(parameters), timeout_s=timeout_s,
-        limit=limit,
-    )  # fmt: skip
-    with place(timeout_s):
-        result = run_worker("kuzu.sandbox", request, timeout_s=timeout_s + GRACE_S, most_bytes=CYPHER_OUTPUT_BYTES)
+def answer_of(result: WorkerResult, timeout_s: float) -> Answer:
+    """Return the answer of a child, or raise what went wrong as an error."""
     if len(result.output) > CYPHER_OUTPUT_BYTES:
         raise _error("size", "", timeout_s)
     if result.is_timed_out or result.status == -signal.SIGXCPU:
@@ -152,38 +251,77 @@ def _error(code: str, message: str, timeout_s: float) -> GraphmemError:
 
 
 def main() -> NoReturn:
-    """Answer the request on standard input and leave without taking the engine apart."""
-    request: Request = read_request()
+    """Answer the requests on standard input, a line each, and leave without taking the engine apart."""
+    watch_parent()
+    request = _next_request()
+    if request is None:
+        os._exit(0)
     without_asyncio(request["engine"])
     output = redirect_stdout()
-    send(output, _answer(request))
+    database, connection = _opened(request, output)
+    _lock_up()
+    most_bytes = _peak_bytes() + CYPHER_KEPT_BYTES
+    while request is not None:
+        answer = _answer(connection, request)
+        write_all(output, answer + b"\n")
+        if answer.startswith(b'{"error"') or _peak_bytes() > most_bytes:
+            break
+        if (request := _next_request()) is not None:
+            connection = type(connection)(
+                database, num_threads=THREADS
+            )  # what a query has set ends with its connection
+    os._exit(0)
 
 
-def _answer(request: Request) -> bytes:
+def _next_request() -> Request | None:
+    """Return the next request; None where none comes for so long that this process is to end."""
+    if not select.select([sys.stdin.fileno()], [], [], CYPHER_IDLE_S)[0]:  # poll() fails where no descriptor is allowed
+        return None
+    line = sys.stdin.buffer.readline()
+    request: Request | None = json.loads(line) if line else None
+    return request
+
+
+def _opened(request: Request, output: int) -> tuple[Database, Connection]:
+    """Open the database, or end with the reason why that cannot be."""
+    path = Path(request["path"])
     try:
-        _database, connection = open_database(
-            Path(request["path"]), read_only=True, buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES,
-            threads=THREADS, engine=request["engine"],
+        opened = open_database(
+            path, read_only=True, buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES, threads=THREADS,
+            engine=request["engine"],
         )  # fmt: skip
     except Unavailable as error:
-        return json.dumps({"unavailable": error_fields(error)}).encode()
+        send(output, json.dumps({"unavailable": error_fields(error)}).encode() + b"\n")
+    # POSIX gives up all locks of a process on a file that it closes: this one must not keep out a writer while it
+    # waits for the next query. While it answers, the caller holds the graph's own lock (decision 2).
+    os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    return opened
+
+
+def _answer(connection: Connection, request: Request) -> bytes:
     try:
-        _lock_up(request["timeout_s"])
+        _bound_cpu(request["timeout_s"])
         connection.set_query_timeout(max(1, int(request["timeout_s"] * 1000)))
         return _execute(connection, request)
     except Exception as error:  # the boundary of the process: whatever it is, the parent says it
         return json.dumps({"error": _told("cypher", error)}).encode()
 
 
-def _lock_up(timeout_s: float) -> None:
-    """Take away what a query needs for harm. What is open stays open; nothing more can be."""
+def _peak_bytes() -> int:
+    """Return the most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _bound_cpu(timeout_s: float) -> None:
+    """Give this process the CPU time that one more query may take."""
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
     cpu_s = math.ceil(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) + THREADS * timeout_s + GRACE_S)
-    limits = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_NOFILE: 0,
-        resource.RLIMIT_CPU: cpu_s,
-    }
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s if most == resource.RLIM_INFINITY else min(cpu_s, most), most))
+
+
+def _lock_up() -> None:
+    """Take away what a query needs for harm. What is open stays open; nothing more can be."""
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_NOFILE: 0}
     if sys.platform != "darwin":  # there a process has more from the start, and the limit is not kept
         limits[resource.RLIMIT_AS] = used_bytes() + CYPHER_WORK_BYTES
     for which, most in limits.items():

@@ -55,6 +55,7 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
     """
     events = read_events(client, lines, request.name, request.run)
     if request.semantic:
+        client.sync()
         client.embed_ahead([finding.text for finding in findings(events.rows)])
     with client.writing() as snapshot:
         lessons = snapshot.catalog.of_kind(Lesson, is_live=False)

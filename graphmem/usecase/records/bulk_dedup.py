@@ -89,6 +89,7 @@ def embed_input(client: Client, lines: Iterable[bytes]) -> None:
             if model is not None and issubclass(model, MemoryRecord):
                 made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
                 texts.append(made.search_text if isinstance(made, MemoryRecord) else "")
+    client.sync()
     client.embed_ahead(texts, seconds=None)
 
 

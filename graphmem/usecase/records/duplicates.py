@@ -52,7 +52,7 @@ def find_alike(client: Client, made: MemoryRecord) -> DuplicateMatch:
     vector = client.vectors.vector_of(made.search_text)
     bound = client.settings.retrieval.variant_similarity
     similar = {n: cosine for n, cosine in client.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
-    similar |= {n: float(row @ vector) for n, row in client.vectors.of({row_id(one.key_ref) for one in repeats})}
+    similar |= client.vectors.cosines_of({row_id(one.key_ref) for one in repeats}, vector)
     return classify(client.settings.retrieval, made, similar, repeats, client.catalog.stored)
 
 
