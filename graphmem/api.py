@@ -679,7 +679,7 @@ class Memory:
         return validate.validate(self.client)
 
     def doctor(self, *, fix: bool = False) -> Doctored:
-        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can repair."""
+        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can."""
         return doctor.doctor(self.client, contract.store.DoctorRequest(fix=fix))
 
     def trust(self, *, yes: bool = False) -> Trust:

@@ -34,9 +34,7 @@ class Session:
     opened: "Memory | None" = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(
-        default_factory=list
-    )  # reported with --json: on standard error at the end, or in the error
+    notes: list[str] = field(default_factory=list)  # with --json they come at the end, or in the error
 
     @property
     def is_debug(self) -> bool:
@@ -116,7 +114,7 @@ class Session:
             self.write(text)
 
     def write(self, text: str) -> None:
-        """Print to standard output, hidden characters escaped; a reader that is gone ends the command without an error."""
+        """Print to standard output, hidden characters escaped; a reader that is gone is not an error."""
         self.end_progress()
         try:
             print(visible(text), flush=True)
