@@ -1,7 +1,8 @@
 """
 The Python API: ``Memory``, one method a use case, grouped by noun.
 
-Every front end calls this and nothing below; each method returns a model of ``graphmem.contract``.
+Every front end calls this and nothing below. A method builds its request and returns the answer of the use case, both
+models of ``graphmem.contract``; what a parameter means and which values it takes is in docs/reference/requests.md.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ class Experiences(Noun):
         )  # fmt: skip
         return change.add_record(self.client, request)
 
-    def recall(self, *, task_type: str | None = None, tags: Collection[str] = ()) -> Recalled:
+    def recall(self, *, task_type: ExperienceType | None = None, tags: Collection[str] = ()) -> Recalled:
         """Return the newest experiences with this type of task or one of these tags, and their lessons."""
         return experiences.recall(self.client, contract.experiences.RecallRequest(task_type=task_type, tags=tags))
 
@@ -299,7 +300,7 @@ class Sessions(Noun):
 
     def end(self, name: str | None = None) -> Changed:
         """End the session: what it was and used becomes a record."""
-        return sessions.end(self.client, contract.sessions.SessionRequest(name=name))
+        return sessions.end(self.client, contract.sessions.EndSessionRequest(name=name))
 
 
 @repeated()
@@ -435,7 +436,7 @@ class Memory:
     @staticmethod
     def init(folder: Path | str) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
-        return init.init(Path(contract.store.InitRequest(folder=folder).folder))
+        return init.init(contract.store.InitRequest(folder=folder).folder)
 
     def close(self) -> None:
         """Let go of the store's files."""

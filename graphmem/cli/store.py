@@ -109,7 +109,7 @@ def resolve(ctx: typer.Context) -> None:
 
 def doctor(
     ctx: typer.Context,
-    fix: bool = option(DoctorRequest, "fix"),
+    fix: bool = option(DoctorRequest, "fix", note="without --yes, only list it"),
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: do it.")] = False,
 ) -> None:
     """
