@@ -38,7 +38,7 @@ def main() -> None:
 
         sys.exit(tell(sys.argv[2]))
     gc.set_threshold(100_000, 20, 20)  # start-up makes very many objects, all of them to stay
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody's models are built here: spare the look-up
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no plugin's models are built here: skip the look-up
     # Threads that wait for work spin and cost more CPU than they save on a few short texts (engine-notes, "Traps").
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -4,33 +4,16 @@ The Python API: ``Memory``, one method a use case, grouped by noun.
 Every front end calls this and nothing below; each method returns a model of ``graphmem.contract``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from graphmem import constants
-from graphmem.contract.campaigns import CampaignTasks, Ready, Similar
-from graphmem.contract.context import ContextBlock
-from graphmem.contract.cypher import CypherRows, QueryList
-from graphmem.contract.effectiveness import Loop
-from graphmem.contract.experiences import Promoted, Recalled
-from graphmem.contract.feedback import BulkReported, Reported
-from graphmem.contract.findings import Checked, Doctored
-from graphmem.contract.history import Difference, History
-from graphmem.contract.lessons import Injected, Learned
-from graphmem.contract.match import MatchedLog
-from graphmem.contract.query import Found
-from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
-from graphmem.contract.relations import Connection, Direction, Linked, Related, Solutions
-from graphmem.contract.sessions import SessionContext
-from graphmem.contract.stats import Stats
-from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
-from graphmem.contract.test_runs import Ran
-from graphmem.contract.vocabulary import TypeList
+from graphmem import constants, contract
 from graphmem.model.blackboard import TaskStage
-from graphmem.model.campaign import CampaignStatus
 from graphmem.model.experience import Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
 from graphmem.model.lesson import LessonType, Severity
@@ -39,9 +22,9 @@ from graphmem.retry import repeated
 from graphmem.rules.score import Complexity
 from graphmem.runtime import (
     Client,
+    MessageHandler,
     Progress,
     Runtime,
-    Say,
     find_store,
     fresh_id,
     no_progress,
@@ -49,9 +32,29 @@ from graphmem.runtime import (
 )
 from graphmem.usecase import campaigns, vocabulary
 from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
-from graphmem.usecase.records import bulk_add, change, citations, feedback, prune, purge, relations, undo
+from graphmem.usecase.records import bulk_add, change, citations, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
+
+if TYPE_CHECKING:
+    from graphmem.contract.campaigns import CampaignTasks, FinalStatus, Ready, Similar
+    from graphmem.contract.context import ContextBlock
+    from graphmem.contract.cypher import CypherRows, QueryList
+    from graphmem.contract.effectiveness import Loop
+    from graphmem.contract.experiences import Promoted, Recalled
+    from graphmem.contract.feedback import BulkReported, Reported
+    from graphmem.contract.findings import Checked, Doctored
+    from graphmem.contract.history import Difference, History
+    from graphmem.contract.lessons import Injected, Learned
+    from graphmem.contract.match import MatchedLog
+    from graphmem.contract.query import Found, Tier
+    from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
+    from graphmem.contract.relations import Connection, Direction, Linked, Related, Solutions
+    from graphmem.contract.sessions import SessionContext
+    from graphmem.contract.stats import Stats
+    from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
+    from graphmem.contract.test_runs import Ran
+    from graphmem.contract.vocabulary import TypeList
 
 Log = Iterable[bytes | str] | bytes | str
 
@@ -65,16 +68,6 @@ def lines_of(log: Log) -> Iterator[bytes]:
 
 
 Texts = Collection[str] | None
-
-
-def listed(texts: Texts) -> list[str] | None:
-    """Return texts as a row has them."""
-    return None if texts is None else list(texts)
-
-
-def about(tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None) -> dict[str, object]:
-    """Return the fields that say what a record is about and where it came from."""
-    return {"tags": listed(tags), "sources": listed(sources), "files": listed(files), "cites": listed(cites)}
 
 
 class Noun:
@@ -109,9 +102,11 @@ class Failures(Noun):
             dedup: look for a failure to merge into. dry_run: return what would change, and change nothing.
             replace: in a merge, and under a taken name, the new texts become the current ones.
         """
-        given = about(tags, sources, files, cites)
-        given |= {"trigger": trigger, "fix": fix, "name": name, "match": match, "cost": cost, "flaky": flaky}
-        return change.add(self.client, "failure", given, dedup=dedup, dry_run=dry_run, replace=replace)
+        request = contract.failures.AddFailureRequest(
+            trigger=trigger, fix=fix, name=name, match=match, cost=cost, tags=tags, sources=sources, files=files,
+            cites=cites, flaky=flaky, dedup=dedup, dry_run=dry_run, replace=replace,
+        )  # fmt: skip
+        return change.add_record(self.client, request)
 
 
 @repeated()
@@ -131,9 +126,11 @@ class Patterns(Noun):
             saved: thousands of tokens that it saves. framework: what it is for.
             tags, sources, files, cites, dedup, dry_run, replace: as for a failure.
         """
-        given = about(tags, sources, files, cites)
-        given |= {"trigger": trigger, "insight": insight, "name": name, "saved": saved, "framework": framework}
-        return change.add(self.client, "pattern", given, dedup=dedup, dry_run=dry_run, replace=replace)
+        request = contract.patterns.AddPatternRequest(
+            trigger=trigger, insight=insight, name=name, saved=saved, framework=framework, tags=tags, sources=sources,
+            files=files, cites=cites, dedup=dedup, dry_run=dry_run, replace=replace,
+        )  # fmt: skip
+        return change.add_record(self.client, request)
 
 
 @repeated()
@@ -144,8 +141,10 @@ class Entities(Noun):
         self, type_name: str, name: str, *, value: str | None = None, sources: Texts = None, dry_run: bool = False
     ) -> Changed:
         """Add an entity of a declared type, or change its value."""
-        given = {"type": type_name, "name": name, "value": value} | about(sources=sources)
-        return change.add(self.client, "entity", given, dry_run=dry_run)
+        request = contract.entities.AddEntityRequest(
+            type_name=type_name, name=name, value=value, sources=sources, dry_run=dry_run
+        )
+        return change.add_record(self.client, request)
 
 
 @repeated(holds=("learn",))
@@ -166,9 +165,12 @@ class Lessons(Noun):
             archetype: of an ``archetype_hint``. source: who raised it.
             name, tags, sources, files, cites, dedup, dry_run, replace: as for a failure.
         """
-        given = {"description": description, "type": type, "name": name, "domain": domain, "severity": severity,
-                 "archetype": archetype, "source": source} | about(tags, sources, files, cites)  # fmt: skip
-        return change.add(self.client, "lesson", given, dedup=dedup, dry_run=dry_run, replace=replace)
+        request = contract.lessons.AddLessonRequest(
+            description=description, type=type, name=name, domain=domain, severity=severity, archetype=archetype,
+            source=source, tags=tags, sources=sources, files=files, cites=cites, dedup=dedup, dry_run=dry_run,
+            replace=replace,
+        )  # fmt: skip
+        return change.add_record(self.client, request)
 
     def learn(self, events: Iterable[bytes], *, name: str = "<events>", run: str | None = None,
               semantic: bool = False) -> Learned:  # fmt: skip
@@ -180,15 +182,16 @@ class Lessons(Noun):
             run: what identifies the run; None for what the events or the name of the input say.
             semantic: a finding that means the same as a lesson counts too.
         """
-        return lessons.learn(self.client, events, name=name, run=run, semantic=semantic)
+        request = contract.lessons.LearnRequest(name=name, run=run, semantic=semantic)
+        return lessons.learn(self.client, events, request)
 
     def decay(self, run: str) -> Learned:
         """Record a run that saw no lesson, and say which lessons it moved."""
-        return lessons.decay(self.client, run)
+        return lessons.decay(self.client, contract.lessons.DecayRequest(run=run))
 
     def inject(self, *, domain: str | None = None, archetype: str | None = None) -> Injected:
         """Return the lessons that belong into a prompt, at most ten, ready to be put there."""
-        return lessons.inject(self.client, domain=domain, archetype=archetype)
+        return lessons.inject(self.client, contract.lessons.InjectRequest(domain=domain, archetype=archetype))
 
 
 @repeated()
@@ -208,21 +211,21 @@ class Experiences(Noun):
             description: what the task was. approach: how it was done. lessons: what to know the next time.
             time_taken: minutes. capabilities_used: what it was done with.
         """
-        given = {
-            "task_type": task_type, "description": description, "approach": approach, "outcome": outcome,
-            "lessons": list(lessons), "name": name, "time_taken": time_taken, "confidence": confidence,
-            "complexity_estimated": complexity_estimated, "complexity_actual": complexity_actual,
-            "capabilities_used": listed(capabilities_used),
-        } | about(tags, sources)  # fmt: skip
-        return change.add(self.client, "experience", given, dry_run=dry_run)
+        request = contract.experiences.AddExperienceRequest(
+            task_type=task_type, description=description, approach=approach, outcome=outcome, lessons=lessons,
+            name=name, time_taken=time_taken, complexity_estimated=complexity_estimated,
+            complexity_actual=complexity_actual, capabilities_used=capabilities_used, confidence=confidence, tags=tags,
+            sources=sources, dry_run=dry_run,
+        )  # fmt: skip
+        return change.add_record(self.client, request)
 
     def recall(self, *, task_type: str | None = None, tags: Collection[str] = ()) -> Recalled:
         """Return the newest experiences with this type of task or one of these tags, and their lessons."""
-        return experiences.recall(self.client, task_type=task_type, tags=tags)
+        return experiences.recall(self.client, contract.experiences.RecallRequest(task_type=task_type, tags=tags))
 
     def promote(self, *, category: Category | None = None, yes: bool = False) -> Promoted:
         """Find what experiences of different days and tasks agree on; ``yes`` writes it as insights."""
-        return experiences.promote(self.client, category=category, yes=yes)
+        return experiences.promote(self.client, contract.experiences.PromoteRequest(category=category, yes=yes))
 
 
 @repeated()
@@ -234,8 +237,11 @@ class Insights(Noun):
         tags: Texts = None, sources: Texts = None, dry_run: bool = False,
     ) -> Changed:  # fmt: skip
         """Add an insight by hand; it needs two experiences of different days and tasks."""
-        given = {"category": category, "statement": statement, "derived_from": list(derived_from), "name": name}
-        return change.add(self.client, "insight", given | about(tags, sources), dry_run=dry_run)
+        request = contract.insights.AddInsightRequest(
+            category=category, statement=statement, derived_from=derived_from, name=name, tags=tags, sources=sources,
+            dry_run=dry_run,
+        )  # fmt: skip
+        return change.add_record(self.client, request)
 
 
 @repeated()
@@ -244,46 +250,56 @@ class Sessions(Noun):
 
     def show(self, name: str | None = None) -> SessionContext:
         """Return what is current; the empty answer where nothing is."""
-        return sessions.show(self.client, name)
+        return sessions.show(self.client, contract.sessions.SessionRequest(name=name))
 
     def start(self, name: str | None = None, *, conversation: str | None = None,
               task: str | None = None) -> SessionContext:  # fmt: skip
         """Begin a new session; the preferences of the user stay."""
-        return sessions.start(self.client, name, conversation=conversation, task=task)
+        request = contract.sessions.StartSessionRequest(name=name, conversation=conversation, task=task)
+        return sessions.start(self.client, request)
 
     def work_on(self, description: str | None = None, name: str | None = None, *, id: str | None = None,  # noqa: A002
                 type: str | None = None, status: TaskStage | None = None) -> SessionContext:  # noqa: A002  # fmt: skip
         """Say what is being worked on, or how it stands; a new description begins a new task."""
-        fields = {"description": description, "id": id, "type": type, "status": status}
-        return sessions.work_on(self.client, name, fields)
+        request = contract.sessions.WorkOnRequest(description=description, name=name, id=id, type=type, status=status)
+        return sessions.work_on(self.client, request)
 
     def decide(self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
                key: str | None = None) -> Changed:  # fmt: skip
         """Record a decision; ``key`` is its name, made from the text if not given."""
-        return sessions.decide(self.client, name, decision, reasoning=reasoning, task=task, key=key)
+        request = contract.sessions.DecideRequest(decision=decision, name=name, reasoning=reasoning, task=task, key=key)
+        return sessions.decide(self.client, request)
 
     def constrain(self, constraint: str, name: str | None = None, *, source: str | None = None,
                   expires_at: str | None = None, key: str | None = None) -> Changed:  # fmt: skip
         """Record a constraint, for everybody or for a named session, until a time if one is given."""
-        return sessions.constrain(self.client, name, constraint, source=source, expires_at=expires_at, key=key)
+        request = contract.sessions.ConstrainRequest(
+            constraint=constraint, name=name, source=source, expires_at=expires_at, key=key
+        )
+        return sessions.constrain(self.client, request)
 
     def prefer(
         self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
         default_model_profile: str | None = None,
     ) -> SessionContext:  # fmt: skip
         """Note how the user wants to work."""
-        values = {"communication_style": communication_style, "approval_gates": approval_gates,
-                  "default_model_profile": default_model_profile}  # fmt: skip
-        return sessions.prefer(self.client, name, values)
+        request = contract.sessions.PreferRequest(
+            name=name, communication_style=communication_style, approval_gates=approval_gates,
+            default_model_profile=default_model_profile,
+        )  # fmt: skip
+        return sessions.prefer(self.client, request)
 
     def note(self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
              skills: Collection[str] = (), used: Collection[str] = ()) -> SessionContext:  # fmt: skip
         """Note how far the session has come, the skills it invoked and the records it used."""
-        return sessions.note(self.client, name, messages=messages, conversation=conversation, skills=skills, used=used)
+        request = contract.sessions.NoteRequest(
+            name=name, messages=messages, conversation=conversation, skills=skills, used=used
+        )
+        return sessions.note(self.client, request)
 
     def end(self, name: str | None = None) -> Changed:
         """End the session: what it was and used becomes a record."""
-        return sessions.end(self.client, name)
+        return sessions.end(self.client, contract.sessions.SessionRequest(name=name))
 
 
 @repeated()
@@ -293,11 +309,14 @@ class Relations(Noun):
     def link(self, source: str, kind: str, target: str, *, weight: float | None = None, note: str | None = None,
              sources: Collection[str] = ()) -> Linked:  # fmt: skip
         """Add an edge, or change its weight and note; without a weight it has that of its type."""
-        return relations.link(self.client, source, kind, target, weight=weight, note=note, sources=sources)
+        request = contract.relations.LinkRequest(
+            source=source, kind=kind, target=target, weight=weight, note=note, sources=sources
+        )
+        return relations.link(self.client, request)
 
     def unlink(self, source: str, kind: str, target: str) -> Linked:
         """Take an edge out."""
-        return relations.unlink(self.client, source, kind, target)
+        return relations.unlink(self.client, contract.relations.UnlinkRequest(source=source, kind=kind, target=target))
 
 
 @repeated()
@@ -309,20 +328,23 @@ class Campaigns(Noun):
         sources: Texts = None,
     ) -> Changed:  # fmt: skip
         """Begin a campaign."""
-        given = {"objective": objective, "name": name, "framework": framework} | about(tags, sources)
-        return change.add(self.client, "campaign", given)
+        request = contract.campaigns.CreateCampaignRequest(
+            objective=objective, name=name, framework=framework, tags=tags, sources=sources
+        )
+        return change.add_record(self.client, request)
 
     def add_tasks(self, ref: str, plan: object) -> CampaignTasks:
         """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
-        return campaigns.add_tasks(self.client, ref, plan)
+        return campaigns.add_tasks(self.client, contract.campaigns.AddTasksRequest(ref=ref, plan=plan))
 
     def ready(self, ref: str) -> Ready:
         """Return the tasks that can start now."""
-        return campaigns.ready(self.client, ref)
+        return campaigns.ready(self.client, contract.campaigns.ReadyRequest(ref=ref))
 
-    def complete(self, ref: str, *, outcome: str | None = None, status: CampaignStatus | None = None) -> CampaignTasks:
+    def complete(self, ref: str, *, outcome: str | None = None, status: FinalStatus | None = None) -> CampaignTasks:
         """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
-        return campaigns.complete(self.client, ref, outcome=outcome, status=status)
+        request = contract.campaigns.CompleteCampaignRequest(ref=ref, outcome=outcome, status=status)
+        return campaigns.complete(self.client, request)
 
 
 @repeated()
@@ -335,25 +357,20 @@ class Types(Noun):
 
     def show(self, name: str) -> EntityType | RelationType:
         """Return one type."""
-        return vocabulary.type_show(self.client, name)
+        return vocabulary.type_show(self.client, contract.vocabulary.ShowTypeRequest(name=name))
 
     def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
         """Declare an entity type."""
-        made = vocabulary.type_add(
-            self.client, vocabulary.new_type(EntityType, type=name, description=description, search=search)
-        )
-        assert isinstance(made, EntityType)
-        return made
+        request = contract.vocabulary.AddEntityTypeRequest(name=name, description=description, search=search)
+        return vocabulary.add_entity_type(self.client, request)
 
     def add_relation(self, name: str, *, sources: Collection[str], targets: Collection[str], weight: float = 1.0,
                      symmetric: bool = False, description: str = "") -> RelationType:  # fmt: skip
         """Declare a relation type, and the kinds that it may connect."""
-        made = vocabulary.type_add(self.client, vocabulary.new_type(
-            RelationType, type=name, sources=tuple(sources), targets=tuple(targets), weight=weight, symmetric=symmetric,
-            description=description,
-        ))  # fmt: skip
-        assert isinstance(made, RelationType)
-        return made
+        request = contract.vocabulary.AddRelationTypeRequest(
+            name=name, sources=sources, targets=targets, weight=weight, symmetric=symmetric, description=description
+        )
+        return vocabulary.add_relation_type(self.client, request)
 
 
 @repeated(holds=("add_rows", "feedback_rows"))
@@ -369,7 +386,7 @@ class Memory:
         lock_timeout_s: seconds to wait for another writer; None for what the settings say.
         now: the clock.
         new_id: makes the ids of reports.
-        say: takes a line for people, such as a bad line of a file; said once each.
+        on_message: takes a line for people, such as a bad line of a file; said once each.
         progress: shows long work.
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
         command: what ``undo --list`` is to call the writes.
@@ -386,14 +403,14 @@ class Memory:
         lock_timeout_s: float | None = None,
         now: Callable[[], datetime] = system_clock,
         new_id: Callable[[], str] = fresh_id,
-        say: Say = lambda text: None,
+        on_message: MessageHandler = lambda text: None,
         progress: Progress = no_progress,
         at: str | None = None,
         command: str = "python",
     ) -> None:
         is_fresh = not find_store(folder).local.exists()
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
-        self.runtime = Runtime(folder, at, now, new_id, say, progress, command, options)
+        self.runtime = Runtime(folder, at, now, new_id, on_message, progress, command, options)
         client = self.client  # opened now, so that what is wrong with it is raised here
         if is_fresh and git_setup.unregistered(client.layout):
             client.notify_once(
@@ -418,7 +435,7 @@ class Memory:
     @staticmethod
     def init(folder: Path | str) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
-        return init.init(Path(folder))
+        return init.init(Path(contract.store.InitRequest(folder=folder).folder))
 
     def close(self) -> None:
         """Let go of the store's files."""
@@ -442,40 +459,43 @@ class Memory:
         Raises:
             BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
         """
-        return bulk_add.bulk_add(
-            self.client, lines_of(lines), name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose
-        )
+        request = contract.records.AddRowsRequest(name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
+        return bulk_add.bulk_add(self.client, lines_of(lines), request)
 
     def get(self, ref: str) -> Got:
         """Return a record with its edges, by reference or unambiguous name; an archived one too."""
-        return query.get(self.client, ref)
+        return read.get(self.client, contract.records.GetRequest(ref=ref))
 
     def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
              sort: str | None = None, limit: int | None = None) -> Listing:  # fmt: skip
         """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
-        return query.listing(self.client, kind, tags=tags, archived=archived, sort=sort, limit=limit)
+        request = contract.records.ListRequest(kind=kind, tags=tags, archived=archived, sort=sort, limit=limit)
+        return read.listing(self.client, request)
 
     def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
              untag: Collection[str] = (), unset: Collection[str] = (),
              dry_run: bool = False) -> Changed:  # fmt: skip
         """Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away."""
-        return change.edit(self.client, ref, fields or {}, tag=[*tag], untag=[*untag], unset=[*unset], dry_run=dry_run)
+        request = contract.records.EditRequest(
+            ref=ref, fields=fields, tag=tag, untag=untag, unset=unset, dry_run=dry_run
+        )
+        return change.edit(self.client, request)
 
     def rename(self, ref: str, name: str) -> Changed:
         """Give a record another name; the old one is still found."""
-        return change.rename(self.client, ref, name)
+        return change.rename(self.client, contract.records.RenameRequest(ref=ref, name=name))
 
     def forget(self, ref: str, reason: str | None = None) -> Changed:
         """Archive a record: it leaves search and graph, and comes back with ``restore``."""
-        return change.forget(self.client, ref, reason)
+        return change.forget(self.client, contract.records.ForgetRequest(ref=ref, reason=reason))
 
     def restore(self, ref: str) -> Changed:
         """Bring an archived record back."""
-        return change.restore(self.client, ref)
+        return change.restore(self.client, contract.records.RestoreRequest(ref=ref))
 
     def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:
         """Archive a record that another one of its kind takes the place of."""
-        return undo.supersede(self.client, old, new, reason)
+        return undo.supersede(self.client, contract.records.SupersedeRequest(old=old, new=new, reason=reason))
 
     def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
               history_script: Path | None = None) -> Purged:  # fmt: skip
@@ -489,11 +509,12 @@ class Memory:
             history_script: a file to write, which removes the rows from git's history; without ``refs`` the rows of
                 all purges so far.
         """
-        return purge.purge(self.client, refs, archived=archived, yes=yes, history_script=history_script)
+        request = contract.records.PurgeRequest(refs=refs, archived=archived, yes=yes, history_script=history_script)
+        return purge.purge(self.client, request)
 
     def undo(self, number: int = 1) -> Writes:
         """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
-        return undo.undo(self.client, number)
+        return undo.undo(self.client, contract.records.UndoRequest(number=number))
 
     def undoable(self) -> Writes:
         """Return the writes of this clone that can be taken back, the last first."""
@@ -502,31 +523,38 @@ class Memory:
     def prune(self, *, max_failures: int = constants.PRUNE_FAILURES, max_patterns: int = constants.PRUNE_PATTERNS,
               min_importance: float = constants.PRUNE_IMPORTANCE, yes: bool = False) -> Pruned:  # fmt: skip
         """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
-        return prune.prune(self.client, max_failures=max_failures, max_patterns=max_patterns,
-                           min_importance=min_importance, yes=yes)  # fmt: skip
+        request = contract.records.PruneRequest(
+            max_failures=max_failures, max_patterns=max_patterns, min_importance=min_importance, yes=yes
+        )
+        return prune.prune(self.client, request)
 
     def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> Reported:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""
-        return feedback.feedback(self.client, ref, helped=helped, task=task)
+        return feedback.feedback(self.client, contract.feedback.FeedbackRequest(ref=ref, helped=helped, task=task))
 
     def feedback_rows(self, lines: Log, *, name: str = "input") -> BulkReported:
         """Store a batch of reports, NDJSON lines ``{ref, helped, task?, at?, id?}``, all or none."""
-        return feedback.feedback_batch(self.client, lines_of(lines), name)
+        request = contract.feedback.FeedbackRowsRequest(name=name)
+        return feedback.feedback_batch(self.client, lines_of(lines), request)
 
     # --- search and graph ---------------------------------------------------------------------------------------
 
     def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
               min_similarity: float | None = None) -> Found:  # fmt: skip
         """Return the records that a text is about, best first."""
-        return query.query(self.client, text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+        request = contract.query.QueryRequest(text=text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+        return query.query(self.client, request)
 
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
-                tiers: Collection[str] = (), complexity: Complexity | None = None, domain: str | None = None,
+                tiers: Collection[Tier] = (), complexity: Complexity | None = None, domain: str | None = None,
                 archetype: str | None = None, task_type: ExperienceType | None = None, session: str | None = None,
                 budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> ContextBlock:  # fmt: skip
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
-        task = context.Task(objective, tags, files, tiers, complexity, domain, archetype, task_type, session)
-        return context.context(self.client, task, budget=budget, explain=explain)
+        request = contract.context.ContextRequest(
+            objective=objective, tags=tags, files=files, tiers=tiers, complexity=complexity, domain=domain,
+            archetype=archetype, task_type=task_type, session=session, budget=budget, explain=explain,
+        )  # fmt: skip
+        return context.context(self.client, request)
 
     def stale(self) -> StaleRecords:
         """Return the records whose cited code moved, changed or is gone."""
@@ -555,30 +583,37 @@ class Memory:
             task: that it was run for: the reports are about this task then.
             name: of the command; runs with the same one settle each other, whatever their words.
         """
-        return test_runs.ran(
-            self.client, command, status=status, log=lines_of(log), folder=(folder or Path.cwd()).absolute(),
-            session=session, task=task, name=name,
-        )  # fmt: skip
+        request = contract.test_runs.RanRequest(
+            command=command, status=status, folder=folder, session=session, task=task, name=name
+        )
+        return test_runs.ran(self.client, lines_of(log), request)
 
     def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,
                 kinds: Collection[str] | None = None, direction: Direction = "both",
                 min_strength: float | None = None, limit: int | None = None) -> Related:  # fmt: skip
         """Return what a record is related to, strongest path first, each path edge by edge."""
-        return traversal.related(self.client, ref, max_hops=max_hops, types=types or None, kinds=kinds or None,
-                            direction=direction, min_strength=min_strength, limit=limit)  # fmt: skip
+        request = contract.relations.RelatedRequest(
+            ref=ref, max_hops=max_hops, types=types, kinds=kinds, direction=direction, min_strength=min_strength,
+            limit=limit,
+        )  # fmt: skip
+        return traversal.related(self.client, request)
 
     def path(self, source: str, target: str, *, max_hops: int = constants.MAX_HOPS,
              types: Collection[str] | None = None, direction: Direction = "both") -> Connection:  # fmt: skip
         """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
-        return traversal.path(self.client, source, target, max_hops=max_hops, types=types or None, direction=direction)
+        request = contract.relations.PathRequest(
+            source=source, target=target, max_hops=max_hops, types=types, direction=direction
+        )
+        return traversal.path(self.client, request)
 
     def solutions(self, ref: str, *, limit: int | None = None) -> Solutions:
         """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
-        return traversal.solutions(self.client, ref, limit)
+        return traversal.solutions(self.client, contract.relations.SolutionsRequest(ref=ref, limit=limit))
 
     def similar(self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX) -> Similar:
         """Return finished campaigns that resemble a campaign or an objective."""
-        return campaigns.similar(self.client, text, threshold=threshold, limit=limit)
+        request = contract.campaigns.SimilarRequest(text=text, threshold=threshold, limit=limit)
+        return campaigns.similar(self.client, request)
 
     def cypher(self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
                limit: int | None = None) -> CypherRows:  # fmt: skip
@@ -591,12 +626,14 @@ class Memory:
             BadInput: the engine does not understand it.
             Unavailable: it ran out of time or memory.
         """
-        return cypher.cypher(self.client, query, parameters or {}, timeout_s=timeout_s, limit=limit)
+        request = contract.cypher.CypherRequest(query=query, parameters=parameters, timeout_s=timeout_s, limit=limit)
+        return cypher.cypher(self.client, request)
 
     def cypher_named(self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
                      limit: int | None = None) -> CypherRows:  # fmt: skip
         """Run a stored query by its name, such as ``failure/solutions``."""
-        return cypher.cypher_named(self.client, name, parameters or {}, timeout_s=timeout_s, limit=limit)
+        request = contract.cypher.CypherNamedRequest(name=name, parameters=parameters, timeout_s=timeout_s, limit=limit)
+        return cypher.cypher_named(self.client, request)
 
     @staticmethod
     def queries() -> QueryList:
@@ -607,7 +644,7 @@ class Memory:
 
     def log(self, ref: str, *, limit: int | None = None) -> History:
         """Return the commits that changed a record, newest first, under whatever name it had; git is asked."""
-        return history.log(self.client, ref, limit)
+        return history.log(self.client, contract.history.LogRequest(ref=ref, limit=limit))
 
     def diff(self, revisions: str | None = None) -> Difference:
         """
@@ -617,13 +654,13 @@ class Memory:
             revisions: ``A..B`` for two commits, ``A...B`` for what B changed since it left A, ``A`` against the files
                 as they are now; None for the last commit against those. A date stands for the last commit before it.
         """
-        return history.diff(self.client, revisions)
+        return history.diff(self.client, contract.history.DiffRequest(revisions=revisions))
 
     # --- the store ----------------------------------------------------------------------------------------------
 
     def export(self, *, to: Path | None = None) -> Exported:
         """Bring every file into canonical form, or write a canonical copy to another folder."""
-        return export.export(self.client, to=to)
+        return export.export(self.client, contract.store.ExportRequest(to=to))
 
     def export_check(self) -> Checked:
         """Say where a file is not canonical or does not check out; nothing is written."""
@@ -631,7 +668,7 @@ class Memory:
 
     def rebuild(self, *, embed: bool = True) -> Rebuilt:
         """Make everything derived anew from the files; ``embed=False`` makes no vectors."""
-        return rebuild.rebuild(self.client, embed=embed)
+        return rebuild.rebuild(self.client, contract.store.RebuildRequest(embed=embed))
 
     def resolve(self) -> Resolved:
         """Merge what stands between git's conflict markers, row by row, in every data file that has them."""
@@ -643,21 +680,22 @@ class Memory:
 
     def doctor(self, *, fix: bool = False) -> Doctored:
         """Check all that ``validate`` does, the clone, and what is derived; ``fix`` mends what a program can mend."""
-        return doctor.doctor(self.client, fix=fix)
+        return doctor.doctor(self.client, contract.store.DoctorRequest(fix=fix))
 
     def trust(self, *, yes: bool = False) -> Trust:
         """Return the project's settings that need trust; ``yes`` lets them count in this clone."""
-        return trust.trust(self.client, yes=yes)
+        return trust.trust(self.client, contract.store.TrustRequest(yes=yes))
 
     def stats(self, *, objective: str | None = None) -> Stats:
         """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
-        return stats.stats(self.client, objective)
+        return stats.stats(self.client, contract.stats.StatsRequest(objective=objective))
 
     def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> Loop:
         """Say whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
-        return effectiveness.verify(self.client, last=last)
+        return effectiveness.verify(self.client, contract.effectiveness.VerifyLoopRequest(last=last))
 
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""
+        request = contract.records.NamesRequest(prefix=prefix, limit=limit)
         with self.client.reading() as snapshot:
-            return snapshot.catalog.completions(prefix, limit)
+            return snapshot.catalog.completions(request.prefix, request.limit)

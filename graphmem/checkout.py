@@ -62,7 +62,7 @@ def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
 
 
 def is_read(path: str) -> bool:
-    """Tell whether a committed file is one that a store is read from."""
+    """Return whether a committed file is one that a store is read from."""
     if not is_plain(path):
         return False
     top, _, name = path.rpartition("/")
@@ -72,7 +72,7 @@ def is_read(path: str) -> bool:
 
 
 def is_whole(root: Path, files: dict[str, str]) -> bool:
-    """Tell whether a past state has the files of its commit, byte for byte: git names them by their hashes."""
+    """Return whether a past state has the files of its commit, byte for byte: git names them by their hashes."""
     for path, name in files.items():
         try:
             data = safe_files.read(root / FOLDER / path)
@@ -87,7 +87,7 @@ def is_whole(root: Path, files: dict[str, str]) -> bool:
 
 def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Path) -> None:
     """Write the files of a commit below ``root``, with what is derived of them so far: all or nothing."""
-    for path in safe_files.folders(root.parent):  # whoever made a draft held the lock, and is dead
+    for path in safe_files.folders(root.parent):  # the process that made a draft held the lock, and is dead
         if path.name.startswith("."):
             safe_files.remove_folder(path)
     if is_whole(root, files):  # made by another process meanwhile
@@ -115,7 +115,7 @@ def begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
 
 def forget_oldest(folder: Path) -> None:
     """Remove the past states that were not asked for longest."""
-    with contextlib.suppress(OSError):  # somebody else removes them too
+    with contextlib.suppress(OSError):  # another process removes them too
         states = [path for path in safe_files.folders(folder) if TREE.fullmatch(path.name)]
         for path in sorted(states, key=lambda path: path.lstat().st_mtime, reverse=True)[KEPT:]:
             safe_files.remove_folder(path)

@@ -92,7 +92,7 @@ def elsewhere(clone: Clone, refusal: GraphmemError) -> Clone:
 
 
 def is_tracked(path: str) -> Refused:
-    """Say that git tracks a file of this machine."""
+    """Report that git tracks a file of this machine."""
     return Refused(
         f"git tracks {path!r}: local/ and state/ are of one machine, and a branch must not bring them",
         hint=f"remove them from the branch, and commit that: {TRACKED_FIX}",
@@ -204,7 +204,7 @@ def kept_ids(folder: Path | None) -> Iterator[list[str]]:
 
 
 def is_kept(path: Path, known: str) -> bool:
-    """Keep an id in a file that is not there yet, and tell whether one is there."""
+    """Keep an id in a file that is not there yet, and return whether one is there."""
     with contextlib.suppress(OSError):
         if not read_ids([path]):
             with safe_files.folder(path.parent, make=True):
@@ -237,10 +237,10 @@ def tracked(layout: Layout, folder: Path | None) -> str | None:
     if folder is None:
         return None
     try:
-        told = commands.git(layout.root, "ls-files", "-z", "--", FOLDER) or b""
+        output = commands.git(layout.root, "ls-files", "-z", "--", FOLDER) or b""
     except Unavailable:  # git is not installed, or does not read this repository
         return None
-    paths = (path.decode("utf-8", "backslashreplace") for path in told.split(b"\0"))
+    paths = (path.decode("utf-8", "backslashreplace") for path in output.split(b"\0"))
     return next((path for path in paths if OWN.match(path)), None)
 
 

@@ -144,7 +144,7 @@ def load_settings(
         environment: what ``from_environment`` returned earlier; None to read the environment now.
 
     Raises:
-        BadInput: a file is no TOML, or a key or a value is none that a setting can have.
+        BadInput: a file is not TOML, a setting is unknown, or its value is invalid.
     """
     values: dict[str, Any] = {}
     ignored: list[str] = []
@@ -181,7 +181,7 @@ def read_project(project: Path) -> dict[str, Any]:
 
 
 def without_weights(project: Path, found: dict[str, Any]) -> list[str]:
-    """Take settings out that load weights which nobody here has looked at; return a line for each."""
+    """Take settings out that load weights which this user has not looked at; return a line for each."""
     asked = asked_for(found)
     why = untrusted(project, asked) if asked else None
     return [f"{name} = {shown(taken_out(found, name))} of the project; {why}" for name in asked if why]
@@ -273,7 +273,7 @@ def keep(project: Path, entry: Mapping[str, object]) -> None:
 
 
 def trust_file() -> Path:
-    """Return where it stands what was trusted: beside the user's settings, where no branch can write."""
+    """Return where trusted settings are kept: beside the user's settings, where no branch can write."""
     return user_config().with_name("trust.json")
 
 
@@ -325,7 +325,7 @@ def sections() -> dict[str, type[Section]]:
 
 
 def unknown(name: str, known: list[str], where: str) -> BadInput:
-    """Say that a key is unknown, and which one was meant."""
+    """Report that a key is unknown, and which one was meant."""
     name = name[:SHOWN]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
@@ -333,7 +333,7 @@ def unknown(name: str, known: list[str], where: str) -> BadInput:
 
 
 def from_environment() -> dict[str, Any]:
-    """Return the settings that ``GRAPHMEM_<SECTION>_<KEY>`` name; other variables are somebody else's."""
+    """Return the settings that ``GRAPHMEM_<SECTION>_<KEY>`` name; other variables belong to other programs."""
     found: dict[str, dict[str, str]] = {}
     for section, model in sections().items():
         prefix = f"GRAPHMEM_{section.upper()}_"
@@ -354,7 +354,7 @@ def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
 
 
 def checked(values: Mapping[str, Any], ignored: tuple[str, ...]) -> Settings:
-    """Return the settings, or say which value is none."""
+    """Return the settings, or raise an error that names which value is none."""
     try:
         return Settings.model_validate({**values, "ignored": ignored})
     except ValidationError as error:

@@ -38,7 +38,7 @@ EXACT_RELEVANCE = 0.9  # what an exact hit has at least; the rest of the way to 
 PARTS_WEIGHT = 0.4  # of a part of an identifier, against a word or a whole identifier
 QUERY_TERMS = 256  # distinct terms of a query that are looked up; a pasted log has more and loses the common ones
 LARGE_INDEX = 20_000  # indexed records from which a query looks up its rarest words only
-LEXICAL_POSTINGS = 25_000  # records that these may stand in, or a tenth of the store: 25 ms
+LEXICAL_POSTINGS = 25_000  # records that these may be in, or a tenth of the store: 25 ms
 GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
 RERANK = 20  # hits that a reranker reads: it sees each with the query, 20 to 40 ms of CPU a pair for a small one
 LOG_LINES = 200  # lines of a query above which it is a log; a report of a defect in the public sets has at most 178
@@ -65,18 +65,18 @@ MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms 
 
 # --- running a command (docs/guides/running-tests.md) ------------------------------------------------------------
 PIPE_BYTES = 64 * 1024  # read from a pipe at once: what a pipe of Linux holds
-LINGER_S = 0.5  # that a pipe which somebody else still holds must be silent after the command has ended
+LINGER_S = 0.5  # that a pipe which another process still holds must be silent after the command has ended
 KEPT_FIRST_BYTES = 4 * 2**20  # of a stream of a command that are kept to be matched: the first error
 KEPT_LAST_BYTES = 12 * 2**20  # and what it said last; both together are matched in a second or two
 SHOWN_FAILURES = 10  # known failures that are shown after a run
-OFFERED_ERRORS = 3  # errors nobody knows that are offered to be recorded; the first is mostly the cause
+OFFERED_ERRORS = 3  # unknown errors that are offered to be recorded; the first is mostly the cause
 RUN_DAYS = 7.0  # a run that failed longer ago belongs to no session of today
 KEPT_RUNS = 200  # commands of all sessions whose failures are remembered, the latest
 RUNS_BYTES = 4 * 2**20  # of the file that remembers them; a larger one is not ours
 
 # --- search among very many (docs/benchmarks.md, "Search at scale") ----------------------------------------------
 SKETCH_ROWS = 50_000  # vectors from which short ones choose among them; the product with all costs 10 ms there
-SKETCH_DIMENSIONS = 128  # of a short vector; they carry 0.73 of what tells real texts apart
+SKETCH_DIMENSIONS = 128  # of a short vector; they carry 0.73 of what distinguishes real texts
 SKETCH_CANDIDATES = 2_000  # rows that short vectors put forward; recall@10 is 1.0 at 375,000 rows of real texts
 SKETCH_SAMPLE = 20_000  # rows from which the components are computed
 
@@ -127,7 +127,7 @@ PRUNE_FAILURES = 500  # failures of a project before pruning speaks up
 PRUNE_PATTERNS = 200  # patterns
 PRUNE_IMPORTANCE = 0.1  # below which a memory goes, once it is old
 PRUNE_AGE_DAYS = 30.0  # days from which a memory is old
-STALE_DAYS = 90.0  # days from which a memory that was never handed out is stale
+STALE_DAYS = 90.0  # days from which a memory that was never returned is stale
 IMPORTANCE_BOUNDS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # where the bands of its distribution begin; 10 ktok are 1.7
 SHOWN_UNSOLVED = 10  # unsolved failures that are named, the most important
 LOOP_PIECES = 10  # campaigns and runs that verify-loop looks back over unless asked otherwise

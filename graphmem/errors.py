@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class GraphmemError(Exception):
-    """Base of all; ``hint`` stands on a line of its own, ``details`` carries the facts."""
+    """Base of all; ``hint`` is on a line of its own, ``details`` carries the facts."""
 
     exit_status: ClassVar[int] = 1
     code: ClassVar[str] = "error"
@@ -88,7 +88,7 @@ class Locked(Unavailable):
 
 
 class Damaged(GraphmemError):
-    """The store does not check out and cannot be mended on the way."""
+    """The store does not check out and cannot be repaired on the way."""
 
     exit_status = 5
     code = "damaged"

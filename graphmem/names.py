@@ -2,7 +2,7 @@
 References, slugs, key texts and labels: how they are parsed and printed, nothing else.
 
 A *reference* is ``kind/name`` or, for an entity, ``type/name``; it splits at its first ``/``.
-A *key text* identifies a row of the ledger for ever; its SHA-256 decides where the row stands in its file.
+A *key text* identifies a row of the ledger for ever; its SHA-256 decides where the row is in its file.
 Source: docs/concepts/ledger.md, "Keys, names, references".
 """
 
@@ -32,7 +32,7 @@ RESERVED_RELATIONS = frozenset(
 
 
 def slug(text: str) -> str:
-    """Return ``text`` as a slug below 60 characters, cut at a word; empty where nothing of it can stand in one."""
+    """Return ``text`` as a slug below 60 characters, cut at a word; empty where nothing of it can be in one."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     made = re.sub(r"[^a-z0-9_.]+", "-", plain).strip("-._")
@@ -65,7 +65,7 @@ def text_key(title: str, identity: str) -> str:
 
 
 def mark(text: str) -> str:
-    """Return the first six hex digits of the SHA-256 of ``text``: what tells two equal slugs apart."""
+    """Return the first six hex digits of the SHA-256 of ``text``: what distinguishes two equal slugs."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
 
 
@@ -115,7 +115,7 @@ def row_key(row: Mapping[str, Any], symmetric: Container[str]) -> str:
 
 
 def row_title(row: Mapping[str, Any]) -> str:
-    """Return how people are told which row it is: ``failure/import-error``, ``a -solves-> b``, ``a for ci/7``."""
+    """Return the name of a row for people: ``failure/import-error``, ``a -solves-> b``, ``a for ci/7``."""
     match row["kind"]:
         case "relation":
             return f"{row['from']} -{row['type']}-> {row['to']}"
@@ -139,12 +139,12 @@ def relation_label(type_name: str) -> str:
 
 
 def printable(text: str) -> bool:
-    """Tell whether ``text`` can stand on one line of a terminal: no control characters, no line ends."""
+    """Return whether ``text`` can be on one line of a terminal: no control characters, no line ends."""
     return text.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text)
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with what a terminal would obey and what nobody would see as escapes; line ends stay."""
+    """Return ``text`` with what a terminal would obey and what is invisible as escapes; line ends stay."""
     if not has_hidden(text):
         return text
     return SHOWN_OR_HIDDEN.sub(lambda found: escaped(found[1]) if found[1] else found[0], text)
@@ -158,7 +158,7 @@ def inert(document: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Tell whether a text may hold what has to be escaped."""
+    """Return whether a text may hold what has to be escaped."""
     if text.isascii():  # ten times as fast as the expression
         return not text.replace("\n", " ").isprintable()
     return HIDDEN.search(text) is not None

@@ -193,7 +193,7 @@ def column_of(line: bytes, part: bytes, nth: int = 1) -> int:
 
 
 def explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
-    """Say what is wrong with a line that is no JSON at all."""
+    """Report what is wrong with a line that is no JSON at all."""
     if line.startswith(CONFLICT_MARKS):
         return BadLine("a conflict marker of git", "the rows of one side or of both", code="conflict_marker")
     try:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
     from graphmem.embed.reranker import Reranker
 
-Say = Callable[[str], None]
+MessageHandler = Callable[[str], None]
 LOCK = "store.lock"
 
 
@@ -84,7 +84,7 @@ class Runtime:
     at: str | None = None
     now: Callable[[], datetime] = system_clock
     new_id: Callable[[], str] = fresh_id
-    say: Say = lambda text: None
+    on_message: MessageHandler = lambda text: None
     progress: Progress = no_progress
     command: str = "python"  # what the notes for ``undo`` call the writes
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
@@ -93,7 +93,7 @@ class Runtime:
     is_closed: bool = False
 
     def __post_init__(self) -> None:
-        self.said: set[str] = set()
+        self.shown_messages: set[str] = set()
         self.loaded: dict[Path, tuple[object, Settings]] = {}
         self.lock = threading.Lock()
         self.of_thread = threading.local()
@@ -117,13 +117,13 @@ class Runtime:
                 self.loaded[config] = stamp, load_settings(config, self.options, self.environment)
             return self.loaded[config][1]
 
-    def say_once(self, text: str) -> bool:
-        """Say what goes on, once for all clients; return whether it was new."""
+    def show_once(self, text: str) -> bool:
+        """Report what goes on, once for all clients; return whether it was new."""
         with self.lock:
-            is_new = text not in self.said
-            self.said.add(text)
+            is_new = text not in self.shown_messages
+            self.shown_messages.add(text)
         if is_new:
-            self.say(text)
+            self.on_message(text)
         return is_new
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class Client:
     # --- state --------------------------------------------------------------------------------------------------
 
     def sync(self, *, is_thorough: bool = False) -> None:
-        """Take in what changed on disk, and say what is wrong with it; ``is_thorough`` compares every byte."""
+        """Take in what changed on disk, and report what is wrong with it; ``is_thorough`` compares every byte."""
         self.before_sync()
         self.after_sync(self.ledger.sync(is_thorough=is_thorough))
 
@@ -192,7 +192,7 @@ class Client:
         self.refuse_unusable()
         self.clone.refuse_tracked()
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
-            self.say_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
+            self.show_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
 
     def after_sync(self, sync: Sync) -> None:
         """Take the vocabulary as it is now, and report what was read."""
@@ -214,7 +214,7 @@ class Client:
         self.report_ignored_settings()
 
     def is_catalog_damaged(self, error: Exception) -> bool:
-        """Tell whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
+        """Return whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
         if isinstance(error, DamagedCatalog) or is_damage(error):
             return True
         if self.is_closed or isinstance(error, GraphmemError | OSError | MemoryError) or has_passing_cause(error):
@@ -226,7 +226,7 @@ class Client:
         self.catalog.renew()
         vars(self).pop("vectors", None)
         self.ledger.forget_vocabulary()
-        self.say_once("the catalog was damaged; it is made again from the files")
+        self.show_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed."""
@@ -234,10 +234,10 @@ class Client:
             raise closed_error()
 
     def report(self, rows_read_first: int = 0) -> None:
-        """Say, once, what was read anew and which lines are bad."""
+        """Report, once, what was read again and which lines are bad."""
         if rows_read_first:
             records, edges = self.catalog.live_counts()
-            self.say_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+            self.show_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.ledger.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
         for file in sorted(conflicted):
@@ -247,15 +247,17 @@ class Client:
         for finding in findings[:MAX_FINDINGS]:
             self.notify_once(f"{finding.severity}: {finding}")
         for file, number in self.ledger.purged_rows().items():
-            self.notify_once(f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
-                          " the next write to the file removes them")  # fmt: skip
+            self.notify_once(
+                f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+                " the next write to the file removes them"
+            )
         if len(findings) > MAX_FINDINGS:
             self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
 
     def report_surroundings(self) -> None:
         """Report what is unusual about the clone, the folder and the settings."""
         for text in self.clone.notices:
-            self.say_once(text)
+            self.show_once(text)
         if isinstance(self.clone.refusal, Refused):
             self.notify_once(f"{self.clone.refusal.message}; nothing is written until they are gone")
         for path in safe_files.links(self.layout.store):
@@ -273,13 +275,13 @@ class Client:
         for text in self.settings.ignored:
             self.notify_once(f"ignored: {text}")
 
-    def say_once(self, text: str) -> bool:
+    def show_once(self, text: str) -> bool:
         """Say to people what goes on, once for this ``Memory``; return whether it was new."""
-        return self.runtime.say_once(text)
+        return self.runtime.show_once(text)
 
     def notify_once(self, text: str) -> None:
-        """Say once what bears on the answer, which holds it as a notice."""
-        if self.say_once(text):
+        """Report once what bears on the answer, which holds it as a notice."""
+        if self.show_once(text):
             self.notices.append(text)
 
     @contextlib.contextmanager
@@ -308,9 +310,9 @@ class Client:
             yield Snapshot(self)
 
     def catch_up(self, follower: Follower) -> None:
-        """Bring a follower in step with the catalog, and say so where it takes seconds."""
+        """Bring a follower in step with the catalog, and report it where it takes seconds."""
         if follower is self.clues and (lacking := self.clues.lacking) > SILENT_CLUES:
-            self.say_once(f"working out what {lacking:,} memories are recognised by")
+            self.show_once(f"working out what {lacking:,} memories are recognised by")
         follower.catch_up()
 
     @contextlib.contextmanager
@@ -344,7 +346,7 @@ class Client:
 
     @cached_property
     def embedder(self) -> "Embedder | None":
-        """The model of this store; None where there is none, which is said once."""
+        """The model of this store; None where there is none, which is reported once."""
         if self.present is not None:
             return self.present.embedder
         found = self.runtime.models.embedder(self.settings.embedding.model, self.local)
@@ -358,7 +360,7 @@ class Client:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The reranker of this store; None where none is named, or none is at hand, which is said once."""
+        """The reranker of this store; None where none is named, or none is available, which is reported once."""
         if self.present is not None:
             return self.present.reranker
         if not self.settings.retrieval.reranker:
@@ -380,7 +382,7 @@ class Client:
 
         Args:
             first: returns the records whose texts come before all others; called where texts are missing.
-            seconds: to stop after, which is said; what is left is made by later commands. None for all.
+            seconds: to stop after, which is reported; what is left is made by later commands. None for all.
         """
         if self.vectors is None:
             return 0
@@ -559,13 +561,13 @@ def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = No
         clone, catalog, local / LOCK, lock_timeout_s=settings.store.lock_timeout, command=runtime.command
     )
     client = Client(runtime, clone, settings, ledger, catalog, local, present)
-    try:
-        with catalog_errors():
+    with catalog_errors():
+        try:
             ledger.load_vocabulary()
-    except Exception as error:
-        if not client.is_catalog_damaged(error):
-            raise
-        client.renew_catalog()
+        except Exception as error:
+            if not client.is_catalog_damaged(error):
+                raise
+            client.renew_catalog()
     client.report_surroundings()
     return client
 

@@ -151,18 +151,18 @@ def stat_of(path: Path) -> os.stat_result | None:
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether there is a regular file."""
+    """Return whether there is a regular file."""
     return stat_of(path) is not None
 
 
 def is_linked(path: Path) -> bool:
-    """Tell whether a file of a store is a symbolic link, or lies behind one."""
+    """Return whether a file of a store is a symbolic link, or lies behind one."""
     _, parts = divided(path)
     return any(place.is_symlink() for place in (path, *path.parents[: len(parts) - 1]))
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether there is a folder."""
+    """Return whether there is a folder."""
     try:
         with folder(path):
             return True

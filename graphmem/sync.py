@@ -63,7 +63,7 @@ READER_PATIENCE_S = 2.0  # a reader that finds changed files waits this long for
 
 @dataclass(slots=True)
 class Sync:
-    """What was found on opening: how many rows were taken in, and whether the catalog had to be made anew."""
+    """What was found on opening: how many rows were taken in, and whether the catalog had to be made again."""
 
     rows: int = 0
     is_first: bool = False
@@ -101,7 +101,7 @@ class SyncedLedger:
         self.catalog = catalog
         self.lock = lock
         self.lock_timeout_s = lock_timeout_s
-        self.command = command  # what notes of writes are to call whoever writes
+        self.command = command  # the name of the writer in undo notes
         self.vocabulary_findings: list[Finding] = []
         self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
         self.purges = Purges()
@@ -276,7 +276,7 @@ class SyncedLedger:
         try:
             with safe_files.opened(self.layout.store / file) as found:
                 digest = hashlib.file_digest(found, "sha256").digest()
-        except OSError:  # gone, or something else stands there now
+        except OSError:  # gone, or something else is there now
             return True
         stamp = self.catalog.stamp(file)
         if stamp is None or self.catalog.digest(file) != digest:
@@ -331,13 +331,18 @@ class SyncedLedger:
                     break
             time.sleep(POLL_S)
         self.catalog.store_file(
-            file, Stamp.of(found), digest, read_ns,
-            findings=seen.findings, purged=seen.purged, is_ordered=seen.is_ordered,
-        )  # fmt: skip
+            file,
+            Stamp.of(found),
+            digest,
+            read_ns,
+            findings=seen.findings,
+            purged=seen.purged,
+            is_ordered=seen.is_ordered,
+        )
 
     def is_at_rest(self, file: str, before: os.stat_result, handle: BinaryIO, *, is_whole: bool) -> bool:
         """
-        Tell whether nobody writes a file that was just read.
+        Return whether a file that was just read is not being written.
 
         Args:
             before: of the file, from before it was read. is_whole: every line of it is well.
@@ -350,7 +355,7 @@ class SyncedLedger:
         return is_whole or abs(time.time_ns() - before.st_mtime_ns) > SETTLING_S * 1e9
 
     def is_elsewhere(self, number: int, file: str) -> bool:
-        """Tell whether another file of the same kind holds this row already."""
+        """Return whether another file of the same kind holds this row already."""
         return self.catalog.files_of([number], table_of(file)).get(number, file) != file
 
     @property
@@ -380,8 +385,9 @@ class SyncedLedger:
             self.purges = self.catalog.purges()
             yield sync
 
-    def commit(self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *,
-               is_noted: bool = True) -> None:  # fmt: skip
+    def commit(
+        self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
+    ) -> None:
         """
         Write rows into their files and take them in; inside ``writing`` only.
 
@@ -433,9 +439,10 @@ class SyncedLedger:
         contents = {self.layout.store / file: data for file, data in written.items()}
         try:
             replace_files(
-                contents | self.stale_vocabulary_file(), self.layout,
+                contents | self.stale_vocabulary_file(),
+                self.layout,
                 lambda fresh: self.take_in_own(batches, written, fresh),
-            )  # fmt: skip
+            )
         except (GraphmemError, CatalogError):  # refused before anything was replaced; any other end may be a death
             if note is not None:
                 safe_files.remove(note)
@@ -498,7 +505,7 @@ class SyncedLedger:
                 raise replaced(file)
 
     def locked_by_git(self) -> Locked:
-        """Say that git changes files all the time."""
+        """Report that git changes files all the time."""
         lock = self.index_lock
         hint = f"if no git is at work: {command('rm', str(lock))}" if lock and os.path.lexists(lock) else "try again"
         return Locked("git changes the files of the project all the time", hint=hint)
@@ -539,13 +546,13 @@ class SyncedLedger:
 
 
 def removal(file: str, number: int) -> str:
-    """Say that rows which were purged are taken out of a file."""
+    """Report that rows which were purged are taken out of a file."""
     rows = "1 row" if number == 1 else f"{number:,} rows"
     return f"removed from {file}: {rows} that had been purged, and that a merge brought back"
 
 
 def replaced(file: str) -> FileReplaced:
-    """Say that a file changed while a command decided what to write into it."""
+    """Report that a file changed while a command decided what to write into it."""
     return FileReplaced(
         f"{file} was replaced by another program while this command ran; nothing was changed",
         hint="run the command again",

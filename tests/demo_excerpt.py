@@ -260,7 +260,7 @@ def expression(templates: list[list[str]]) -> str:
 
 
 def is_telling(text: str) -> bool:
-    """Tell whether a message has enough words of its own."""
+    """Return whether a message has enough words of its own."""
     return len(re.findall("[A-Za-z]", text)) >= TELLING_CHARACTERS
 
 

@@ -108,7 +108,7 @@ def outside_quotes(command: str) -> str:
 
 
 def is_as_shown(output: str, shown: list[str]) -> bool:
-    """Tell whether a command printed what the page shows."""
+    """Return whether a command printed what the page shows."""
     pattern = "".join(r"(?:.*\n)*?" if line.strip() == "…" else any_text(line) + r"\n" for line in shown)
     return re.fullmatch(pattern, output if not output or output.endswith("\n") else output + "\n") is not None
 

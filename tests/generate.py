@@ -4,11 +4,13 @@ Writes every file of ``schema/`` and ``queries/`` that follows from the code.
 usage: python -m tests.generate
 """
 
+import json
 from pathlib import Path
 
+from graphmem.contract.operations import REQUESTS
 from graphmem.graph.kuzu.schema import definitions
 from graphmem.graph.query import Stored, all_stored
-from graphmem.model.schema import merge_rules, records_schema
+from graphmem.model.schema import DIALECT, merge_rules, records_schema
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,8 +20,16 @@ def generated() -> dict[str, bytes]:
     files = {path: text.encode() for path, text in definitions().items()}
     files["schema/records.schema.json"] = records_schema()
     files["schema/merge.json"] = merge_rules()
+    files["schema/requests.schema.json"] = requests_schema()
     files["queries/README.md"] = queries_page().encode()
     return files
+
+
+def requests_schema() -> bytes:
+    """Return one document with an entry in ``$defs`` for the request of every operation."""
+    entries = {name: request.model_json_schema() for name, request in REQUESTS.items()}
+    schema = {"$schema": DIALECT, "title": "Requests of graphmem's operations", "$defs": entries}
+    return (json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 def queries_page() -> str:

@@ -4,9 +4,10 @@ Writes the generated pages of `docs/reference/`; `test_docs.py` compares them.
 usage: python -m tests.generate_docs
 """
 
+import json
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,11 @@ from graphmem.contract.findings import Checked, Doctored
 from graphmem.contract.history import Difference, History
 from graphmem.contract.lessons import Injected, Learned
 from graphmem.contract.match import MatchedLog
+from graphmem.contract.operations import REQUESTS
 from graphmem.contract.query import Found
 from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
 from graphmem.contract.relations import Connection, Linked, Related, Solutions
+from graphmem.contract.request import bounds
 from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Exported, Initialised, Rebuilt, Trust
@@ -55,6 +58,7 @@ def pages() -> dict[str, str]:
     made = {
         "cli.md": cli(),
         "records.md": records(),
+        "requests.md": requests(),
         "json.md": json_page(),
         "errors.md": error_page(),
         "config.md": config(),
@@ -75,7 +79,8 @@ def python() -> str:
         "# Python",
         "Every method of `graphmem.Memory` and of its nouns.\n"
         "A test compares this page with the code, so a changed signature shows in the diff of a pull request.\n"
-        "The models that they return are those of the [JSON reference](json.md).",
+        "Their parameters are those of the [requests](requests.md), with meanings and limits; the models that they "
+        "return are those of the [JSON reference](json.md).",
         "## memory",
         *(method("Memory", found) for found in public(api.classes["Memory"])),
     ]
@@ -320,7 +325,7 @@ def type_of(annotation: Any) -> str:
         return " \\| ".join(f"`{part}`" for part in parts)
     if origin in (list, tuple):
         return f"list of {type_of(parts[0])}"
-    if origin is dict:
+    if origin in (dict, Mapping):
         return f"object of {type_of(parts[1])}"
     names = {"str": "text", "float": "number", "int": "integer", "bool": "`true` \\| `false`", "datetime": "time"}
     if annotation is Answer:
@@ -330,6 +335,36 @@ def type_of(annotation: Any) -> str:
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
     found = getattr(annotation, "__name__", str(annotation))
     return names.get(found, "any JSON" if "JsonValue" in str(annotation) else found)
+
+
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+def requests() -> str:
+    """Return what each operation takes."""
+    parts = [
+        "# Requests",
+        "What each operation takes, whichever way it is called.\n"
+        "A request is a model of `graphmem.contract`: the methods of the [Python API](python.md) build it, and the "
+        "options of the [command line](cli.md) have their meaning, default, limits and choices from it.\n"
+        "`schema/requests.schema.json` has the same as JSON Schema.\n"
+        "An unknown parameter is refused, and so is a value outside of the limits; the [error](errors.md) names the "
+        "parameter, the value and what would be right.\n"
+        "Input that is read line by line, such as a log, is not part of a request.",
+    ]
+    for name, request in REQUESTS.items():
+        rows = [
+            [f"`{field}`", type_of(found.annotation), default_in_json(found), bounds(found),
+             f"{found.description}."]
+            for field, found in request.model_fields.items()
+        ]  # fmt: skip
+        parts += [f"## {name}", first_line(request), table(["parameter", "type", "default", "limits", "meaning"], rows)]
+    return "\n\n".join(parts)
+
+
+def default_in_json(field: FieldInfo) -> str:
+    """Return the default of a parameter, in JSON."""
+    return "required" if field.is_required() else f"`{json.dumps(field.default)}`"
 
 
 # --- answers --------------------------------------------------------------------------------------------------------

@@ -26,5 +26,5 @@ def patience(clock: Callable[[], float] = time.monotonic) -> float:
 
 
 def within(seconds: float, limit_s: float, clock: Callable[[], float] = time.monotonic) -> bool:
-    """Tell whether a time is within a limit, for the machine as it is now; that is measured only where it matters."""
+    """Return whether a time is within a limit, for the machine as it is now; that is measured only where it matters."""
     return seconds < limit_s or seconds < limit_s * patience(clock)

@@ -48,7 +48,7 @@ def open_memory(
             folder,
             now=clock or Clock(),
             new_id=lambda: f"id-{os.path.basename(folder)}-{next(numbers):04d}",
-            say=(said if said is not None else []).append,
+            on_message=(said if said is not None else []).append,
             lock_timeout_s=5.0,
         )
     if embedder is not None:

@@ -230,3 +230,14 @@ def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
 def test_git_never_goes_to_the_network_and_has_a_time_limit() -> None:
     assert commands.ENVIRONMENT["GIT_NO_LAZY_FETCH"] == "1" and commands.ENVIRONMENT["GIT_ALLOW_PROTOCOL"] == ""
     assert 0 < inspect.signature(commands.git).parameters["timeout_s"].default < 1_000
+
+
+def test_what_a_thread_reads_stays_as_it_is_while_another_thread_writes(memory: Memory) -> None:
+    memory.failures.add("the first failure")
+    with memory.client.reading() as snapshot:
+        before = snapshot.catalog.listed(["failure"], is_live=True)
+        writer = threading.Thread(target=memory.failures.add, args=("the second failure",))
+        writer.start()
+        writer.join()
+        assert snapshot.catalog.listed(["failure"], is_live=True) == before
+    assert memory.list("failure").total == 2

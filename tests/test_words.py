@@ -37,7 +37,7 @@ def texts(file: str) -> Iterator[tuple[int, str]]:
 
 
 def is_command(file: str, node: ast.AST) -> bool:
-    """Tell whether the docstring of a node is the help of a command."""
+    """Return whether the docstring of a node is the help of a command."""
     return (
         file.startswith("cli/")
         and isinstance(node, ast.FunctionDef)

@@ -106,7 +106,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
 
     @property
     def is_new(self) -> bool:
-        """Tell whether no file was ever read."""
+        """Return whether no file was ever read."""
         return self.connection.execute("SELECT 1 FROM file").fetchone() is None
 
     @property

@@ -15,7 +15,7 @@ import orjson
 from graphmem.catalog import lessons
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
-from graphmem.catalog.database import checksum, chunks, marks, table_of, told_apart
+from graphmem.catalog.database import checksum, chunks, distinct_name, marks, table_of
 from graphmem.catalog.keys import text_hash
 from graphmem.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.model.entry import Batch, Entry
@@ -207,7 +207,7 @@ class ChangeApplier:
             self.add_owned(number, owner, touched)
 
     def is_searched(self, record_type: str) -> bool:
-        """Tell whether records of this record type are found by `query`."""
+        """Return whether records of this record type are found by `query`."""
         made = self.catalog.vocabulary.entities.get(record_type)
         return made.search if made else True
 
@@ -281,7 +281,7 @@ class ChangeApplier:
         self.ends.update((ref, found.get(ref, NO_END)) for ref in new)
 
     def allows(self, kind: str, source: str, target: str) -> bool:
-        """Tell whether an edge of a type may go from one record type to another; nothing uses one that may not."""
+        """Return whether an edge of a type may go from one record type to another; nothing uses one that may not."""
         return self.catalog.vocabulary.relations[kind].allows(source, target)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
@@ -407,7 +407,7 @@ class ChangeApplier:
             is_a_key = self.catalog.has(row_id(f"{record_type}/{name}"))
             for place, (number, key, shown) in enumerate(holders):
                 is_plain = key == name or (place == 0 and not is_a_key)
-                right = name if is_plain else told_apart(name, key)
+                right = name if is_plain else distinct_name(name, key)
                 if shown != right:
                     self.connection.execute("UPDATE record SET shown = ? WHERE id = ?", (right, number))
                     touched.nodes.add(f"{record_type}/{key}")

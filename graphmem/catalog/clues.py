@@ -9,13 +9,12 @@ import contextlib
 import sqlite3
 from collections.abc import Collection, Iterable
 
+from graphmem.catalog import keys
 from graphmem.catalog.database import Reads, marks, parse_record, transaction
-from graphmem.catalog.keys import signature_of
 from graphmem.model import Failure, MemoryRecord
 from graphmem.model.expression import Expression, Malformed
 from graphmem.names import row_id
-from graphmem.rules.line import trigger_lines
-from graphmem.rules.signature import error_keys
+from graphmem.rules import line, signature
 
 PART = 5_000  # memories in one transaction: half a second
 
@@ -61,10 +60,10 @@ class ClueIndex:
         """Add the clues of memories that have none; where some are there already, they stay."""
         signatures, expressions, lines, errors = [], [], [], []
         for number, record in memories:
-            signatures.append((signature_of(record), number))
+            signatures.append((keys.signature_of(record), number))
             if isinstance(record, Failure):
                 for trigger in record.texts("trigger"):
-                    errors += [(row_id(error), number) for error in error_keys(trigger)]
+                    errors += [(row_id(error), number) for error in signature.error_keys(trigger)]
                     lines += line_rows(trigger, number)
                 for match in record.texts("match"):
                     with contextlib.suppress(Malformed):  # set aside by hand
@@ -77,7 +76,7 @@ class ClueIndex:
 
 def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
     """Return the row of ``line`` for a trigger; none where nothing can be compared."""
-    lines = trigger_lines(trigger)
+    lines = line.trigger_lines(trigger)
     if not lines:
         return []
     rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])

@@ -93,7 +93,7 @@ def remove(path: Path) -> None:
 
 
 def is_damage(error: Exception) -> bool:
-    """Tell whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
+    """Return whether an error says that the file is damaged; every other one may pass, and the file is left alone."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # of Python's module, about a text that is not UTF-8
         return isinstance(error, sqlite3.Error) and "decode" in str(error)
@@ -117,7 +117,7 @@ def catalog_errors() -> Iterator[None]:
 
 
 def has_passing_cause(error: Exception) -> bool:
-    """Tell whether an error of the catalog has a cause that may pass, such as a full disk."""
+    """Return whether an error of the catalog has a cause that may pass, such as a full disk."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR
 
 
@@ -129,7 +129,7 @@ def statements() -> tuple[str, ...]:
 
 
 def has_own_tables(connection: sqlite3.Connection) -> bool:
-    """Tell whether a file holds the tables and indexes of a catalog and nothing else, such as a view or a trigger."""
+    """Return whether a file holds the tables and indexes of a catalog and nothing else, such as a view or a trigger."""
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     return found.issuperset(statements()) and all(sql.startswith(LEXICAL) for sql in found.difference(statements()))
 
@@ -217,7 +217,7 @@ def marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def told_apart(name: str, key: str) -> str:
+def distinct_name(name: str, key: str) -> str:
     """Return how a record is shown whose name another one of its record type has too."""
     return f"{name}~{mark(key)}"
 

@@ -109,7 +109,7 @@ class FileReads(Reads):
         return orjson.loads(row[0]) if row else []
 
     def is_ordered(self, file: str) -> bool:
-        """Tell whether every line of a file was a row, in order, when it was read."""
+        """Return whether every line of a file was a row, in order, when it was read."""
         row = self.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (file,)).fetchone()
         return bool(row and row[0])
 

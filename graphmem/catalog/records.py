@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from graphmem.catalog.database import REPAIR, R, chunks, marks, parse_record, sound, told_apart
+from graphmem.catalog import keys
+from graphmem.catalog.database import REPAIR, R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.catalog.facts import FactReads
-from graphmem.catalog.keys import repeat_keys
 from graphmem.catalog.names import NameReads
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, MemoryRecord, Record
@@ -29,7 +29,7 @@ class RecordReads(NameReads, FactReads):
             for number, shown, line, crc in self.connection.execute(sql, part):
                 helped, failed, _ = counts.get(number, (0, 0, None))
                 stored = parse_record(number, line, crc)
-                if shown not in (stored.name, told_apart(stored.name, stored.key)):
+                if shown not in (stored.name, distinct_name(stored.name, stored.key)):
                     raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
                 record = shown_as(stored, shown, helped, failed, lesson_states.get(number))
                 found[number] = (
@@ -69,19 +69,19 @@ class RecordReads(NameReads, FactReads):
 
         At most ``limit``, those with the signature of the trigger first.
         """
-        keys = list(repeat_keys(record))
-        among = f"IN ({marks(keys)})"
+        signatures = list(keys.repeat_keys(record))
+        among = f"IN ({marks(signatures)})"
         sql = (
             f"WITH same (id, is_error) AS (SELECT record, 0 FROM signature WHERE number {among}"
             f" UNION ALL SELECT record, 1 FROM error WHERE number {among})"
             " SELECT id, line, crc FROM same JOIN record USING (id) WHERE is_live"
             f" GROUP BY id ORDER BY min(is_error), id LIMIT {limit}"
         )
-        found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
+        found = [parse_record(*row) for row in self.connection.execute(sql, (*signatures, *signatures))]
         return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:
-        """Tell whether there is a record with this number."""
+        """Return whether there is a record with this number."""
         return self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone() is not None
 
     def stored(self, number: int) -> Record:
@@ -221,7 +221,7 @@ def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Les
 
 
 def has_own_references(model: type[Record]) -> bool:
-    """Tell whether a kind has fields of references that other kinds do not have."""
+    """Return whether a kind has fields of references that other kinds do not have."""
     return model.refers.keys() != {"superseded_by"}
 
 

@@ -58,7 +58,7 @@ class RelationReads(Reads):
         return (row[0], orjson.loads(row[1])) if row else None
 
     def begins_at(self, source: str, kind: str, target: str) -> bool:
-        """Tell whether the row of a live symmetric edge has ``source`` as its first end."""
+        """Return whether the row of a live symmetric edge has ``source`` as its first end."""
         number = row_id(edge_key(source, kind, target, symmetric=True))
         sql = "SELECT 1 FROM relation WHERE is_live AND src = ? AND edge = ?"
         return self.connection.execute(sql, (row_id(source), number)).fetchone() is not None

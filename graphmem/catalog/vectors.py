@@ -456,5 +456,5 @@ def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
 
 
 def has_vector(catalog: Reads, digest: bytes) -> bool:
-    """Tell whether a text has a vector of any model, by its hash."""
+    """Return whether a text has a vector of any model, by its hash."""
     return catalog.connection.execute("SELECT 1 FROM vector WHERE text_hash = ?", (digest,)).fetchone() is not None

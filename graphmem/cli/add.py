@@ -8,7 +8,15 @@ from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_entity_type, session_of
 from graphmem.cli.inputs import lines_of, text_of
+from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
+from graphmem.contract.entities import AddEntityRequest
+from graphmem.contract.experiences import AddExperienceRequest
+from graphmem.contract.failures import AddFailureRequest
+from graphmem.contract.insights import AddInsightRequest
+from graphmem.contract.lessons import AddLessonRequest
+from graphmem.contract.patterns import AddPatternRequest
+from graphmem.contract.records import AddRowsRequest
 from graphmem.errors import Usage
 from graphmem.model import Lesson
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
@@ -20,24 +28,8 @@ app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False
 )
 
-Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")]
-Sources = Annotated[
-    list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from; may be repeated.")
-]
-Files = Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="A file it is about; may be repeated.")]
-Cites = Annotated[
-    list[str] | None,
-    typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Code that it speaks of; may be repeated."),
-]
 MissingOk = Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")]
-Name = Annotated[
-    str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the trigger if not given.")
-]
 NoDedup = Annotated[bool, typer.Option("--no-dedup", help="Store it even if it repeats another.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
-Replace = Annotated[
-    bool, typer.Option("--replace", help="Under a taken name, or if it is merged: make the new texts the current ones.")
-]
 
 
 @app.callback(epilog="Example: graphmem add --ndjson rows.ndjson")
@@ -47,11 +39,9 @@ def add(
         str | None,
         typer.Option("--ndjson", metavar="FILE|-", help="Rows of any kind, one JSON object a line, all or none."),
     ] = None,
-    dedup: Annotated[bool, typer.Option("--dedup", help="With --ndjson: merge rows that repeat others.")] = False,
-    skip_invalid: Annotated[
-        bool, typer.Option("--skip-invalid", help="With --ndjson: take the good rows, keep the bad ones aside.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="With --ndjson: say what became of each row.")] = False,
+    dedup: bool = option(AddRowsRequest, "dedup"),
+    skip_invalid: bool = option(AddRowsRequest, "skip_invalid"),
+    verbose: bool = option(AddRowsRequest, "verbose"),
 ) -> None:
     """Add one record, or rows of any kind with --ndjson."""
     if ctx.invoked_subcommand is not None:
@@ -76,24 +66,20 @@ def given(**fields: Any) -> dict[str, Any]:
 @app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
 def failure(
     ctx: typer.Context,
-    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT|-", help="The error; - reads it.")],
-    fix: Annotated[str | None, typer.Option("--fix", metavar="TEXT", help="What resolves it.")] = None,
-    name: Name = None,
-    match: Annotated[
-        str | None, typer.Option("--match", metavar="RE", help="Regular expression that finds it in a log.")
-    ] = None,
-    cost: Annotated[
-        float | None, typer.Option("--cost", metavar="K", help="What it cost, in thousands of tokens.")
-    ] = None,
-    tag: Tags = None,
-    source: Sources = None,
-    file: Files = None,
-    cite: Cites = None,
+    trigger: str = option(AddFailureRequest, "trigger", metavar="TEXT|-"),
+    fix: str | None = option(AddFailureRequest, "fix", metavar="TEXT"),
+    name: str | None = option(AddFailureRequest, "name", metavar="SLUG"),
+    match: str | None = option(AddFailureRequest, "match", metavar="RE"),
+    cost: float | None = option(AddFailureRequest, "cost", metavar="K"),
+    tag: list[str] | None = option(AddFailureRequest, "tags", "--tag", metavar="TAG"),
+    source: list[str] | None = option(AddFailureRequest, "sources", "--source", metavar="WHERE"),
+    file: list[str] | None = option(AddFailureRequest, "files", "--file", metavar="PATH"),
+    cite: list[str] | None = option(AddFailureRequest, "cites", "--cite", metavar="PATH[:SYMBOL][@COMMIT]"),
     missing_ok: MissingOk = False,
-    flaky: Annotated[bool | None, typer.Option("--flaky", help="The failure is flaky: it comes and goes.")] = None,
+    flaky: bool | None = option(AddFailureRequest, "flaky", "--flaky"),
     no_dedup: NoDedup = False,
-    dry_run: DryRun = False,
-    replace: Replace = False,
+    dry_run: bool = option(AddFailureRequest, "dry_run"),
+    replace: bool = option(AddFailureRequest, "replace"),
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
     session = session_of(ctx)
@@ -111,23 +97,19 @@ def failure(
 )
 def pattern(
     ctx: typer.Context,
-    trigger: Annotated[str, typer.Option("--trigger", metavar="TEXT|-", help="When it applies; - reads it.")],
-    insight: Annotated[str, typer.Option("--insight", metavar="TEXT", help="What to do then.")],
-    name: Name = None,
-    saved: Annotated[
-        float | None, typer.Option("--saved", metavar="K", help="What it saves, in thousands of tokens.")
-    ] = None,
-    framework: Annotated[
-        str | None, typer.Option("--framework", metavar="NAME", help="Framework or tool that the pattern is for.")
-    ] = None,
-    tag: Tags = None,
-    source: Sources = None,
-    file: Files = None,
-    cite: Cites = None,
+    trigger: str = option(AddPatternRequest, "trigger", metavar="TEXT|-"),
+    insight: str = option(AddPatternRequest, "insight", metavar="TEXT"),
+    name: str | None = option(AddPatternRequest, "name", metavar="SLUG"),
+    saved: float | None = option(AddPatternRequest, "saved", metavar="K"),
+    framework: str | None = option(AddPatternRequest, "framework", metavar="NAME"),
+    tag: list[str] | None = option(AddPatternRequest, "tags", "--tag", metavar="TAG"),
+    source: list[str] | None = option(AddPatternRequest, "sources", "--source", metavar="WHERE"),
+    file: list[str] | None = option(AddPatternRequest, "files", "--file", metavar="PATH"),
+    cite: list[str] | None = option(AddPatternRequest, "cites", "--cite", metavar="PATH[:SYMBOL][@COMMIT]"),
     missing_ok: MissingOk = False,
     no_dedup: NoDedup = False,
-    dry_run: DryRun = False,
-    replace: Replace = False,
+    dry_run: bool = option(AddPatternRequest, "dry_run"),
+    replace: bool = option(AddPatternRequest, "replace"),
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
     session = session_of(ctx)
@@ -148,15 +130,11 @@ def pattern(
 @app.command(epilog='Example: graphmem add entity class pkg.store.Store --value "Owns the files."')
 def entity(
     ctx: typer.Context,
-    type_name: Annotated[
-        str, typer.Argument(metavar="TYPE", autocompletion=complete_entity_type, help="A declared entity type.")
-    ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, unique in its type.")],
-    value: Annotated[
-        str | None, typer.Option("--value", metavar="TEXT", help="What belongs to the thing itself.")
-    ] = None,
-    source: Sources = None,
-    dry_run: DryRun = False,
+    type_name: str = argument(AddEntityRequest, "type_name", metavar="TYPE", autocompletion=complete_entity_type),
+    name: str = argument(AddEntityRequest, "name", metavar="NAME"),
+    value: str | None = option(AddEntityRequest, "value", metavar="TEXT"),
+    source: list[str] | None = option(AddEntityRequest, "sources", "--source", metavar="WHERE"),
+    dry_run: bool = option(AddEntityRequest, "dry_run"),
 ) -> None:
     """Add an entity of a declared type, or change its value."""
     session = session_of(ctx)
@@ -167,28 +145,21 @@ def entity(
 @app.command(epilog='Example: graphmem add lesson --description "never retry a payment blindly" --type anti_pattern')
 def lesson(
     ctx: typer.Context,
-    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="The lesson.")],
-    type_name: Annotated[
-        LessonType | None,
-        typer.Option("--type", help="Type of lesson; a preference is injected at once, others after two runs."),
-    ] = None,
-    name: Name = None,
-    domain: Annotated[
-        str | None, typer.Option("--domain", metavar="D", help="Domain where the lesson applies [default: general].")
-    ] = None,
-    severity: Annotated[Severity | None, typer.Option("--severity", help="Severity of ignoring the lesson.")] = None,
-    archetype: Annotated[
-        str | None, typer.Option("--archetype", metavar="A", help="Archetype; only for an archetype_hint.")
-    ] = None,
-    raised_by: Annotated[str | None, typer.Option("--raised-by", metavar="WHO", help="Who raised the lesson.")] = None,
-    tag: Tags = None,
-    source: Sources = None,
-    file: Files = None,
-    cite: Cites = None,
+    description: str = option(AddLessonRequest, "description", metavar="TEXT"),
+    type_name: LessonType | None = option(AddLessonRequest, "type"),
+    name: str | None = option(AddLessonRequest, "name", metavar="SLUG"),
+    domain: str | None = option(AddLessonRequest, "domain", metavar="D"),
+    severity: Severity | None = option(AddLessonRequest, "severity"),
+    archetype: str | None = option(AddLessonRequest, "archetype", metavar="A"),
+    raised_by: str | None = option(AddLessonRequest, "source", "--raised-by", metavar="WHO"),
+    tag: list[str] | None = option(AddLessonRequest, "tags", "--tag", metavar="TAG"),
+    source: list[str] | None = option(AddLessonRequest, "sources", "--source", metavar="WHERE"),
+    file: list[str] | None = option(AddLessonRequest, "files", "--file", metavar="PATH"),
+    cite: list[str] | None = option(AddLessonRequest, "cites", "--cite", metavar="PATH[:SYMBOL][@COMMIT]"),
     missing_ok: MissingOk = False,
     no_dedup: NoDedup = False,
-    dry_run: DryRun = False,
-    replace: Replace = False,
+    dry_run: bool = option(AddLessonRequest, "dry_run"),
+    replace: bool = option(AddLessonRequest, "replace"),
 ) -> None:
     """Add a lesson by hand; most come from runs, with learn."""
     session = session_of(ctx)
@@ -209,25 +180,20 @@ def lesson(
 )
 def experience(
     ctx: typer.Context,
-    task_type: Annotated[ExperienceType, typer.Option("--type", help="Type of the task.")],
-    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What the task was.")],
-    approach: Annotated[str, typer.Option("--approach", metavar="TEXT", help="Approach that was taken.")],
-    outcome: Annotated[Outcome, typer.Option("--outcome", help="Outcome of the task.")],
-    lesson: Annotated[list[str], typer.Option("--lesson", metavar="TEXT", help="A lesson learned; may be repeated.")],
-    name: Name = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", metavar="N", help="Minutes that the task took.")] = None,
-    estimated: Annotated[Complexity | None, typer.Option("--estimated", help="Estimated complexity.")] = None,
-    actual: Annotated[Complexity | None, typer.Option("--actual", help="Complexity as it turned out.")] = None,
-    capability: Annotated[
-        list[str] | None, typer.Option("--capability", metavar="NAME", help="What it was done with; may be repeated.")
-    ] = None,
-    confidence: Annotated[
-        Confidence | None,
-        typer.Option("--confidence", help="Confidence in the experience; low while there are few experiences."),
-    ] = None,
-    tag: Tags = None,
-    source: Sources = None,
-    dry_run: DryRun = False,
+    task_type: ExperienceType = option(AddExperienceRequest, "task_type", "--type"),
+    description: str = option(AddExperienceRequest, "description", metavar="TEXT"),
+    approach: str = option(AddExperienceRequest, "approach", metavar="TEXT"),
+    outcome: Outcome = option(AddExperienceRequest, "outcome"),
+    lesson: list[str] = option(AddExperienceRequest, "lessons", "--lesson", metavar="TEXT"),
+    name: str | None = option(AddExperienceRequest, "name", metavar="SLUG"),
+    minutes: float | None = option(AddExperienceRequest, "time_taken", "--minutes", metavar="N"),
+    estimated: Complexity | None = option(AddExperienceRequest, "complexity_estimated", "--estimated"),
+    actual: Complexity | None = option(AddExperienceRequest, "complexity_actual", "--actual"),
+    capability: list[str] | None = option(AddExperienceRequest, "capabilities_used", "--capability", metavar="NAME"),
+    confidence: Confidence | None = option(AddExperienceRequest, "confidence"),
+    tag: list[str] | None = option(AddExperienceRequest, "tags", "--tag", metavar="TAG"),
+    source: list[str] | None = option(AddExperienceRequest, "sources", "--source", metavar="WHERE"),
+    dry_run: bool = option(AddExperienceRequest, "dry_run"),
 ) -> None:
     """Add what a finished task taught."""
     session = session_of(ctx)
@@ -245,23 +211,13 @@ def experience(
 )
 def insight(
     ctx: typer.Context,
-    category: Annotated[
-        Category,
-        typer.Option(
-            "--category", metavar="C", help="codebase_insight, execution_pattern, user_behavior, recurring_issue."
-        ),
-    ],
-    statement: Annotated[str, typer.Option("--statement", metavar="TEXT", help="The insight.")],
-    derived_from: Annotated[
-        list[str],
-        typer.Option(
-            "--from", metavar="EXPERIENCE", help="A supporting experience; at least two, from different days."
-        ),
-    ],
-    name: Name = None,
-    tag: Tags = None,
-    source: Sources = None,
-    dry_run: DryRun = False,
+    category: Category = option(AddInsightRequest, "category"),
+    statement: str = option(AddInsightRequest, "statement", metavar="TEXT"),
+    derived_from: list[str] = option(AddInsightRequest, "derived_from", "--from", metavar="EXPERIENCE"),
+    name: str | None = option(AddInsightRequest, "name", metavar="SLUG"),
+    tag: list[str] | None = option(AddInsightRequest, "tags", "--tag", metavar="TAG"),
+    source: list[str] | None = option(AddInsightRequest, "sources", "--source", metavar="WHERE"),
+    dry_run: bool = option(AddInsightRequest, "dry_run"),
 ) -> None:
     """Add an insight by hand; most come from experiences, with promote."""
     session = session_of(ctx)

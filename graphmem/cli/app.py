@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from graphmem import __version__
 from graphmem.cli.caller import Session
 from graphmem.cli.help import help_of
+from graphmem.cli.options import in_options
 from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.synonyms import COMMANDS
 from graphmem.errors import GraphmemError, Usage
@@ -303,7 +304,7 @@ def status_of(session: Session, arguments: list[str]) -> int:
         result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=session)
     except GraphmemError as error:
         session.is_json |= isinstance(error, Usage) and asks_for_json(arguments)
-        session.fail(error.code, error.message, error.hint, error.details)
+        session.fail(error.code, in_options(error), error.hint, error.details)
         return error.exit_status
     except BrokenPipeError:
         raise
@@ -330,7 +331,7 @@ def refuse_no_text(arguments: list[str]) -> None:
 
 
 def asks_for_json(arguments: list[str]) -> bool:
-    """Tell whether ``--json`` is among the options, where the parser gave up before it got there."""
+    """Return whether ``--json`` is among the options, where the parser gave up before it got there."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]
 

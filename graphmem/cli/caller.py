@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 from pydantic import BaseModel
 
-from graphmem.api import Memory
-from graphmem.model.vocabulary import Vocabulary
+import graphmem
 from graphmem.names import inert, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
+    from graphmem.api import Memory
+    from graphmem.model.vocabulary import Vocabulary
 
 
 @dataclass
@@ -29,23 +31,23 @@ class Session:
     lock_timeout_s: float | None = None
     at: str | None = None
     command: str = ""  # the verb and its noun, such as "add failure"
-    opened: Memory | None = None
+    opened: "Memory | None" = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # said with --json: on standard error at the end, or in the error
 
     @property
     def is_debug(self) -> bool:
-        """Tell whether the developer wants the traceback of a bug."""
+        """Return whether the developer wants the traceback of a bug."""
         return bool(os.environ.get("GRAPHMEM_DEBUG_TRACEBACK"))
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> "Memory":
         """The memory that this run works on."""
         if self.opened is None:
-            self.opened = Memory(
-                self.folder, lock_timeout_s=self.lock_timeout_s, say=self.say, progress=self.progress, at=self.at,
-                command=self.command,
+            self.opened = graphmem.Memory(
+                self.folder, lock_timeout_s=self.lock_timeout_s, on_message=self.say, progress=self.progress,
+                at=self.at, command=self.command,
             )  # fmt: skip
         return self.opened
 
@@ -142,7 +144,7 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
     return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
 
 
-def bare_names(memory: Memory, incomplete: str) -> list[str]:
+def bare_names(memory: "Memory", incomplete: str) -> list[str]:
     """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
     found = {
         name
@@ -152,7 +154,7 @@ def bare_names(memory: Memory, incomplete: str) -> list[str]:
     return sorted(found)
 
 
-def of_record_type(memory: Memory, record_type: str, incomplete: str) -> list[str]:
+def of_record_type(memory: "Memory", record_type: str, incomplete: str) -> list[str]:
     """Return the names of one kind or type that begin with what was typed."""
     return [ref.removeprefix(f"{record_type}/") for ref in memory.names(f"{record_type}/{incomplete}")]
 
@@ -184,7 +186,7 @@ def complete_type(ctx: typer.Context, incomplete: str) -> list[str]:
     return completions(ctx, incomplete, lambda memory: [*synced(memory).entities, *synced(memory).relations])
 
 
-def synced(memory: Memory) -> Vocabulary:
+def synced(memory: "Memory") -> "Vocabulary":
     """Return the vocabulary as the files are now."""
     with memory.client.reading() as catalog:
         return catalog.vocabulary
@@ -194,10 +196,10 @@ def synced(memory: Memory) -> Vocabulary:
 PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
 
 
-def completions(ctx: typer.Context, incomplete: str, names: Callable[[Memory], Iterable[str]]) -> list[str]:
+def completions(ctx: typer.Context, incomplete: str, names: "Callable[[Memory], Iterable[str]]") -> list[str]:
     """Return those names that begin with what was typed, of the store that the line means."""
     try:
-        with Memory(getattr(ctx.find_root().obj, "folder", None)) as memory:
+        with graphmem.Memory(getattr(ctx.find_root().obj, "folder", None)) as memory:
             return [name for name in names(memory) if name.startswith(incomplete) and PLAIN.fullmatch(name)]
     except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
         return []

@@ -1,7 +1,6 @@
 """``campaign …`` and ``similar``."""
 
 import json
-from typing import Annotated
 
 import typer
 
@@ -9,13 +8,18 @@ from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_campaign, session_of
 from graphmem.cli.inputs import opened
-from graphmem.constants import SIMILAR_MAX
-from graphmem.errors import BadInput, Usage
-from graphmem.model.campaign import CampaignStatus
+from graphmem.cli.options import argument, option
+from graphmem.contract.campaigns import (
+    AddTasksRequest,
+    CompleteCampaignRequest,
+    CreateCampaignRequest,
+    FinalStatus,
+    ReadyRequest,
+    SimilarRequest,
+)
+from graphmem.errors import BadInput
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
-
-Which = Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_campaign, help="The campaign.")]
 
 
 @app.callback()
@@ -26,11 +30,9 @@ def campaign() -> None:
 @app.command(epilog='Example: graphmem campaign create "Add single sign-on" --name sso')
 def create(
     ctx: typer.Context,
-    objective: Annotated[str, typer.Argument(metavar="OBJECTIVE", help="Framework or tool that the pattern is for.")],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="SLUG", help="Its name; made from the objective.")
-    ] = None,
-    framework: Annotated[str | None, typer.Option("--framework", metavar="F", help="What it is built with.")] = None,
+    objective: str = argument(CreateCampaignRequest, "objective", metavar="OBJECTIVE"),
+    name: str | None = option(CreateCampaignRequest, "name", metavar="SLUG"),
+    framework: str | None = option(CreateCampaignRequest, "framework", metavar="F"),
 ) -> None:
     """Begin a campaign."""
     session = session_of(ctx)
@@ -41,8 +43,8 @@ def create(
 @app.command("add-tasks", epilog="Example: graphmem campaign add-tasks sso plan.json")
 def add_tasks(
     ctx: typer.Context,
-    name: Which,
-    plan: Annotated[str, typer.Argument(metavar="FILE|-", help='JSON: a list of tasks, or {"tasks": […]}.')],
+    name: str = argument(AddTasksRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
+    plan: str = argument(AddTasksRequest, "plan", metavar="FILE|-"),
 ) -> None:
     """Add the tasks of a plan, all or none; a cycle is refused with its path."""
     session = session_of(ctx)
@@ -60,7 +62,10 @@ def add_tasks(
 
 
 @app.command(epilog="Example: graphmem campaign ready sso")
-def ready(ctx: typer.Context, name: Which) -> None:
+def ready(
+    ctx: typer.Context,
+    name: str = argument(ReadyRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
+) -> None:
     """Show the tasks that can start now: pending, every parent complete."""
     session = session_of(ctx)
     answer = session.memory.campaigns.ready(name)
@@ -72,43 +77,21 @@ def ready(ctx: typer.Context, name: Which) -> None:
 @app.command(epilog='Example: graphmem campaign complete sso --outcome "login works with two providers"')
 def complete(
     ctx: typer.Context,
-    name: Which,
-    outcome: Annotated[str | None, typer.Option("--outcome", metavar="TEXT", help="Outcome of the task.")] = None,
-    status: Annotated[
-        str | None, typer.Option("--status", metavar="complete|partial|failed", help="Told by its tasks if not given.")
-    ] = None,
+    name: str = argument(CompleteCampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
+    outcome: str | None = option(CompleteCampaignRequest, "outcome", metavar="TEXT"),
+    status: FinalStatus | None = option(CompleteCampaignRequest, "status"),
 ) -> None:
     """Finish a campaign and keep its fingerprint for similar."""
     session = session_of(ctx)
-    answer = session.memory.campaigns.complete(name, outcome=outcome, status=status_of(status))
+    answer = session.memory.campaigns.complete(name, outcome=outcome, status=status)
     session.answer(answer, text.fields(answer.record))
-
-
-def status_of(value: str | None) -> CampaignStatus | None:
-    """Return a status that a campaign can end with, or say which there are."""
-    match value:
-        case None | "complete" | "partial" | "failed":
-            return value
-    raise Usage(f"status {value!r} ends no campaign", hint="one of: complete, partial, failed")
 
 
 def similar(
     ctx: typer.Context,
-    about: Annotated[
-        str,
-        typer.Argument(
-            metavar="CAMPAIGN-OR-OBJECTIVE",
-            autocompletion=complete_campaign,
-            help="A campaign, or what one would be for.",
-        ),
-    ],
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold", metavar="S", min=0.0, max=1.0, help="Only those at least this similar [default: 0.5]."
-        ),
-    ] = None,
-    limit: Annotated[int, typer.Option("--max", metavar="N", min=1, help="At most this many.")] = SIMILAR_MAX,
+    about: str = argument(SimilarRequest, "text", metavar="CAMPAIGN-OR-OBJECTIVE", autocompletion=complete_campaign),
+    threshold: float | None = option(SimilarRequest, "threshold", metavar="S"),
+    limit: int = option(SimilarRequest, "limit", "--max", metavar="N"),
 ) -> None:
     """
     Find finished campaigns that resemble a campaign or an objective.

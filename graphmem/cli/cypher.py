@@ -11,8 +11,8 @@ from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import Session, session_of
 from graphmem.cli.inputs import parameter
-from graphmem.constants import CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
-from graphmem.contract.cypher import CypherRows
+from graphmem.cli.options import option
+from graphmem.contract.cypher import CypherRequest, CypherRows
 from graphmem.errors import Usage
 from graphmem.names import inert, visible
 from graphmem.rules.suggest import did_you_mean
@@ -37,13 +37,8 @@ def cypher(
         typer.Option("--named", metavar="NAME", autocompletion=complete_query, help="A stored query instead."),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the stored queries.")] = False,
-    timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="SECONDS", help=f"How long it may take [default: {CYPHER_TIMEOUT_S:g}]."),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help=f"Rows at most [default: {CYPHER_ROW_LIMIT}].")
-    ] = None,
+    timeout: float | None = option(CypherRequest, "timeout_s", "--timeout", metavar="SECONDS"),
+    limit: int | None = option(CypherRequest, "limit", metavar="N"),
     form: Annotated[
         str, typer.Option("--format", metavar="|".join(FORMATS), help="How the rows are printed.")
     ] = "table",

@@ -7,8 +7,10 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.caller import complete_ref, session_of
 from graphmem.cli.inputs import lines_of, parameter
+from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
-from graphmem.cli.query import Ref
+from graphmem.contract.feedback import FeedbackRequest
+from graphmem.contract.records import EditRequest, ForgetRequest, RenameRequest, RestoreRequest
 from graphmem.errors import Usage
 
 Trigger = Annotated[
@@ -32,7 +34,7 @@ Objective = Annotated[str | None, typer.Option("--objective", metavar="TEXT", he
 
 def edit(
     ctx: typer.Context,
-    ref: Ref,
+    ref: str = argument(EditRequest, "ref", metavar="REF", autocompletion=complete_ref),
     trigger: Trigger = None,
     fix: Fix = None,
     insight: Insight = None,
@@ -57,12 +59,10 @@ def edit(
         typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Replaces the cites, as the code is now."),
     ] = None,
     missing_ok: Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")] = False,
-    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Adds a tag.")] = None,
-    untag: Annotated[list[str] | None, typer.Option("--untag", metavar="TAG", help="Takes a tag away.")] = None,
-    unset: Annotated[
-        list[str] | None, typer.Option("--unset", metavar="FIELD", help="Takes a field's value away.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    tag: list[str] | None = option(EditRequest, "tag", metavar="TAG"),
+    untag: list[str] | None = option(EditRequest, "untag", metavar="TAG"),
+    unset: list[str] | None = option(EditRequest, "unset", metavar="FIELD"),
+    dry_run: bool = option(EditRequest, "dry_run"),
 ) -> None:
     """
     Change fields of a record: given ones replace, all others stay.
@@ -84,8 +84,8 @@ def edit(
 
 def rename(
     ctx: typer.Context,
-    ref: Ref,
-    name: Annotated[str, typer.Argument(metavar="NEW-NAME", help="a-z 0-9 - _ . for most kinds.")],
+    ref: str = argument(RenameRequest, "ref", metavar="REF", autocompletion=complete_ref),
+    name: str = argument(RenameRequest, "name", metavar="NEW-NAME"),
 ) -> None:
     """
     Give a record another name; the old one is still found.
@@ -99,8 +99,8 @@ def rename(
 
 def forget(
     ctx: typer.Context,
-    ref: Ref,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")] = None,
+    ref: str = argument(ForgetRequest, "ref", metavar="REF", autocompletion=complete_ref),
+    reason: str | None = option(ForgetRequest, "reason", metavar="TEXT"),
 ) -> None:
     """
     Archive a record: it leaves search and graph, and comes back with restore.
@@ -112,7 +112,10 @@ def forget(
     session.answer(answer, text.changed(answer))
 
 
-def restore(ctx: typer.Context, ref: Ref) -> None:
+def restore(
+    ctx: typer.Context,
+    ref: str = argument(RestoreRequest, "ref", metavar="REF", autocompletion=complete_ref),
+) -> None:
     """
     Bring an archived record back.
 
@@ -128,9 +131,7 @@ def feedback(
     ref: Annotated[str | None, typer.Argument(metavar="REF", autocompletion=complete_ref, help="The memory.")] = None,
     helped: Annotated[bool, typer.Option("--helped", help="It helped.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="It did not help.")] = False,
-    task: Annotated[
-        str | None, typer.Option("--task", metavar="T", help="For which task; reporting again replaces the report.")
-    ] = None,
+    task: str | None = option(FeedbackRequest, "task", metavar="T"),
     ndjson: Annotated[
         str | None, typer.Option("--ndjson", metavar="FILE|-", help="A batch: lines {ref, helped, task?, at?, id?}.")
     ] = None,

@@ -53,9 +53,7 @@ def meaning(param: Any) -> str:
     default = f"{param.default:g}" if isinstance(param.default, float) else param.default
     is_told = default not in (None, False, "", (), []) and not callable(default)
     more = " [required]" if param.required and param.param_type_name == "option" else ""
-    choices = getattr(getattr(param, "type", None), "choices", None) if not param.metavar else None
-    among = f" One of: {', '.join(choices)}." if choices else ""
-    return f"{param.help or ''}{among}{more}{f' [default: {default}]' if is_told else ''}".strip()
+    return f"{param.help or ''}{more}{f' [default: {default}]' if is_told else ''}".strip()
 
 
 def section(title: str, rows: list[tuple[str, str]]) -> list[str]:

@@ -7,9 +7,9 @@ import typer
 from pydantic import JsonValue
 
 from graphmem.cli import text
-from graphmem.cli.caller import session_of
-from graphmem.cli.query import Ref
-from graphmem.contract.history import Difference, FieldChange, Revision, RowChange
+from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.options import argument, option
+from graphmem.contract.history import Difference, DiffRequest, FieldChange, LogRequest, Revision, RowChange
 from graphmem.errors import Usage
 from graphmem.git import textconv as conversion
 from graphmem.names import visible
@@ -22,8 +22,8 @@ GIST = ("trigger", "objective", "value", "note")  # the field that says what a r
 
 def log(
     ctx: typer.Context,
-    ref: Ref,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most this many.")] = None,
+    ref: str = argument(LogRequest, "ref", metavar="REF", autocompletion=complete_ref),
+    limit: int | None = option(LogRequest, "limit", metavar="N"),
 ) -> None:
     """
     Show the commits that changed a record, newest first, under whatever name it had.
@@ -43,10 +43,7 @@ def log(
 
 def diff(
     ctx: typer.Context,
-    revisions: Annotated[
-        str | None,
-        typer.Argument(metavar="A..B|A", help="Two commits, or one against the files as they are; HEAD if not given."),
-    ] = None,
+    revisions: str | None = argument(DiffRequest, "revisions", metavar="A..B|A"),
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
 ) -> None:
     """

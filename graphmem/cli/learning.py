@@ -4,27 +4,23 @@ from typing import Annotated
 
 import typer
 
-from graphmem import constants
 from graphmem.cli import text
 from graphmem.cli.caller import session_of
 from graphmem.cli.inputs import lines_of
-from graphmem.contract.experiences import Promotion, Recalled
-from graphmem.contract.lessons import Learned, SeenLesson
-from graphmem.contract.records import PrunedRecord
+from graphmem.cli.options import option
+from graphmem.contract.experiences import PromoteRequest, Promotion, Recalled, RecallRequest
+from graphmem.contract.lessons import DecayRequest, InjectRequest, Learned, LearnRequest, SeenLesson
+from graphmem.contract.records import PrunedRecord, PruneRequest
 from graphmem.errors import Usage
 from graphmem.model.experience import ExperienceType
 from graphmem.model.insight import Category
-
-Yes = Annotated[bool, typer.Option("--yes", help="Do it; without it, only say what would be done.")]
 
 
 def learn(
     ctx: typer.Context,
     events: Annotated[str, typer.Argument(metavar="RUN_EVENTS|-", help="NDJSON, an event a line.")],
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="ID", help="Which run it was, if the events do not say.")
-    ] = None,
-    semantic: Annotated[bool, typer.Option("--semantic", help="A finding of the same meaning counts too.")] = False,
+    run: str | None = option(LearnRequest, "run", metavar="ID"),
+    semantic: bool = option(LearnRequest, "semantic"),
 ) -> None:
     """
     Take from the events of a finished run which lessons it saw, and new ones.
@@ -44,7 +40,7 @@ def learn(
 
 def decay(
     ctx: typer.Context,
-    run: Annotated[str, typer.Option("--run", metavar="ID", help="Which run it was.")],
+    run: str = option(DecayRequest, "run", metavar="ID"),
 ) -> None:
     """
     Record a run that saw no lesson: every tenth silent run takes one off a lesson's frequency.
@@ -79,8 +75,8 @@ def seen(lesson: SeenLesson) -> str:
 
 def inject(
     ctx: typer.Context,
-    domain: Annotated[str | None, typer.Option("--domain", metavar="D", help="Such as code or writing.")] = None,
-    archetype: Annotated[str | None, typer.Option("--archetype", metavar="A", help="The kind of project.")] = None,
+    domain: str | None = option(InjectRequest, "domain", metavar="D"),
+    archetype: str | None = option(InjectRequest, "archetype", metavar="A"),
 ) -> None:
     """
     Print the lessons that belong into a prompt, at most ten.
@@ -98,8 +94,8 @@ def inject(
 
 def experience(
     ctx: typer.Context,
-    task_type: Annotated[ExperienceType | None, typer.Option("--type", help="Type of the task.")] = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")] = None,
+    task_type: ExperienceType | None = option(RecallRequest, "task_type", "--type"),
+    tag: list[str] | None = option(RecallRequest, "tags", "--tag", metavar="TAG"),
 ) -> None:
     """
     Show the newest experiences with tasks of this type or with one of these tags, then their lessons.
@@ -122,10 +118,8 @@ def recalled(answer: Recalled) -> str:
 
 def promote(
     ctx: typer.Context,
-    category: Annotated[
-        Category | None, typer.Option("--category", help="Of the insights, if not the likely one.")
-    ] = None,
-    yes: Yes = False,
+    category: Category | None = option(PromoteRequest, "category"),
+    yes: bool = option(PromoteRequest, "yes"),
 ) -> None:
     """
     Find what experiences of different days and tasks agree on, and write it as insights.
@@ -152,16 +146,10 @@ def promotion(found: Promotion, *, is_done: bool) -> str:
 
 def prune(
     ctx: typer.Context,
-    max_failures: Annotated[
-        int, typer.Option("--max-failures", metavar="N", help="How many failures may stay.")
-    ] = constants.PRUNE_FAILURES,
-    max_patterns: Annotated[
-        int, typer.Option("--max-patterns", metavar="N", help="How many patterns may stay.")
-    ] = constants.PRUNE_PATTERNS,
-    min_importance: Annotated[
-        float, typer.Option("--min-importance", metavar="I", help="What is below and older than 30 days goes.")
-    ] = constants.PRUNE_IMPORTANCE,
-    yes: Yes = False,
+    max_failures: int = option(PruneRequest, "max_failures", metavar="N"),
+    max_patterns: int = option(PruneRequest, "max_patterns", metavar="N"),
+    min_importance: float = option(PruneRequest, "min_importance", metavar="I"),
+    yes: bool = option(PruneRequest, "yes"),
 ) -> None:
     """
     Archive what is worth least: over the caps, and what is old and worth next to nothing. restore brings it back.

@@ -29,7 +29,7 @@ def files(session: Session, given: list[str] | None, *, is_missing_ok: bool) -> 
     for path, text in zip(found, given, strict=True):
         if not is_missing_ok and not os.path.lexists(root / path):
             elsewhere = os.path.relpath(root / text) if os.path.lexists(root / text) else None
-            hint = f"{elsewhere!r} would be" if elsewhere else "--missing-ok takes one that is still to come"
+            hint = f"{elsewhere!r} would be" if elsewhere else "--missing-ok accepts a file that does not exist yet"
             raise BadInput(f"file {text!r} is not there", hint=hint, details={"field": "files"})
     return found
 

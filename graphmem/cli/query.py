@@ -1,21 +1,23 @@
 """``get``, ``list``, ``query``."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import complete_kind, complete_ref, session_of
+from graphmem.cli.options import argument, option
 from graphmem.cli.paths import files
-from graphmem.constants import CONTEXT_BUDGET, QUERY_LIMIT
-from graphmem.contract.query import Found
+from graphmem.contract.context import ContextRequest
+from graphmem.contract.query import Found, QueryRequest, Tier
+from graphmem.contract.records import GetRequest, ListRequest
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.score import Complexity
 
-Ref = Annotated[str, typer.Argument(metavar="REF", autocompletion=complete_ref, help="kind/name, or a name alone.")]
+REF = argument(GetRequest, "ref", metavar="REF", autocompletion=complete_ref)
 
 
-def get(ctx: typer.Context, ref: Ref) -> None:
+def get(ctx: typer.Context, ref: str = REF) -> None:
     """
     Show a record with its edges; an archived one too.
 
@@ -30,18 +32,11 @@ def get(ctx: typer.Context, ref: Ref) -> None:
 
 def list_records(
     ctx: typer.Context,
-    kind: Annotated[
-        str | None,
-        typer.Argument(metavar="KIND|TYPE", autocompletion=complete_kind, help="A kind, or an entity type."),
-    ] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; may be repeated.")
-    ] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="The archived ones instead.")] = False,
-    sort: Annotated[
-        str | None, typer.Option("--sort", metavar="FIELD", help="By a field; -FIELD the other way.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="At most this many.")] = None,
+    kind: str | None = argument(ListRequest, "kind", metavar="KIND|TYPE", autocompletion=complete_kind),
+    tag: list[str] | None = option(ListRequest, "tags", "--tag", metavar="TAG"),
+    archived: bool = option(ListRequest, "archived"),
+    sort: str | None = option(ListRequest, "sort", metavar="FIELD"),
+    limit: int | None = option(ListRequest, "limit", metavar="N"),
 ) -> None:
     """
     List records by name, or sorted by a field.
@@ -72,16 +67,10 @@ def stale(ctx: typer.Context) -> None:
 
 def query(
     ctx: typer.Context,
-    words: Annotated[str, typer.Argument(metavar="TEXT", help="An error message, a symbol, a sentence.")],
-    kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Only these kinds or types."),
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many.")] = QUERY_LIMIT,
-    min_similarity: Annotated[
-        float | None,
-        typer.Option("--min-similarity", metavar="S", min=0.0, max=1.0, help="Only those at least this similar."),
-    ] = None,
+    words: str = argument(QueryRequest, "text", metavar="TEXT"),
+    kind: list[str] | None = option(QueryRequest, "kinds", "--kind", metavar="KIND", autocompletion=complete_kind),
+    limit: int = option(QueryRequest, "limit", metavar="N"),
+    min_similarity: float | None = option(QueryRequest, "min_similarity", metavar="S"),
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
 ) -> None:
     """
@@ -98,35 +87,18 @@ def query(
 
 def context(
     ctx: typer.Context,
-    objective: Annotated[str, typer.Argument(metavar="OBJECTIVE", help="What is to be done, in words.")],
-    budget: Annotated[
-        int, typer.Option("--budget", metavar="TOKENS", help="About this many tokens at most.")
-    ] = CONTEXT_BUDGET,
-    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Of the task; may be repeated.")] = None,
-    file: Annotated[
-        list[str] | None, typer.Option("--file", metavar="PATH", help="That the task is about; may be repeated.")
-    ] = None,
-    tier: Annotated[
-        list[str] | None,
-        typer.Option("--tier", metavar="TIER", help="Take this tier instead of the usual ones; may be repeated."),
-    ] = None,
-    complexity: Annotated[
-        Complexity | None, typer.Option("--complexity", help="Of the task; for a hard one more is taken.")
-    ] = None,
-    domain: Annotated[
-        str | None, typer.Option("--domain", metavar="D", help="Whose lessons, beside the general ones.")
-    ] = None,
-    archetype: Annotated[str | None, typer.Option("--archetype", metavar="A", help="The kind of project.")] = None,
+    objective: str = argument(ContextRequest, "objective", metavar="OBJECTIVE"),
+    budget: int = option(ContextRequest, "budget", metavar="TOKENS"),
+    tag: list[str] | None = option(ContextRequest, "tags", "--tag", metavar="TAG"),
+    file: list[str] | None = option(ContextRequest, "files", "--file", metavar="PATH"),
+    tier: list[str] | None = option(ContextRequest, "tiers", "--tier", metavar="TIER"),
+    complexity: Complexity | None = option(ContextRequest, "complexity"),
+    domain: str | None = option(ContextRequest, "domain", metavar="D"),
+    archetype: str | None = option(ContextRequest, "archetype", metavar="A"),
     role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Of the agent: a tag more.")] = None,
-    task_type: Annotated[
-        ExperienceType | None, typer.Option("--task-type", help="Whose experiences, beside those with a tag.")
-    ] = None,
-    named: Annotated[
-        str | None, typer.Option("--session", metavar="NAME", help="Whose decisions and constraints.")
-    ] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show what scores are made of, and what is left out.")
-    ] = False,
+    task_type: ExperienceType | None = option(ContextRequest, "task_type"),
+    named: str | None = option(ContextRequest, "session", metavar="NAME"),
+    explain: bool = option(ContextRequest, "explain"),
 ) -> None:
     """
     Show what the project remembers for an objective: a block for a prompt, nothing where nothing fits.
@@ -136,7 +108,8 @@ def context(
     session = session_of(ctx)
     tags = [*(tag or ()), *([role] if role else [])]
     about = files(session, file, is_missing_ok=True) or ()
-    answer = session.memory.context(objective, tags=tags, files=about, tiers=tier or (), complexity=complexity,
+    tiers = cast(list[Tier], tier or ())  # the request checks them
+    answer = session.memory.context(objective, tags=tags, files=about, tiers=tiers, complexity=complexity,
                                     domain=domain, archetype=archetype, task_type=task_type, session=named,
                                     budget=budget, explain=explain)  # fmt: skip
     left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]

@@ -10,12 +10,12 @@ from graphmem.cli.synonyms import INSTEAD, OPTIONS
 
 
 def is_of_parser(error: Exception) -> bool:
-    """Tell whether the parser of the command line raised this; its own classes are private to it."""
+    """Return whether the parser of the command line raised this; its own classes are private to it."""
     return isinstance(getattr(error, "exit_code", None), int)
 
 
 def is_call_for_help(error: Exception) -> bool:
-    """Tell whether a command that needs another word was called with none; its message is its help."""
+    """Return whether a command that needs another word was called with none; its message is its help."""
     return type(error).__name__ == "NoArgsIsHelpError"
 
 
@@ -54,6 +54,8 @@ def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None
     param = getattr(error, "param", None)
     name = max(param.opts, key=len) if param is not None else "value"
     expected = {"int_parsing": "a whole number", "float_parsing": "a number"}.get(first["type"])
+    choices = first["msg"].partition(" is not one of ")[2].replace("'", "").removesuffix(".")
+    expected = f"one of: {choices}" if choices else expected
     return f"{name} is {first['input']!r}", expected or first["msg"][:1].lower() + first["msg"][1:]
 
 

@@ -1,46 +1,28 @@
 """``link``, ``unlink``, ``related``, ``solutions``, ``path``."""
 
-from typing import Annotated
-
 import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import complete_kind, complete_ref, complete_relation, session_of
-from graphmem.cli.query import Ref
-from graphmem.constants import DEFAULT_HOPS, MAX_HOPS, MIN_STRENGTH
-from graphmem.contract.relations import Direction
-from graphmem.errors import Usage
-
-From = Annotated[str, typer.Argument(metavar="FROM", autocompletion=complete_ref, help="The record it leads from.")]
-Kind = Annotated[str, typer.Argument(metavar="TYPE", autocompletion=complete_relation, help="A relation type.")]
-To = Annotated[str, typer.Argument(metavar="TO", autocompletion=complete_ref, help="The record it leads to.")]
-Types = Annotated[
-    list[str] | None,
-    typer.Option("--type", metavar="T", autocompletion=complete_relation, help="Only these relation types."),
-]
-Which = Annotated[str, typer.Option("--direction", metavar="out|in|both", help="Which way edges are walked.")]
-
-
-def direction_of(value: str) -> Direction:
-    """Return a direction, or say which there are."""
-    match value:
-        case "out" | "in" | "both":
-            return value
-    raise Usage(f"unknown direction {value!r}", hint="one of: out, in, both")
+from graphmem.cli.options import argument, option
+from graphmem.contract.relations import (
+    Direction,
+    LinkRequest,
+    PathRequest,
+    RelatedRequest,
+    SolutionsRequest,
+    UnlinkRequest,
+)
 
 
 def link(
     ctx: typer.Context,
-    source: From,
-    kind: Kind,
-    target: To,
-    weight: Annotated[
-        float | None, typer.Option("--weight", metavar="W", help="Its own weight, above 0, at most 2.")
-    ] = None,
-    note: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What is to be said of it.")] = None,
-    from_where: Annotated[
-        list[str] | None, typer.Option("--source", metavar="WHERE", help="Where it came from.")
-    ] = None,
+    source: str = argument(LinkRequest, "source", metavar="FROM", autocompletion=complete_ref),
+    kind: str = argument(LinkRequest, "kind", metavar="TYPE", autocompletion=complete_relation),
+    target: str = argument(LinkRequest, "target", metavar="TO", autocompletion=complete_ref),
+    weight: float | None = option(LinkRequest, "weight", metavar="W"),
+    note: str | None = option(LinkRequest, "note", metavar="TEXT"),
+    from_where: list[str] | None = option(LinkRequest, "sources", "--source", metavar="WHERE"),
 ) -> None:
     """
     Add an edge between two records, or change its weight and note.
@@ -52,7 +34,12 @@ def link(
     session.answer(answer, f"{answer.action} {text.edge(answer.edge)}")
 
 
-def unlink(ctx: typer.Context, source: From, kind: Kind, target: To) -> None:
+def unlink(
+    ctx: typer.Context,
+    source: str = argument(UnlinkRequest, "source", metavar="FROM", autocompletion=complete_ref),
+    kind: str = argument(UnlinkRequest, "kind", metavar="TYPE", autocompletion=complete_relation),
+    target: str = argument(UnlinkRequest, "target", metavar="TO", autocompletion=complete_ref),
+) -> None:
     """
     Take an edge out.
 
@@ -65,32 +52,22 @@ def unlink(ctx: typer.Context, source: From, kind: Kind, target: To) -> None:
 
 def related(
     ctx: typer.Context,
-    ref: Ref,
-    max_hops: Annotated[
-        int, typer.Option("--max-hops", metavar="N", help=f"Edges of a path at most, 1 to {MAX_HOPS}.")
-    ] = DEFAULT_HOPS,
-    types: Types = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", metavar="KIND", autocompletion=complete_kind, help="Show only these kinds."),
-    ] = None,
-    direction: Which = "both",
-    min_strength: Annotated[
-        float | None,
-        typer.Option("--min-strength", metavar="S", help=f"No path gets weaker than this [default: {MIN_STRENGTH}]."),
-    ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most this many.")] = None,
+    ref: str = argument(RelatedRequest, "ref", metavar="REF", autocompletion=complete_ref),
+    max_hops: int = option(RelatedRequest, "max_hops", metavar="N"),
+    types: list[str] | None = option(RelatedRequest, "types", "--type", metavar="T", autocompletion=complete_relation),
+    kind: list[str] | None = option(RelatedRequest, "kinds", "--kind", metavar="KIND", autocompletion=complete_kind),
+    direction: Direction = option(RelatedRequest, "direction"),
+    min_strength: float | None = option(RelatedRequest, "min_strength", metavar="S"),
+    limit: int | None = option(RelatedRequest, "limit", metavar="N"),
 ) -> None:
     """
     Show what a record is related to, strongest path first, as a tree with the product of the weights.
 
     Example: graphmem related failure/auth-timeout --max-hops 3 --type causes --type solves
     """
-    if min_strength is not None and not min_strength > 0:
-        raise Usage(f"min-strength {min_strength:g} is not a strength", hint="a number above 0")
     session = session_of(ctx)
     answer = session.memory.related(
-        ref, max_hops=max_hops, types=types, kinds=kind, direction=direction_of(direction),
+        ref, max_hops=max_hops, types=types, kinds=kind, direction=direction,
         min_strength=min_strength, limit=limit,
     )  # fmt: skip
     session.answer(answer, text.tree(answer.start, answer.results))
@@ -104,8 +81,8 @@ def related(
 
 def solutions(
     ctx: typer.Context,
-    ref: Ref,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most this many.")] = None,
+    ref: str = argument(SolutionsRequest, "ref", metavar="REF", autocompletion=complete_ref),
+    limit: int | None = option(SolutionsRequest, "limit", metavar="N"),
 ) -> None:
     """
     Show the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it.
@@ -128,13 +105,11 @@ def solutions(
 
 def path(
     ctx: typer.Context,
-    source: From,
-    target: To,
-    max_hops: Annotated[
-        int, typer.Option("--max-hops", metavar="N", help=f"Edges of the path at most, 1 to {MAX_HOPS}.")
-    ] = MAX_HOPS,
-    types: Types = None,
-    direction: Which = "both",
+    source: str = argument(PathRequest, "source", metavar="FROM", autocompletion=complete_ref),
+    target: str = argument(PathRequest, "target", metavar="TO", autocompletion=complete_ref),
+    max_hops: int = option(PathRequest, "max_hops", metavar="N"),
+    types: list[str] | None = option(PathRequest, "types", "--type", metavar="T", autocompletion=complete_relation),
+    direction: Direction = option(PathRequest, "direction"),
 ) -> None:
     """
     Show the strongest chain of edges between two records; exit status 1 if they are not connected.
@@ -142,7 +117,7 @@ def path(
     Example: graphmem path failure/auth-timeout pattern/retry-with-backoff
     """
     session = session_of(ctx)
-    answer = session.memory.path(source, target, max_hops=max_hops, types=types, direction=direction_of(direction))
+    answer = session.memory.path(source, target, max_hops=max_hops, types=types, direction=direction)
     if answer.hops == 0 and answer.strength == 0:
         session.answer(answer, "")
         session.say(f"{answer.source} and {answer.target} are not connected within {text.count(max_hops, 'hop')}")

@@ -1,13 +1,21 @@
 """``session …``: what is current, decided and to be kept to."""
 
-from typing import Annotated
-
 import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_ref, session_of
-from graphmem.contract.sessions import SessionContext
+from graphmem.cli.options import argument, option
+from graphmem.contract.sessions import (
+    ConstrainRequest,
+    DecideRequest,
+    NoteRequest,
+    PreferRequest,
+    SessionContext,
+    SessionRequest,
+    StartSessionRequest,
+    WorkOnRequest,
+)
 from graphmem.errors import Usage
 from graphmem.model import Constraint
 from graphmem.model.blackboard import TaskStage
@@ -16,13 +24,11 @@ app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=False, rich_markup_mode=None, add_completion=False
 )
 
-Name = Annotated[
-    str | None, typer.Option("--session", metavar="NAME", help="A session by name; without, the project's own.")
-]
+NAME = option(SessionRequest, "name", "--session", metavar="NAME")
 
 
 @app.callback(epilog="Example: graphmem session")
-def session(ctx: typer.Context, name: Name = None) -> None:
+def session(ctx: typer.Context, name: str | None = NAME) -> None:
     """Show what is current: task, constraints that hold, the ten newest decisions, preferences."""
     if ctx.invoked_subcommand is None:
         shell = session_of(ctx)
@@ -52,9 +58,9 @@ def shown(answer: SessionContext) -> str:
 @app.command(epilog='Example: graphmem session start --task "add a login page"')
 def start(
     ctx: typer.Context,
-    name: Name = None,
-    task: Annotated[str | None, typer.Option("--task", metavar="TEXT", help="What it is about.")] = None,
-    conversation: Annotated[str | None, typer.Option("--conversation", metavar="ID", help="Of the agent.")] = None,
+    name: str | None = NAME,
+    task: str | None = option(StartSessionRequest, "task", metavar="TEXT"),
+    conversation: str | None = option(StartSessionRequest, "conversation", metavar="ID"),
 ) -> None:
     """Begin a new session; the preferences of the user stay."""
     shell = session_of(ctx)
@@ -65,11 +71,11 @@ def start(
 @app.command(epilog='Example: graphmem session task "add a login page" --status in_progress')
 def task(
     ctx: typer.Context,
-    description: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is being worked on.")] = None,
-    name: Name = None,
-    id_: Annotated[str | None, typer.Option("--id", metavar="ID", help="Such as auth/001-setup.")] = None,
-    kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Such as bug or feature.")] = None,
-    status: Annotated[TaskStage | None, typer.Option("--status", help="Status of the task.")] = None,
+    description: str | None = argument(WorkOnRequest, "description", metavar="TEXT"),
+    name: str | None = NAME,
+    id_: str | None = option(WorkOnRequest, "id", metavar="ID"),
+    kind: str | None = option(WorkOnRequest, "type", metavar="TYPE"),
+    status: TaskStage | None = option(WorkOnRequest, "status"),
 ) -> None:
     """Set the current task or its status; a new text begins a new task."""
     shell = session_of(ctx)
@@ -80,11 +86,11 @@ def task(
 @app.command(epilog='Example: graphmem session decide "tokens live in cookies" --because "no XSS can read them"')
 def decide(
     ctx: typer.Context,
-    decision: Annotated[str, typer.Argument(metavar="TEXT", help="What was decided.")],
-    because: Annotated[str | None, typer.Option("--because", metavar="TEXT", help="Why.")] = None,
-    task: Annotated[str | None, typer.Option("--task", metavar="ID", help="In which task; the current one.")] = None,
-    key: Annotated[str | None, typer.Option("--name", metavar="SLUG", help="Its name.")] = None,
-    name: Name = None,
+    decision: str = argument(DecideRequest, "decision", metavar="TEXT"),
+    because: str | None = option(DecideRequest, "reasoning", "--because", metavar="TEXT"),
+    task: str | None = option(DecideRequest, "task", metavar="ID"),
+    key: str | None = option(DecideRequest, "key", "--name", metavar="SLUG"),
+    name: str | None = NAME,
 ) -> None:
     """Record a decision; it is committed with the rest of the memory."""
     shell = session_of(ctx)
@@ -95,13 +101,11 @@ def decide(
 @app.command(epilog='Example: graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z')
 def constrain(
     ctx: typer.Context,
-    constraint: Annotated[str, typer.Argument(metavar="TEXT", help="The constraint.")],
-    source: Annotated[str | None, typer.Option("--source", metavar="WHO", help="Who set it.")] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="With its zone; for good without.")
-    ] = None,
-    key: Annotated[str | None, typer.Option("--name", metavar="SLUG", help="Its name.")] = None,
-    name: Name = None,
+    constraint: str = argument(ConstrainRequest, "constraint", metavar="TEXT"),
+    source: str | None = option(ConstrainRequest, "source", metavar="WHO"),
+    until: str | None = option(ConstrainRequest, "expires_at", "--until", metavar="TIME"),
+    key: str | None = option(ConstrainRequest, "key", "--name", metavar="SLUG"),
+    name: str | None = NAME,
 ) -> None:
     """Record a constraint, for everybody or for a named session; it is committed with the rest of the memory."""
     shell = session_of(ctx)
@@ -112,32 +116,29 @@ def constrain(
 @app.command(epilog="Example: graphmem session prefer --style terse --approve 'before a push'")
 def prefer(
     ctx: typer.Context,
-    style: Annotated[str | None, typer.Option("--style", metavar="TEXT", help="How to communicate.")] = None,
-    approve: Annotated[str | None, typer.Option("--approve", metavar="TEXT", help="What to ask before.")] = None,
-    profile: Annotated[str | None, typer.Option("--profile", metavar="NAME", help="The usual model profile.")] = None,
-    name: Name = None,
+    style: str | None = option(PreferRequest, "communication_style", "--style", metavar="TEXT"),
+    approve: str | None = option(PreferRequest, "approval_gates", "--approve", metavar="TEXT"),
+    profile: str | None = option(PreferRequest, "default_model_profile", "--profile", metavar="NAME"),
+    name: str | None = NAME,
 ) -> None:
     """Note how the user wants to work; an empty text takes a wish back."""
-    given = {"communication_style": style, "approval_gates": approve, "default_model_profile": profile}
-    values = {field: value or None for field, value in given.items() if value is not None}
-    if not values:
+    if (style, approve, profile) == (None, None, None):
         raise Usage("no preference is given", hint="--style, --approve or --profile")
     shell = session_of(ctx)
-    answer = shell.memory.sessions.prefer(name, **values)
+    answer = shell.memory.sessions.prefer(
+        name, communication_style=style, approval_gates=approve, default_model_profile=profile
+    )
     shell.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem session note --messages 12 --used decision/tokens-live-in-cookies")
 def note(
     ctx: typer.Context,
-    messages: Annotated[int | None, typer.Option("--messages", metavar="N", min=0, help="So far.")] = None,
-    conversation: Annotated[str | None, typer.Option("--conversation", metavar="ID", help="Of the agent.")] = None,
-    skill: Annotated[list[str] | None, typer.Option("--skill", metavar="NAME", help="That was invoked.")] = None,
-    used: Annotated[
-        list[str] | None,
-        typer.Option("--used", metavar="REF", autocompletion=complete_ref, help="A record that it used."),
-    ] = None,
-    name: Name = None,
+    messages: int | None = option(NoteRequest, "messages", metavar="N"),
+    conversation: str | None = option(NoteRequest, "conversation", metavar="ID"),
+    skill: list[str] | None = option(NoteRequest, "skills", "--skill", metavar="NAME"),
+    used: list[str] | None = option(NoteRequest, "used", metavar="REF", autocompletion=complete_ref),
+    name: str | None = NAME,
 ) -> None:
     """Note how far the session has come, and what it used."""
     shell = session_of(ctx)
@@ -148,7 +149,7 @@ def note(
 
 
 @app.command(epilog="Example: graphmem session end")
-def end(ctx: typer.Context, name: Name = None) -> None:
+def end(ctx: typer.Context, name: str | None = NAME) -> None:
     """End the session: what it was and used becomes a record."""
     shell = session_of(ctx)
     answer = shell.memory.sessions.end(name)

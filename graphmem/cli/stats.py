@@ -8,18 +8,17 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import session_of
-from graphmem.constants import FEW_EXPERIENCES, LOOP_PIECES
-from graphmem.contract.effectiveness import Loop
-from graphmem.contract.stats import Connectivity, Stats
+from graphmem.cli.options import option
+from graphmem.constants import FEW_EXPERIENCES
+from graphmem.contract.effectiveness import Loop, VerifyLoopRequest
+from graphmem.contract.stats import Connectivity, Stats, StatsRequest
 
 SHOWN_SIZES = 5  # of components that are listed
 
 
 def stats(
     ctx: typer.Context,
-    objective: Annotated[
-        str | None, typer.Option("--objective", metavar="TEXT", help="Also say how near the memories are to this.")
-    ] = None,
+    objective: str | None = option(StatsRequest, "objective", metavar="TEXT"),
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a name that ends in .svg or .png.")
     ] = None,
@@ -95,9 +94,7 @@ def sizes(connected: Connectivity) -> str:
 
 def verify_loop(
     ctx: typer.Context,
-    last: Annotated[
-        int, typer.Option("--last", metavar="N", min=1, help="Look back over so many campaigns and runs.")
-    ] = LOOP_PIECES,
+    last: int = option(VerifyLoopRequest, "last", metavar="N"),
 ) -> None:
     """
     Say whether learning happens: failures are captured, handed to later tasks, used, and help.

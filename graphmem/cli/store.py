@@ -8,8 +8,10 @@ import typer
 from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import session_of
+from graphmem.cli.options import option
 from graphmem.config import project_folder
 from graphmem.contract.findings import Checked
+from graphmem.contract.store import DoctorRequest, ExportRequest, TrustRequest
 from graphmem.errors import Usage
 
 
@@ -34,9 +36,7 @@ def export(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 where a file is not canonical.")
     ] = False,
-    to: Annotated[
-        Path | None, typer.Option("--to", metavar="DIR", help="Write a canonical copy there instead.")
-    ] = None,
+    to: Path | None = option(ExportRequest, "to", metavar="DIR"),
 ) -> None:
     """
     Bring every file into canonical form, or check that it is.
@@ -109,9 +109,7 @@ def resolve(ctx: typer.Context) -> None:
 
 def doctor(
     ctx: typer.Context,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Repair what can be repaired; without --yes, only list it.")
-    ] = False,
+    fix: bool = option(DoctorRequest, "fix"),
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: do it.")] = False,
 ) -> None:
     """
@@ -139,7 +137,7 @@ def doctor(
 
 def trust(
     ctx: typer.Context,
-    yes: Annotated[bool, typer.Option("--yes", help="Trust them; without it, only show them.")] = False,
+    yes: bool = option(TrustRequest, "yes"),
 ) -> None:
     """
     Show which of the project's settings load other weights, and let them count in this clone.

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
 import typer
 
@@ -10,12 +9,13 @@ from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.caller import Session, session_of
 from graphmem.cli.match import limits, shown
+from graphmem.cli.options import argument, option
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.contract.match import MatchedLog
-from graphmem.contract.test_runs import Ran
+from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import GraphmemError
 from graphmem.names import inert, visible
-from graphmem.process.tee import Ended, run
+from graphmem.process.tee import CommandEnd, run
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -25,17 +25,10 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that 
 @app.command("ran", context_settings={"allow_interspersed_args": False})
 def ran(
     ctx: typer.Context,
-    command: Annotated[list[str], typer.Argument(metavar="COMMAND…", help="The command with its arguments.")],
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Of the command: runs of this name settle each other."),
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option("--session", metavar="NAME", help="A session by name; without, the project's own.")
-    ] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", metavar="REF", help="The task that what helped is reported for.")
-    ] = None,
+    command: list[str] = argument(RanRequest, "command", metavar="COMMAND…"),
+    name: str | None = option(RanRequest, "name", metavar="NAME"),
+    session: str | None = option(RanRequest, "session", metavar="NAME"),
+    task: str | None = option(RanRequest, "task", metavar="REF"),
 ) -> None:
     """
     Run a command, such as a test suite; when it fails show the known fixes, when it then passes note that they helped.
@@ -67,7 +60,7 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def said_of(opened: Session, command: Sequence[str], ended: Ended, *, name: str | None, session: str | None,
+def said_of(opened: Session, command: Sequence[str], ended: CommandEnd, *, name: str | None, session: str | None,
             task: str | None) -> str:  # fmt: skip
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
@@ -78,14 +71,14 @@ def said_of(opened: Session, command: Sequence[str], ended: Ended, *, name: str 
         if opened.is_debug:
             raise
         message = error.message if isinstance(error, GraphmemError) else f"{type(error).__name__}: {error}"
-        return visible(f"graphmem: the memory was left alone: {text.one_line(message, text.ADVICE)}")
+        return visible(f"graphmem: nothing was recorded: {text.one_line(message, text.ADVICE)}")
     if opened.is_json:
         return inert(answer.model_dump_json(by_alias=True))
     lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(opened, answer)
     return "".join(f"graphmem: {line}" if not place else f"\n{line}" for place, line in enumerate(map(visible, lines)))
 
 
-def of_a_failure(answer: Ran, log: MatchedLog, ended: Ended) -> Iterator[str]:
+def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[str]:
     """Yield what is known of a failing run."""
     results = log.results[:SHOWN_FAILURES]
     more = f", the first {len(results)}" if len(log.results) > len(results) else ""

@@ -44,7 +44,7 @@ HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
 
 
 def is_terminal() -> bool:
-    """Tell whether a person reads the answer."""
+    """Return whether a person reads the answer."""
     return sys.stdout.isatty()
 
 

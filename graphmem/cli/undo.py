@@ -7,15 +7,16 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import complete_ref, session_of
-from graphmem.contract.records import Purged, Write
+from graphmem.cli.options import argument, option
+from graphmem.contract.records import Purged, PurgeRequest, SupersedeRequest, Write
 from graphmem.errors import Usage
 
 
 def supersede(
     ctx: typer.Context,
-    old: Annotated[str, typer.Argument(metavar="OLD", autocompletion=complete_ref, help="What is out of date.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", autocompletion=complete_ref, help="What takes its place.")],
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with it.")] = None,
+    old: str = argument(SupersedeRequest, "old", metavar="OLD", autocompletion=complete_ref),
+    new: str = argument(SupersedeRequest, "new", metavar="NEW", autocompletion=complete_ref),
+    reason: str | None = option(SupersedeRequest, "reason", metavar="TEXT"),
 ) -> None:
     """
     Archive a record that another one of its kind takes the place of; get shows which.
@@ -29,19 +30,11 @@ def supersede(
 
 def purge(
     ctx: typer.Context,
-    refs: Annotated[
-        list[str] | None, typer.Argument(metavar="REF…", autocompletion=complete_ref, help="What to destroy.")
-    ] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Every archived record.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; without it, only say what would go.")] = False,
-    history_script: Annotated[
-        Path | None,
-        typer.Option(
-            "--history-script", metavar="FILE",
-            help="Write a program that removes the rows from git's history; without REF, those of all purges.",
-        ),
-    ] = None,
-) -> None:  # fmt: skip
+    refs: list[str] | None = argument(PurgeRequest, "refs", metavar="REF…", autocompletion=complete_ref),
+    archived: bool = option(PurgeRequest, "archived"),
+    yes: bool = option(PurgeRequest, "yes"),
+    history_script: Path | None = option(PurgeRequest, "history_script", metavar="FILE"),
+) -> None:
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
 

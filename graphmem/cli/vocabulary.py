@@ -6,7 +6,8 @@ import typer
 
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_kind, complete_type, session_of
-from graphmem.errors import Usage
+from graphmem.cli.options import argument, option
+from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest
 from graphmem.model.vocabulary import EntityType, RelationType
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
@@ -27,8 +28,8 @@ def add() -> None:
 @adding.command(epilog='Example: graphmem type add entity class --description "A class of the code."')
 def entity(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="a-z 0-9 _, beginning with a letter.")],
-    description: Annotated[str, typer.Option("--description", metavar="D", help="What belongs in it.")] = "",
+    name: str = argument(AddEntityTypeRequest, "name", metavar="NAME"),
+    description: str = option(AddEntityTypeRequest, "description", metavar="D"),
     no_search: Annotated[bool, typer.Option("--no-search", help="Keep its entities out of query.")] = False,
 ) -> None:
     """Declare an entity type."""
@@ -40,22 +41,16 @@ def entity(
 @adding.command(epilog="Example: graphmem type add relation calls --from function --to function --weight 0.9")
 def relation(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="a-z 0-9 _, beginning with a letter.")],
-    source: Annotated[
-        list[str] | None,
-        typer.Option("--from", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any."),
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option("--to", metavar="T,…", autocompletion=complete_kind, help="Kinds or types, or any."),
-    ] = None,
-    weight: Annotated[float, typer.Option("--weight", metavar="W", help="Above 0, at most 2.")] = 1.0,
-    symmetric: Annotated[bool, typer.Option("--symmetric", help="It has no direction.")] = False,
-    description: Annotated[str, typer.Option("--description", metavar="D", help="What it means.")] = "",
+    name: str = argument(AddRelationTypeRequest, "name", metavar="NAME"),
+    source: list[str] = option(
+        AddRelationTypeRequest, "sources", "--from", metavar="T,…", autocompletion=complete_kind
+    ),
+    target: list[str] = option(AddRelationTypeRequest, "targets", "--to", metavar="T,…", autocompletion=complete_kind),
+    weight: float = option(AddRelationTypeRequest, "weight", metavar="W"),
+    symmetric: bool = option(AddRelationTypeRequest, "symmetric"),
+    description: str = option(AddRelationTypeRequest, "description", metavar="D"),
 ) -> None:
     """Declare a relation type, and the kinds that it may connect."""
-    if not source or not target:
-        raise Usage("a relation type needs --from and --to", hint="kinds or entity types, or any")
     session = session_of(ctx)
     answer = session.memory.types.add_relation(
         name,
@@ -84,7 +79,7 @@ def list_types(ctx: typer.Context) -> None:
 @app.command(epilog="Example: graphmem type show solves")
 def show(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_type, help="A type.")],
+    name: str = argument(ShowTypeRequest, "name", metavar="NAME", autocompletion=complete_type),
 ) -> None:
     """Show one type."""
     session = session_of(ctx)

@@ -1,12 +1,32 @@
-"""The context for a prompt."""
+"""What the context for a prompt takes and returns."""
 
 from typing import Literal
 
 from pydantic import Field
 
+from graphmem.constants import CONTEXT_BUDGET
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.parameters import Texts
 from graphmem.contract.query import Factors, Tier
+from graphmem.contract.request import Request
+from graphmem.model.experience import Complexity, ExperienceType
+
+
+class ContextRequest(Request):
+    """For which task to return what the project remembers."""
+
+    objective: str = Field(description="What is to be done, in words")
+    tags: Texts = Field((), description="Tags of the task")
+    files: Texts = Field((), description="Files that the task is about")
+    tiers: tuple[Tier, ...] = Field((), description="Take these tiers instead of the usual ones")
+    complexity: Complexity | None = Field(None, description="Complexity of the task; for a hard one more is taken")
+    domain: str | None = Field(None, description="Domain whose lessons to take, beside the general ones")
+    archetype: str | None = Field(None, description="Kind of project whose hints to take")
+    task_type: ExperienceType | None = Field(None, description="Type of task whose experiences to take")
+    session: str | None = Field(None, description="Session whose decisions and constraints to take, by name")
+    budget: int = Field(CONTEXT_BUDGET, ge=1, description="Largest size of the block, in tokens")
+    explain: bool = Field(False, description="Show what each score is made of, and what is left out")
 
 
 class ContextEntry(Part):

@@ -1,10 +1,20 @@
-"""What ``verify-loop`` returns."""
+"""What ``verify-loop`` takes and returns."""
 
 from typing import Literal
 
+from pydantic import Field
+
+from graphmem.constants import LOOP_PIECES
 from graphmem.contract.answer import Answer, Part
+from graphmem.contract.request import Request
 
 LoopStage = Literal["captured", "injected", "used", "helped"]
+
+
+class VerifyLoopRequest(Request):
+    """How far to look back for whether learning happens."""
+
+    last: int = Field(LOOP_PIECES, ge=1, description="Number of campaigns and runs to look back over")
 
 
 class StageReached(Part):

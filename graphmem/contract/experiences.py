@@ -1,12 +1,53 @@
-"""What operations on experiences return."""
+"""What operations on experiences take and return."""
 
-from typing import Literal
+from typing import ClassVar, Literal
+
+from pydantic import Field
 
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.lessons import OfferedLesson
-from graphmem.contract.records import Listed
-from graphmem.model.experience import Confidence
+from graphmem.contract.parameters import DryRun, Name, Sources, Tags, Texts, Yes
+from graphmem.contract.records import AddRequest, Listed
+from graphmem.contract.request import Request
+from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
+
+
+class AddExperienceRequest(AddRequest):
+    """What a finished task taught."""
+
+    kind: ClassVar[str] = "experience"
+
+    task_type: ExperienceType = Field(description="Type of the task")
+    description: str = Field(description="What the task was")
+    approach: str = Field(description="Approach that was taken")
+    outcome: Outcome = Field(description="Outcome of the task")
+    lessons: Texts = Field(description="Lessons that the task taught, for the next time")
+    name: Name = None
+    time_taken: float | None = Field(None, description="Minutes that the task took")
+    complexity_estimated: Complexity | None = Field(None, description="Estimated complexity of the task")
+    complexity_actual: Complexity | None = Field(None, description="Complexity of the task as it turned out")
+    capabilities_used: Texts | None = Field(None, description="Tools and skills that the task was done with")
+    confidence: Confidence | None = Field(
+        None, description="Confidence in the experience; low while there are few experiences"
+    )
+    tags: Tags = None
+    sources: Sources = None
+    dry_run: DryRun = False
+
+
+class RecallRequest(Request):
+    """Which experiences to recall: those with this type of task, or with one of the tags."""
+
+    task_type: str | None = Field(None, description="Type of the task")
+    tags: Texts = Field((), description="Tags of the task")
+
+
+class PromoteRequest(Request):
+    """How to find what experiences agree on."""
+
+    category: Category | None = Field(None, description="Category of the insights; the likely one if not given")
+    yes: Yes = False
 
 
 class Recalled(Answer):

@@ -1,8 +1,26 @@
-"""What reporting feedback returns."""
+"""What reporting feedback takes and returns."""
 
 from typing import Literal
 
+from pydantic import Field
+
 from graphmem.contract.answer import Answer
+from graphmem.contract.parameters import InputName, Ref
+from graphmem.contract.request import Request
+
+
+class FeedbackRequest(Request):
+    """A report that a memory helped or did not."""
+
+    ref: Ref
+    helped: bool = Field(description="The memory helped; false: it did not")
+    task: str | None = Field(None, description="Task that the report is for; a second report for it replaces the first")
+
+
+class FeedbackRowsRequest(Request):
+    """A batch of reports, all or none."""
+
+    name: InputName = "input"
 
 
 class Reported(Answer):

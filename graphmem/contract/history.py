@@ -1,10 +1,27 @@
-"""What ``log`` and ``diff`` return."""
+"""What ``log`` and ``diff`` take and return."""
 
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from graphmem.contract.answer import Answer, Part
+from graphmem.contract.parameters import MostResults, Ref
+from graphmem.contract.request import Request
+
+
+class LogRequest(Request):
+    """Of which record to return the commits that changed it."""
+
+    ref: Ref
+    limit: MostResults = None
+
+
+class DiffRequest(Request):
+    """Between which states of the memory to compare."""
+
+    revisions: str | None = Field(
+        None, description="A..B for two commits, A...B for B since it left A, A against the files; HEAD if not given"
+    )
 
 
 class FieldChange(Part):

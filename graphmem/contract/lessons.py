@@ -1,10 +1,59 @@
-"""What operations on lessons return."""
+"""What operations on lessons take and return."""
 
-from typing import Literal
+from typing import ClassVar, Literal
+
+from pydantic import Field
 
 from graphmem.contract.answer import Answer, Part
-from graphmem.contract.records import Listed
+from graphmem.contract.parameters import Cites, Dedup, DryRun, Files, InputName, Name, Replace, Sources, Tags
+from graphmem.contract.records import AddRequest, Listed
+from graphmem.contract.request import Request
 from graphmem.model.experience import Confidence, Outcome
+from graphmem.model.lesson import LessonType, Severity
+
+
+class AddLessonRequest(AddRequest):
+    """A lesson to add by hand; most come from the events of runs."""
+
+    kind: ClassVar[str] = "lesson"
+
+    description: str = Field(description="The lesson")
+    type: LessonType | None = Field(
+        None, description="Type of lesson; a preference is injected at once, others after two runs"
+    )
+    name: Name = None
+    domain: str | None = Field(None, description="Domain where the lesson applies; general if not given")
+    severity: Severity | None = Field(None, description="Severity of ignoring the lesson; info if not given")
+    archetype: str | None = Field(None, description="Kind of project that an archetype_hint is for")
+    source: str | None = Field(None, description="Who raised the lesson")
+    tags: Tags = None
+    sources: Sources = None
+    files: Files = None
+    cites: Cites = None
+    dedup: Dedup = True
+    dry_run: DryRun = False
+    replace: Replace = False
+
+
+class LearnRequest(Request):
+    """How to take lessons from the events of a finished run."""
+
+    name: InputName = "<events>"
+    run: str | None = Field(None, description="Id of the run; taken from the events or the input's name if not given")
+    semantic: bool = Field(False, description="Count a finding that means the same as a lesson, in other words")
+
+
+class DecayRequest(Request):
+    """A run that saw no lesson."""
+
+    run: str = Field(description="Id of the run")
+
+
+class InjectRequest(Request):
+    """Which lessons belong into a prompt."""
+
+    domain: str | None = Field(None, description="Domain of the task, such as code or writing")
+    archetype: str | None = Field(None, description="Kind of project that the task belongs to")
 
 
 class SeenLesson(Part):

@@ -1,12 +1,25 @@
-"""What a search returns."""
+"""What a search takes and returns."""
 
 from typing import Literal
 
+from pydantic import Field
+
+from graphmem.constants import QUERY_LIMIT
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.request import Request
 
 Tier = Literal["critical", "productive", "exploration", "background"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
+
+
+class QueryRequest(Request):
+    """Which records a text is about."""
+
+    text: str = Field(description="An error message, a symbol, or a sentence")
+    kinds: tuple[str, ...] | None = Field(None, description="Return only these kinds and entity types")
+    limit: int = Field(QUERY_LIMIT, ge=1, description="Return at most this many records")
+    min_similarity: float | None = Field(None, ge=0, le=1, description="Return only records at least this similar")
 
 
 class Factors(Part):

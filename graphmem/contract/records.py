@@ -1,13 +1,145 @@
-"""What operations on records return."""
+"""What operations on records take and return."""
 
-from typing import Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Literal
 
+from pydantic import Field
+
+from graphmem import constants
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.parameters import DryRun, InputName, Reason, Ref, Texts, Yes
 from graphmem.contract.relations import Edge
+from graphmem.contract.request import Request
+from graphmem.errors import BadInput, GraphmemError
 from graphmem.model.record import Alternate
 
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
+
+
+OPTIONS = ("dedup", "dry_run", "replace")  # of an addition; all other parameters are fields of the record
+
+
+class AddRequest(Request):
+    """Base of the requests that add a record of a kind; its limits of size are those of the kind's model."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+    kind: ClassVar[str]
+
+    @property
+    def row(self) -> dict[str, object]:
+        """The fields of the record by their names in a row."""
+        fields = {"type" if name == "type_name" else name: value for name, value in self if name not in OPTIONS}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """How to add the record."""
+        return {name: value for name, value in self if name in OPTIONS}
+
+
+class AddRowsRequest(Request):
+    """How to add rows of any kind."""
+
+    name: InputName = "input"
+    dedup: bool = Field(False, description="Merge rows that say the same as a record")
+    skip_invalid: bool = Field(False, description="Add the valid rows, and put the invalid ones aside in a file")
+    verbose: bool = Field(False, description="Return what became of each row")
+
+
+class GetRequest(Request):
+    """Which record to return with its edges; an archived one too."""
+
+    ref: Ref
+
+
+class ListRequest(Request):
+    """Which records to list, and in which order."""
+
+    kind: str | None = Field(None, description="Return only this kind or entity type")
+    tags: Texts = Field((), description="Return only records with all of these tags")
+    archived: bool = Field(False, description="Return the archived records instead of the live ones")
+    sort: str | None = Field(None, description="Sort by this field, with - before it in reverse; by name if not given")
+    limit: int | None = Field(None, ge=0, description="Return at most this many records; all if not given")
+
+
+class EditRequest(Request):
+    """Which fields of a record to change; all others stay."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    ref: Ref
+    fields: Mapping[str, object] | None = Field(None, description="New values by field; a list replaces the old list")
+    tag: Texts = Field((), description="Add these tags")
+    untag: Texts = Field((), description="Remove these tags")
+    unset: Texts = Field((), description="Remove the values of these fields")
+    dry_run: DryRun = False
+
+
+class RenameRequest(Request):
+    """Another name for a record; the old one is still found."""
+
+    ref: Ref
+    name: str = Field(description="The new name: a-z 0-9 - _ . for most kinds")
+
+
+class ForgetRequest(Request):
+    """Which record to archive."""
+
+    ref: Ref
+    reason: Reason = None
+
+
+class RestoreRequest(Request):
+    """Which archived record to bring back."""
+
+    ref: Ref
+
+
+class SupersedeRequest(Request):
+    """Which record takes the place of another one of its kind."""
+
+    old: str = Field(description="The record that is out of date; it is archived")
+    new: str = Field(description="The record that takes its place")
+    reason: Reason = None
+
+
+class PurgeRequest(Request):
+    """Which records to destroy, with every row that names them; the tasks of a campaign go with it."""
+
+    refs: Texts = Field((), description="Records to destroy")
+    archived: bool = Field(False, description="Destroy every archived record")
+    yes: Yes = False
+    history_script: Path | None = Field(
+        None,
+        description="File to write: a program that removes the rows, or those of all purges, from git's history",
+    )
+
+
+class UndoRequest(Request):
+    """How many of the last writes of this clone to take back, all or none."""
+
+    number: int = Field(1, ge=1, description="Number of writes to take back")
+
+
+class PruneRequest(Request):
+    """Which failures and patterns are worth keeping."""
+
+    max_failures: int = Field(constants.PRUNE_FAILURES, ge=0, description="Number of failures that may stay")
+    max_patterns: int = Field(constants.PRUNE_PATTERNS, ge=0, description="Number of patterns that may stay")
+    min_importance: float = Field(
+        constants.PRUNE_IMPORTANCE, ge=0, allow_inf_nan=False,
+        description="Archive records of less importance that are older than 30 days",
+    )  # fmt: skip
+    yes: Yes = False
+
+
+class NamesRequest(Request):
+    """Which references to return, in name order: what a shell completes."""
+
+    prefix: str = Field("", description="Return only references that begin with this")
+    limit: int = Field(50, ge=1, description="Return at most this many references")
 
 
 class Variant(Part):

@@ -1,13 +1,72 @@
-"""What operations on relations return."""
+"""What operations on relations take and return."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from graphmem.constants import DEFAULT_HOPS, MAX_HOPS
 from graphmem.contract.answer import Answer, Part, Shown, ShownPattern
 from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.parameters import MostResults, Ref, RelationTypes, Texts
+from graphmem.contract.request import Request
 
 Direction = Literal["out", "in", "both"]  # of the edges that a walk takes, as seen from where it begins
+
+
+Source = Annotated[str, Field(description="The record that the edge leads from")]
+EdgeType = Annotated[str, Field(description="Relation type of the edge")]
+Target = Annotated[str, Field(description="The record that the edge leads to")]
+Which = Annotated[Direction, Field(description="Which way edges are walked")]
+
+
+class LinkRequest(Request):
+    """An edge to add, or whose weight and note to change."""
+
+    source: Source
+    kind: EdgeType
+    target: Target
+    weight: float | None = Field(None, description="Weight of the edge, above 0, at most 2; its type's if not given")
+    note: str | None = Field(None, description="Note on the edge")
+    sources: Texts = Field((), description="Where the edge came from: a task, a run, a file, a person")
+
+
+class UnlinkRequest(Request):
+    """Which edge to remove."""
+
+    source: Source
+    kind: EdgeType
+    target: Target
+
+
+class RelatedRequest(Request):
+    """Which records to reach from a record, and over which edges."""
+
+    ref: Ref
+    max_hops: int = Field(DEFAULT_HOPS, ge=1, le=MAX_HOPS, description="Largest number of edges in a path")
+    types: RelationTypes = None
+    kinds: Texts | None = Field(None, description="Return only records of these kinds and entity types")
+    direction: Which = "both"
+    min_strength: float | None = Field(
+        None, ge=0, description="Cut a path where its strength falls below this; the setting's value if not given"
+    )
+    limit: MostResults = None
+
+
+class PathRequest(Request):
+    """Which records to connect by their strongest path, and over which edges."""
+
+    source: str = Field(description="The record where the path begins")
+    target: str = Field(description="The record where the path ends")
+    max_hops: int = Field(MAX_HOPS, ge=1, le=MAX_HOPS, description="Largest number of edges in the path")
+    types: RelationTypes = None
+    direction: Which = "both"
+
+
+class SolutionsRequest(Request):
+    """For which failure to return fixes and solving patterns."""
+
+    ref: Ref
+    limit: MostResults = None
 
 
 class Edge(Part):

@@ -1,10 +1,19 @@
-"""What ``stats`` returns."""
+"""What ``stats`` takes and returns."""
 
 from typing import Literal
 
+from pydantic import Field
+
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.query import Tier
+from graphmem.contract.request import Request
 from graphmem.model.experience import Complexity, ExperienceType
+
+
+class StatsRequest(Request):
+    """For which objective to count the tiers."""
+
+    objective: str | None = Field(None, description="Also count how near the memories are to this objective")
 
 
 class Connectivity(Part):

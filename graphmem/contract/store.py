@@ -1,9 +1,42 @@
-"""What operations on the store return."""
+"""What operations on the store take and return."""
 
-from pydantic import JsonValue
+from pathlib import Path
+
+from pydantic import Field, JsonValue
 
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.findings import Finding
+from graphmem.contract.request import Request
+
+
+class InitRequest(Request):
+    """Which project to prepare."""
+
+    folder: Path | str = Field(description="The project's folder")
+
+
+class ExportRequest(Request):
+    """Where to write the files in canonical form."""
+
+    to: Path | None = Field(None, description="Folder to write a copy to; the store's own files if not given")
+
+
+class RebuildRequest(Request):
+    """What to rebuild from the files."""
+
+    embed: bool = Field(True, description="Make the vectors that are missing")
+
+
+class DoctorRequest(Request):
+    """Whether to repair what is found."""
+
+    fix: bool = Field(False, description="Repair what can be repaired automatically")
+
+
+class TrustRequest(Request):
+    """Whether to trust the project's settings."""
+
+    yes: bool = Field(False, description="Let the settings count in this clone; without it, only return them")
 
 
 class ExportedFile(Part):

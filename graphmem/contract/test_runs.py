@@ -1,7 +1,24 @@
-"""What recording a test run returns."""
+"""What recording a test run takes and returns."""
+
+from pathlib import Path
+
+from pydantic import Field
 
 from graphmem.contract.answer import Answer
 from graphmem.contract.match import MatchedLog
+from graphmem.contract.parameters import SessionName, Texts
+from graphmem.contract.request import Request
+
+
+class RanRequest(Request):
+    """A run of a command that ended, such as a test suite."""
+
+    command: Texts = Field(description="The command with its arguments")
+    status: int = Field(description="Exit status of the command")
+    folder: Path | None = Field(None, description="Folder where the command was run; the current one if not given")
+    session: SessionName = None
+    task: str | None = Field(None, description="Task that reports of what helped are for")
+    name: str | None = Field(None, description="Name of the command; a pass counts for runs of this name")
 
 
 class Ran(Answer):

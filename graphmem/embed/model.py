@@ -48,7 +48,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """The model, if there is one, and what the user should be told once: places that were passed over, and why."""
+    """The model, if there is one, and what to report to the user once: places that were passed over, and why."""
 
     embedder: Embedder | None
     warnings: tuple[str, ...] = ()

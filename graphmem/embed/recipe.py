@@ -78,7 +78,7 @@ def read_recipe(folder: Path) -> Recipe:
 
 def supports(folder: Path) -> bool:
     """
-    Say whether the light encoder makes the vectors of the model in ``folder``.
+    Report whether the light encoder makes the vectors of the model in ``folder``.
 
     It decides from the settings files and the table of contents of the weights; nothing heavy is imported.
     """

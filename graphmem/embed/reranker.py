@@ -54,7 +54,7 @@ class CrossEncoder:
 
 
 def is_classifier(folder: Path) -> bool:
-    """Tell whether a model scores pairs: one that only embeds would be given a last layer of random weights."""
+    """Return whether a model scores pairs: one that only embeds would be given a last layer of random weights."""
     try:
         found = json.loads((folder / "config.json").read_bytes()).get("architectures") or ()
     except (OSError, ValueError, AttributeError):
@@ -64,7 +64,7 @@ def is_classifier(folder: Path) -> bool:
 
 def find_reranker(name: str) -> tuple[Reranker | None, tuple[str, ...]]:
     """
-    Return the reranker called ``name``, if it is of use, and what the user should be told once.
+    Return the reranker called ``name``, if it is of use, and what to report to the user once.
 
     Args:
         name: a folder, or a name of the hub; without a slash it is of "cross-encoder".

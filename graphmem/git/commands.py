@@ -29,21 +29,31 @@ from graphmem.errors import NotFound, Unavailable, Usage
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 # Settings that win over those of any configuration file: what would run a program, or change what git prints.
 SETTINGS = (
-    "safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.sshCommand=false",
-    "credential.helper=", "diff.ignoreSubmodules=all", "submodule.recurse=false", "log.showRoot=true",
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "credential.helper=",
+    "diff.ignoreSubmodules=all",
+    "submodule.recurse=false",
+    "log.showRoot=true",
     "log.showSignature=false",
-)  # fmt: skip
+)
 ENVIRONMENT = {
-    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
-    "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "",  # a partial clone never goes to the network
-}  # fmt: skip
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "LC_ALL": "C",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",  # a partial clone never goes to the network
+}
 # Other variables of git are not passed on: a hook is called with some that name another repository, index or program.
 KEPT = ("GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_TEST_")
 ERROR_STATUS = 128  # from here on git has failed; below, merge-file counts conflicts
 ERROR_BYTES = 4096  # of what git says on standard error
 MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
-FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git tells of a commit; no part of it can hold a NUL
+FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git reports of a commit; no part of it can hold a NUL
 
 
 @dataclass(frozen=True)
@@ -111,16 +121,20 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(
-            ["git", "--no-pager", *settings, *arguments], cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe,
+            ["git", "--no-pager", *settings, *arguments],
+            cwd=folder,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
             env={name: os.environ[name] for name in names} | ENVIRONMENT,
-        )  # fmt: skip
+        )
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
 
 
 def refuse_bare(folder: Path) -> None:
     """
-    Raise ``Unavailable`` in a folder that git could take for a git directory although nobody made it one here.
+    Raise ``Unavailable`` in a folder that git could take for a git directory although no user made it one here.
 
     A branch can bring such a folder, and its configuration runs programs. Git from 2.38 on refuses it by a setting.
     """
@@ -169,14 +183,14 @@ def output(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[byt
     return bytes(printed), bytes(complaint)
 
 
-def said(folder: Path, *arguments: str) -> str | None:
+def output_of(folder: Path, *arguments: str) -> str | None:
     """Run git and return what it prints as a text, without the last line end; None where it says no or nothing."""
-    told = git(folder, *arguments)
-    return told.decode("utf-8", "replace").strip() or None if told is not None else None
+    output = git(folder, *arguments)
+    return output.decode("utf-8", "replace").strip() or None if output is not None else None
 
 
 def is_in_hook() -> bool:
-    """Tell whether a hook of git called us; git holds its lock meanwhile."""
+    """Return whether a hook of git called us; git holds its lock meanwhile."""
     return "GIT_INDEX_FILE" in os.environ
 
 
@@ -185,7 +199,7 @@ def is_in_hook() -> bool:
 
 def find_commit(folder: Path, named: str) -> str:
     """
-    Return the full hash of the commit that somebody named.
+    Return the full hash of a commit by its name.
 
     Args:
         folder: lies in the repository.
@@ -210,7 +224,7 @@ def commit_of(folder: Path, named: str) -> str | None:
     """Return the full hash of the commit that a revision means; None where it means none."""
     if named.startswith("-") or "\0" in named:
         raise Usage(f"{named!r} is not a commit", hint="a commit, branch or tag does not begin with -")
-    return said(folder, *MEANING, f"{named}^{{commit}}")
+    return output_of(folder, *MEANING, f"{named}^{{commit}}")
 
 
 def before(folder: Path, date: str) -> str:
@@ -224,7 +238,7 @@ def before(folder: Path, date: str) -> str:
             f"{date!r} is not a date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
         ) from None
     if commit_of(folder, "HEAD") is not None:
-        found = said(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")
+        found = output_of(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")
         if found is not None:
             return found
     hint = "the clone is shallow: git fetch --unshallow" if is_shallow(folder) else "see: git log"
@@ -233,21 +247,21 @@ def before(folder: Path, date: str) -> str:
 
 def merge_base(folder: Path, first: str, second: str) -> str:
     """Return the commit at which two commits, given by full hashes, parted."""
-    found = said(folder, "merge-base", first, second)
+    found = output_of(folder, "merge-base", first, second)
     if found is None:
         raise NotFound(f"commits {first[:10]} and {second[:10]} have no history in common")
     return found
 
 
 def is_shallow(folder: Path) -> bool:
-    """Tell whether the clone lacks the beginning of its history."""
-    return said(folder, "rev-parse", "--is-shallow-repository") == "true"
+    """Return whether the clone lacks the beginning of its history."""
+    return output_of(folder, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def describe(folder: Path, commit: str) -> Commit:
-    """Return what git tells of a commit, given its full hash."""
-    told = git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--")
-    return next(commits(told or b""))[0]
+    """Return what git reports of a commit, given its full hash."""
+    output = git(folder, "log", "-1", "--encoding=UTF-8", f"--format={FORMAT}", "--no-patch", commit, "--")
+    return next(commits(output or b""))[0]
 
 
 # --- what a commit holds --------------------------------------------------------------------------------------------
@@ -255,8 +269,8 @@ def describe(folder: Path, commit: str) -> Commit:
 
 def tree_of(folder: Path, commit: str, path: str) -> str | None:
     """Return the hash of the folder that a commit holds at a path below ``folder``; None where it holds none there."""
-    found = said(folder, *MEANING, f"{commit}:./{path}")
-    return said(folder, *MEANING, f"{found}^{{tree}}") if found is not None else None
+    found = output_of(folder, *MEANING, f"{commit}:./{path}")
+    return output_of(folder, *MEANING, f"{found}^{{tree}}") if found is not None else None
 
 
 def files_of(folder: Path, tree: str) -> dict[str, str]:
@@ -321,22 +335,23 @@ def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Cont
 
     Each comes with what it changed against each parent; a merge, against those of its parents it differs from.
     """
-    told = git(folder, "log", "-m", "--full-history", "--date-order", "--encoding=UTF-8", f"--format={FORMAT}", "--raw",
-               "--no-abbrev", "--no-renames", "HEAD", "--", *paths)  # fmt: skip
-    for commit, parts in groupby(commits(told or b""), key=itemgetter(0)):  # a merge is told once for each such parent
+    how = "-m --full-history --date-order --encoding=UTF-8 --raw --no-abbrev --no-renames".split()
+    output = git(folder, "log", *how, f"--format={FORMAT}", "HEAD", "--", *paths)
+    # Git lists a merge once for each parent that it differs from.
+    for commit, parts in groupby(commits(output or b""), key=itemgetter(0)):
         yield commit, [changed(rest) for _, rest in parts]
 
 
-def changed(told: str) -> Contents:
-    """Return the contents that raw lines of a difference tell of, before and after; only those of regular files."""
-    entries = [line.split(" ") for line in told.split("\n") if line.startswith(":")]
+def changed(output: str) -> Contents:
+    """Return the contents that raw lines of a difference name, before and after; only those of regular files."""
+    entries = [line.split(" ") for line in output.split("\n") if line.startswith(":")]
     old = [name for mode, _, name, *_ in entries if mode.startswith(":100")]
     return old, [name for _, mode, _, name, *_ in entries if mode.startswith("100")]
 
 
-def commits(told: bytes) -> Iterator[tuple[Commit, str]]:
-    """Yield each commit that ``git log`` tells in ``FORMAT``, with what stands behind it."""
-    parts = told.decode("utf-8", "replace").split("\0")[1:]
+def commits(output: bytes) -> Iterator[tuple[Commit, str]]:
+    """Yield each commit that ``git log`` prints in ``FORMAT``, with what follows it."""
+    parts = output.decode("utf-8", "replace").split("\0")[1:]
     for start in range(0, len(parts) - 5, 6):
         name, parents, at, author, subject, rest = parts[start : start + 6]
         moment = datetime.fromtimestamp(min(int(at), LAST_SECOND), UTC)
@@ -367,9 +382,10 @@ def unmerged(folder: Path, path: str) -> dict[str, dict[int, str]]:
 
 def removal(folder: Path, path: str, *, timeout_s: float) -> str | None:
     """Return the last commit of HEAD's history that took a file below ``folder`` away; None where none did."""
-    told = git(folder, "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "HEAD", "--", path,
-               timeout_s=timeout_s)  # fmt: skip
-    return (told or b"").decode().strip() or None
+    output = git(
+        folder, "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H", "HEAD", "--", path, timeout_s=timeout_s
+    )
+    return (output or b"").decode().strip() or None
 
 
 def renames(folder: Path, *commits: str, timeout_s: float) -> dict[str, str]:
@@ -379,21 +395,23 @@ def renames(folder: Path, *commits: str, timeout_s: float) -> dict[str, str]:
     Args:
         commits: two of them; one for what was renamed since in the index and the working tree.
     """
-    told = git(folder, "diff", "--relative", "--no-ext-diff", "--no-textconv", "-M", "--diff-filter=R", "--name-status",
-               "-z", *commits, "--", timeout_s=timeout_s)  # fmt: skip
-    parts = (told or b"").decode("utf-8", "replace").split("\0")
+    how = "--relative --no-ext-diff --no-textconv -M --diff-filter=R --name-status -z".split()
+    output = git(folder, "diff", *how, *commits, "--", timeout_s=timeout_s)
+    parts = (output or b"").decode("utf-8", "replace").split("\0")
     return {parts[n + 1]: parts[n + 2] for n in range(0, len(parts) - 2, 3)}
 
 
 def naming(folder: Path, word: str, *, timeout_s: float) -> list[str]:
     """Return the text files below ``folder`` that hold a word, ignored ones left out."""
-    told = git(folder, "grep", "-l", "-z", "-I", "-w", "-F", "--untracked", "-e", word, "--", timeout_s=timeout_s)
-    return [path for path in (told or b"").decode("utf-8", "replace").split("\0") if path]
+    output = git(folder, "grep", "-l", "-z", "-I", "-w", "-F", "--untracked", "-e", word, "--", timeout_s=timeout_s)
+    return [path for path in (output or b"").decode("utf-8", "replace").split("\0") if path]
 
 
 def content_at(folder: Path, commit: str, path: str, *, most: int) -> bytes | None:
     """Return the content of a file below ``folder`` at a commit; None where there is none, or it is over ``most``."""
-    name = said(folder, *MEANING, f"{commit}:./{path}")
-    if name is None or said(folder, "cat-file", "-t", name) != "blob":
+    name = output_of(folder, *MEANING, f"{commit}:./{path}")
+    if name is None or output_of(folder, "cat-file", "-t", name) != "blob":
         return None
-    return git(folder, "cat-file", "blob", name) if int(said(folder, "cat-file", "-s", name) or 0) <= most else None
+    return (
+        git(folder, "cat-file", "blob", name) if int(output_of(folder, "cat-file", "-s", name) or 0) <= most else None
+    )

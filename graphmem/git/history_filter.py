@@ -16,7 +16,7 @@ What --yes does:
 To undo it, before the bundle is deleted:
     git fetch --update-head-ok BUNDLE '+refs/*:refs/*' && git reset --hard
 When all is well, delete the bundle: it still holds the rows. Then push with --force; every other clone is to be cloned
-again, and whoever has one still has the rows. A secret that was pushed has been read: change it.
+again, and anyone who has one still has the rows. A secret that was pushed has been read: change it.
 Texts that other rows quote are left; look for them with: git log --all -S TEXT
 """
 
@@ -76,7 +76,7 @@ def in_the_way() -> str | None:
 
 
 def rewrite() -> int:
-    """Back up, rewrite, clean up, and say what is left to do."""
+    """Back up, rewrite, clean up, and report what is left to do."""
     folder = Path(git("rev-parse", "--absolute-git-dir"))
     bundle = folder / f"graphmem-before-purge-{time.strftime('%Y%m%dT%H%M%S')}.bundle"
     git("bundle", "create", "-q", str(bundle), "--all", "HEAD")
@@ -120,8 +120,9 @@ def with_filter_repo(table: Path) -> None:
     # Not --quiet: what it says of references it leaves alone is worth reading.
     subprocess.run(
         ["git", "filter-repo", *options, "--replace-refs", "delete-no-add", "--blob-callback", body],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     git("reset", "--hard", "--quiet")
 
 
@@ -130,8 +131,10 @@ def with_filter_branch(table: Path) -> None:
     call = shlex.join([sys.executable, os.path.abspath(sys.argv[0]), "--index", str(table)])
     subprocess.run(
         ["git", "filter-branch", "--force", "--index-filter", call, "--tag-name-filter", "cat", "--", "--all"],
-        check=True, stdout=subprocess.DEVNULL, env={**os.environ, "FILTER_BRANCH_SQUELCH_WARNING": "1"},
-    )  # fmt: skip
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "FILTER_BRANCH_SQUELCH_WARNING": "1"},
+    )
     for name in git("for-each-ref", "--format=%(refname)", "refs/original/").split():
         git("update-ref", "-d", name)
 
@@ -173,7 +176,7 @@ def data_blobs() -> list[str]:
 
 
 def is_purged(line: bytes) -> bool:
-    """Tell whether a line of a data file is a row that was purged."""
+    """Return whether a line of a data file is a row that was purged."""
     try:
         row = json.loads(line)
         return row["kind"] != "purge" and any(at and created_at(row) <= at for at in purge_times(row))
@@ -187,8 +190,9 @@ def purge_times(row: dict[str, Any]) -> list[str]:
     keys = [key_text(row), *(ref for ref in named if isinstance(ref, str))]
     if row["kind"] == "feedback" and row.get("task"):
         keys.append(f"task/{row['task']}")
-    hashed = [(hashes, hashlib.sha256(f"{salt}{key}".encode()).hexdigest()) for salt, hashes in PURGES.items()
-              for key in keys]  # fmt: skip
+    hashed = [
+        (hashes, hashlib.sha256(f"{salt}{key}".encode()).hexdigest()) for salt, hashes in PURGES.items() for key in keys
+    ]
     return [hashes[name] for hashes, name in hashed if name in hashes]
 
 
@@ -228,4 +232,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except (subprocess.CalledProcessError, FileNotFoundError) as failure:
-        sys.exit(f"error: {failure}")  # git has said why
+        sys.exit(f"error: {failure}")  # git has reported why

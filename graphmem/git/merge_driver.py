@@ -85,9 +85,9 @@ def merge_rows(base: bytes, ours: bytes, theirs: bytes, symmetric: Collection[st
         symmetric: names of the relation types without a direction.
 
     Raises:
-        Unmergeable: a line is no row, or a key stands twice.
+        Unmergeable: a line is no row, or a key is there twice.
     """
-    parsed: Parsed = {}  # most lines stand in all three
+    parsed: Parsed = {}  # most lines are in all three
     sides = [lines_of(side, parsed, symmetric) for side in (base, ours, theirs)]
     rules = {kind: Rules.of(found) for kind, found in rule_table()["kinds"].items()}
     result: dict[bytes, bytes] = {}
@@ -102,7 +102,7 @@ def merge_rows(base: bytes, ours: bytes, theirs: bytes, symmetric: Collection[st
 def merged_line(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, parsed: Parsed, rules: Mapping[str, Rules]
 ) -> bytes | None:
-    """Return the canonical line that a row comes to; None where it is gone."""
+    """Return the merged row as a canonical line; None where it was deleted."""
     was, our, their = (None if line is None else parsed[line][1] for line in (base, ours, theirs))
     some = our or their
     try:

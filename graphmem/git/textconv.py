@@ -13,8 +13,11 @@ from graphmem.names import row_title, visible
 from graphmem.ndjson import BOM, BadLine, Row, decode
 
 IN_EVERY_TITLE = {"kind", "key"}
-IN_TITLE = {"relation": {"kind", "from", "type", "to"}, "feedback": {"kind", "ref", "task", "id"},
-            "entity": {"kind", "type", "key"}}  # fmt: skip
+IN_TITLE = {
+    "relation": {"kind", "from", "type", "to"},
+    "feedback": {"kind", "ref", "task", "id"},
+    "entity": {"kind", "type", "key"},
+}
 
 
 def main(path: str) -> int:
@@ -24,11 +27,11 @@ def main(path: str) -> int:
     except OSError as error:
         print(visible(f"error: {path!r} cannot be read: {(error.strerror or '').lower()}"), file=sys.stderr)
         return 4
-    sys.stdout.buffer.write(told(data).encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.write(described(data).encode("utf-8", "backslashreplace"))
     return 0
 
 
-def told(data: bytes) -> str:
+def described(data: bytes) -> str:
     """Return a block for each row, by reference, then the lines that are not rows as they are; inert on a terminal."""
     blocks: list[tuple[str, str]] = []
     rest: list[str] = []

@@ -1,4 +1,4 @@
-"""What a model says of a row, and where a bad line stands."""
+"""What a model says of a row, and where a bad line is."""
 
 import json
 
@@ -12,11 +12,17 @@ MENDS = {"duplicate_key": "take one of the two lines out", "conflict_marker": "g
 
 
 def finding(bad: BadLine, file: str, line: int) -> Finding:
-    """Say where a bad line stands."""
+    """Return where a bad line is."""
     return Finding(
-        file=file, line=line, column=bad.column, code=bad.code, severity="error",
-        message=bad.message, expected=bad.expected, fix=MENDS.get(bad.code),
-    )  # fmt: skip
+        file=file,
+        line=line,
+        column=bad.column,
+        code=bad.code,
+        severity="error",
+        message=bad.message,
+        expected=bad.expected,
+        fix=MENDS.get(bad.code),
+    )
 
 
 def refusal(line: bytes, error: ValidationError) -> BadLine:
@@ -55,7 +61,7 @@ def checked(model: type[Frozen], row: Row, line: bytes) -> Frozen:
 
 
 def too_large(line: bytes) -> BadLine | None:
-    """Say when a canonical line is over the limit of a row."""
+    """Report when a canonical line is over the limit of a row."""
     if len(line) > ROW_BYTES:
         return BadLine(f"the row is {len(line):,} bytes", f"at most {ROW_BYTES:,}", code="too_large")
     return None

@@ -39,7 +39,7 @@ def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str
 
 
 def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
-    """Raise ``BadLine`` for a row that stands in the file of another kind or type; ``held`` is what the file holds."""
+    """Raise ``BadLine`` for a row that is in the file of another kind or type; ``held`` is what the file holds."""
     kind, type_name = held
     found = entry.row["type"] if entry.kind in ("entity", "relation") else None
     if entry.kind != kind or (type_name is not None and found != type_name):
@@ -48,35 +48,46 @@ def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
 
 
 def is_of_purges(file: str) -> bool:
-    """Tell whether a file holds what was purged."""
+    """Return whether a file holds what was purged."""
     return file.startswith("data/") and holds(file)[0] == "purge"
 
 
 def repeated(first: int | None) -> BadLine:
-    """Say that a row stands twice."""
+    """Return the error for a row that is there twice."""
     where = f"line {first}" if first else "another file"
     return BadLine(f"the same key as in {where}", "each key once", code="duplicate_key")
 
 
 def oversize(file: str, size: int) -> list[Finding]:
-    """Say when a file is too large to be read."""
+    """Report when a file is too large to be read."""
     if size <= FILE_BYTES:
         return []
     return [
         Finding(
-            file=file, line=None, column=None, code="file_too_large", severity="error",
-            message=f"the file is {size:,} bytes; its rows are left aside", expected=f"at most {FILE_BYTES:,}",
+            file=file,
+            line=None,
+            column=None,
+            code="file_too_large",
+            severity="error",
+            message=f"the file is {size:,} bytes; its rows are left aside",
+            expected=f"at most {FILE_BYTES:,}",
             fix=f"divide it into files of {file.removesuffix('.ndjson')}/",
         )
-    ]  # fmt: skip
+    ]
 
 
 def more_bad_lines(file: str, number: int) -> Finding:
-    """Say how many lines of a file are bad beside those that were named."""
+    """Report how many lines of a file are bad beside those that were named."""
     return Finding(
-        file=file, line=None, column=None, code="more_bad_lines", severity="error",
-        message=f"{number:,} more bad lines", expected="rows", fix=None,
-    )  # fmt: skip
+        file=file,
+        line=None,
+        column=None,
+        code="more_bad_lines",
+        severity="error",
+        message=f"{number:,} more bad lines",
+        expected="rows",
+        fix=None,
+    )
 
 
 @dataclass(slots=True)
@@ -97,7 +108,7 @@ class Known:
         lines: the rows of the file as last read, line to number.
         purges: the rows that were purged.
         symmetric: the symmetric relation types.
-        is_elsewhere: tells whether another file of the same kind holds a row; None where there is no other file.
+        is_elsewhere: returns whether another file of the same kind holds a row; None where there is no other file.
         is_every_line: look at lines that are known too: they may have been purged since.
     """
 
@@ -155,7 +166,7 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
 
 
 def is_purged(line: bytes, entry: Entry | None, known: Known) -> bool:
-    """Tell whether the row on a line was purged; ``entry`` is None where the line is as it was read before."""
+    """Return whether the row on a line was purged; ``entry`` is None where the line is as it was read before."""
     if not known.purges or (entry is None and not known.is_every_line):
         return False
     row = entry.row if entry else decode(line.rstrip(b"\r"))
@@ -174,16 +185,20 @@ def misplaced(layout: Layout, vocabulary: Vocabulary, file: str) -> list[Finding
     path = f"types/{group}/{type_name}.md"
     return [
         Finding(
-            file=file, line=1, column=1, code="unknown_type", severity="error",
+            file=file,
+            line=1,
+            column=1,
+            code="unknown_type",
+            severity="error",
             message=f"{noun} type {type_name!r} {what}; its rows are left aside",
             expected=f"{path}, well formed" if is_there else f"a file {path}",
             fix=None if is_there else declaration(noun, type_name),
         )
-    ]  # fmt: skip
+    ]
 
 
 def can_splice(data: bytes, changes: Mapping[int, bytes | None], *, is_ordered: bool) -> bool:
-    """Tell whether changes are so few that an ordered file need not be divided into lines."""
+    """Return whether changes are so few that an ordered file need not be divided into lines."""
     return is_ordered and len(changes) * 20 < data.count(b"\n")
 
 

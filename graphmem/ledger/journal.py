@@ -2,7 +2,7 @@
 All or nothing across files: new contents beside the old, a journal of the renames, the renames, the journal gone.
 
 Source: docs/guarantees.md. Whoever calls holds the lock of the store; so a journal, or a file of new contents, that is
-there when somebody else takes the lock was left by a dead process.
+there when another process takes the lock was left by a dead process.
 """
 
 import contextlib
@@ -116,17 +116,17 @@ def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
 
 
 def is_rename(pair: object) -> bool:
-    """Tell whether an item of a journal is one: two paths below the store."""
+    """Return whether an item of a journal is one: two paths below the store."""
     return isinstance(pair, list) and len(pair) == 2 and all(map(is_path, pair))
 
 
 def is_path(value: object) -> bool:
-    """Tell whether a value of a journal can be a path."""
+    """Return whether a value of a journal can be a path."""
     return isinstance(value, str) and "\0" not in value
 
 
 def sweep(layout: Layout) -> list[Path]:
-    """Remove files of new contents that a dead process left, and return which; whoever calls has recovered first."""
+    """Remove files of new contents that a dead process left, and return which; the caller has recovered first."""
     safe_files.remove_folder(layout.undo_aside)
     left = leftovers(layout)
     for path in left:

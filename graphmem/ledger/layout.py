@@ -74,7 +74,7 @@ class Layout:
 
     @property
     def usage(self) -> Path:
-        """Counts what this machine handed out."""
+        """Counts what this machine returned."""
         return self.state / "usage.sqlite"
 
     @property
@@ -88,7 +88,7 @@ class Layout:
         return self.state / "journal.json"
 
     def folders(self) -> set[Path]:
-        """Return the folders whose files are committed or say what is under way."""
+        """Return the folders whose files are committed, and the one of work under way."""
         return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in safe_files.walk(top))}
 
     def leftovers(self) -> Iterator[Path]:
@@ -119,7 +119,7 @@ class Layout:
 
 
 def is_plain(file: str) -> bool:
-    """Tell whether a path below the store is of plain characters: a branch can bring any other, also no UTF-8."""
+    """Return whether a path below the store is of plain characters: a branch can bring any other, also no UTF-8."""
     return all(map(PART.fullmatch, file.split("/")))
 
 

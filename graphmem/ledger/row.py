@@ -89,7 +89,7 @@ def time_text(time: str) -> str:
 
 
 def is_plain_edge(row: Row) -> bool:
-    """Tell whether a row is an edge and nothing but its ends, all of it well: there is nothing a model could refuse."""
+    """Return whether a row is an edge and nothing but its ends, all of it valid: a model could refuse nothing of it."""
     if row.get("kind") != "relation" or row.keys() != PLAIN_EDGE:
         return False
     source, kind, target, created = row["from"], row["type"], row["to"], row["created_at"]

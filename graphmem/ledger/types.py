@@ -117,11 +117,15 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
 
 
 def refuse_harm(text: str) -> None:
-    """Raise ``ValueError`` for YAML with aliases or long numbers, which stand for more than is read, or nested deep."""
+    """Raise ``ValueError`` for YAML with aliases or long numbers, which represent more than is read, or nested deep."""
     import yaml  # noqa: PLC0415 - as above
 
-    starts = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken, yaml.BlockSequenceStartToken,
-              yaml.BlockMappingStartToken)  # fmt: skip
+    starts = (
+        yaml.FlowSequenceStartToken,
+        yaml.FlowMappingStartToken,
+        yaml.BlockSequenceStartToken,
+        yaml.BlockMappingStartToken,
+    )
     ends = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
     depth = 0
     for token in yaml.scan(text):
@@ -143,28 +147,39 @@ class BadFrontMatter(ValueError):
 
 
 def fault(file: str, error: Exception) -> Finding:
-    """Say what is wrong with a type's file, at the line the parser names."""
+    """Report what is wrong with a type's file, at the line the parser names."""
     line, column = (error.line, error.column) if isinstance(error, BadFrontMatter) else (1, 1)
     message = str(error)
     return Finding(
-        file=file, line=line, column=column, code="bad_type", severity="error", message=message,
-        expected="front matter as in docs/concepts/vocabulary.md", fix=None,
-    )  # fmt: skip
+        file=file,
+        line=line,
+        column=column,
+        code="bad_type",
+        severity="error",
+        message=message,
+        expected="front matter as in docs/concepts/vocabulary.md",
+        fix=None,
+    )
 
 
 def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
-    """Say which relation types name ends that nothing declares."""
+    """Report which relation types name ends that nothing declares."""
     known = {ANY, *vocabulary.record_types}
     return [
         Finding(
-            file=f"types/relations/{name}.md", line=1, column=1, code="unknown_type", severity="error",
-            message=f"{end!r} is neither a kind nor an entity type", expected=", ".join(sorted(known)),
+            file=f"types/relations/{name}.md",
+            line=1,
+            column=1,
+            code="unknown_type",
+            severity="error",
+            message=f"{end!r} is neither a kind nor an entity type",
+            expected=", ".join(sorted(known)),
             fix=None if has_file(layout, "entities", end) else declaration("entity", end),
         )
         for name, relation in vocabulary.project_relations.items()
         for end in (*relation.sources, *relation.targets)
         if end not in known
-    ]  # fmt: skip
+    ]
 
 
 def declaration(noun: str, name: str) -> str | None:
@@ -173,7 +188,7 @@ def declaration(noun: str, name: str) -> str | None:
 
 
 def has_file(layout: Layout, group: str, name: str) -> bool:
-    """Tell whether there is a file for a type, readable or not; ``group`` is entities or relations."""
+    """Return whether there is a file for a type, readable or not; ``group`` is entities or relations."""
     return safe_files.is_file(layout.types / group / f"{name}.md")
 
 

@@ -111,20 +111,20 @@ def keep(layout: Layout, found: Mapping[str, object]) -> Path:
 
 
 def confirm(path: Path) -> None:
-    """Note that a write has happened; without it, only the rows tell."""
+    """Note that a write has happened; without it, only the rows show it."""
     with contextlib.suppress(OSError):
         safe_files.replace(path, path.with_name(f"{path.name[:10]}{SURE}"))
 
 
 def doubt(path: Path) -> Path:
-    """Note that a write is about to be taken back: from here on only the rows tell whether it stands."""
+    """Note that a write is about to be taken back: from here on only the rows show whether it was taken back."""
     unsure = path.with_name(f"{path.name[:10]}{UNSURE}")
     safe_files.replace(path, unsure)
     return unsure
 
 
 def is_sure(path: Path) -> bool:
-    """Tell whether the write of a note has happened for certain."""
+    """Return whether the write of a note has happened for certain."""
     return not path.name.endswith(UNSURE)
 
 
@@ -202,7 +202,7 @@ def read_write(path: Path) -> Write:
 
 
 def is_data_file(file: str) -> bool:
-    """Tell whether a path below the store is that of a data file of a kind that this version knows."""
+    """Return whether a path below the store is that of a data file of a kind that this version knows."""
     return file.startswith("data/") and file.endswith(".ndjson") and holds(file)[0] in MODELS
 
 

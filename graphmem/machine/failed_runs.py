@@ -23,7 +23,7 @@ class Episode(BaseModel):
     The failing runs of one command in one session since it last passed.
 
     ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
-    matter. ``unknown`` holds errors that nobody knows, as triggers.
+    matter. ``unknown`` holds unknown errors, as triggers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -38,8 +38,8 @@ Episodes = dict[str, Episode]  # by a key of session and command
 FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
 
 
-def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
-    """Return what failed lately; nothing, which is said, where the file is no such file."""
+def read(path: Path, now: datetime, on_message: Callable[[str], None]) -> Episodes:
+    """Return what failed lately; nothing, which is reported, where the file is not one."""
     try:
         stat = safe_files.stat_of(path)
         if stat is None and os.path.lexists(path):
@@ -50,15 +50,16 @@ def read(path: Path, now: datetime, say: Callable[[str], None]) -> Episodes:
             raise ValueError("it is too large")
         found = FILE.validate_json(safe_files.read(path))
     except (OSError, ValueError) as error:
-        told = "it is damaged" if isinstance(error, ValidationError) else str(error)
-        say(f"{path} is taken as empty: {told}")
+        cause = "it is damaged" if isinstance(error, ValidationError) else str(error)
+        on_message(f"{path} is taken as empty: {cause}")
         return {}
     return {key: episode for key, episode in found.items() if now - episode.at <= timedelta(days=RUN_DAYS)}
 
 
 @contextlib.contextmanager
-def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
-             say: Callable[[str], None]) -> Iterator[Episodes]:  # fmt: skip
+def changing(
+    path: Path, lock: Path, timeout_s: float, now: datetime, on_message: Callable[[str], None]
+) -> Iterator[Episodes]:
     """
     Yield what failed lately, alone with it; what the block changes is written at its end, all or nothing.
 
@@ -67,7 +68,7 @@ def changing(path: Path, lock: Path, timeout_s: float, now: datetime,
         OSError: it cannot be written.
     """
     with locked(lock, timeout_s=timeout_s):
-        episodes = read(path, now, say)
+        episodes = read(path, now, on_message)
         before = dict(episodes)
         yield episodes
         if episodes != before and not safe_files.is_linked(path):

@@ -49,7 +49,7 @@ class CurrentSession(Part):
 
 
 class Blackboard(Part):
-    """All of it, as it stands in ``state/``."""
+    """All of it, as ``state/`` holds it."""
 
     task: CurrentTask | None = None
     preferences: Preferences = Field(default_factory=Preferences)

@@ -1,4 +1,4 @@
-"""A cite: a place in the project's code that a memory speaks of, and what told the text that stood there."""
+"""A cite: a place in the project's code that a memory is about, and the hash of the text that was there."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ FORM = re.compile(r"(?P<path>[^:]+?)(?::(?P<symbol>[^@#\s]+))?(?:@(?P<commit>[^@
 
 
 def digest(content: bytes) -> str:
-    """Return what tells a text from others, whatever its line ends are."""
+    """Return what distinguishes a text from others, whatever its line ends are."""
     return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()[:HASH_DIGITS]
 
 
@@ -24,7 +24,7 @@ class Cite(NamedTuple):
         path: of a file, from the project's root, with ``/``.
         symbol: what the file names; None for the whole file.
         commit: at which the text was read; None for the working tree.
-        hash: of the text that stood there; None where nobody took it.
+        hash: of the text that was there; None where it was not recorded.
     """
 
     path: str

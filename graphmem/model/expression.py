@@ -121,12 +121,12 @@ class Scanner:
 
 
 def is_repeat(token: str) -> bool:
-    """Tell whether a token says how often; also a fuzzy match of `regex`, which is taken for "perhaps never"."""
+    """Return whether a token says how often; also a fuzzy match of `regex`, which is taken for "perhaps never"."""
     return token[:1] in ("*", "+", "?") or (token[:1] == "{" and len(token) > 1)
 
 
 def least_of(token: str) -> int:
-    """Return how often at least a repeat finds what stands before it; 0 for any other token."""
+    """Return how often at least a repeat finds what is before it; 0 for any other token."""
     if token[:1] == "+":
         return 1
     counted = AT_LEAST.match(token)
@@ -192,7 +192,7 @@ class Expression:
 
     @cached_property
     def is_linear(self) -> bool:
-        """Tell whether RE2 runs the expression in so few steps a byte that it needs no time limit."""
+        """Return whether RE2 runs the expression in so few steps a byte that it needs no time limit."""
         return self.linear is not None and self.linear.programsize <= LINEAR_STEPS
 
 

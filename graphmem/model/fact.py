@@ -23,7 +23,7 @@ class Fact(Record):
 
     @classmethod
     def completed(cls, values: Any) -> Any:
-        """Take the time and the name from the fields that stand for them in a row."""
+        """Take the time and the name from the fields that represent them in a row."""
         if isinstance(values, dict):
             given = {"created_at": values.get("at"), "name": values.get(cls.named_by)}
             kept = {name: value for name, value in values.items() if name not in NEVER}

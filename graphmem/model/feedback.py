@@ -22,7 +22,7 @@ class Feedback(Frozen):
 
     @classmethod
     def completed(cls, values: Any) -> Any:
-        """A fact has one time, ``at``; it stands for the ``created_at`` that every record has."""
+        """A fact has one time, ``at``; it represents the ``created_at`` that every record has."""
         values = super().completed(values)
         if isinstance(values, dict) and "at" in values:
             return {**values, "created_at": values["at"]}

@@ -52,7 +52,7 @@ def format_time(value: datetime) -> str:
 
 
 def as_set(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values once each, by code point: how a set stands in a row."""
+    """Return the values once each, by code point: the form of a set in a row."""
     return tuple(sorted(set(values)))
 
 

@@ -169,7 +169,7 @@ class Record(Frozen):
 
     @classmethod
     def completed(cls, values: Any) -> Any:
-        """The key stands in a row only where it differs from the name."""
+        """The key is in a row only where it differs from the name."""
         values = super().completed(values)
         if isinstance(values, dict) and "key" not in values and "name" in values:
             return {**values, "key": values["name"]}
@@ -177,7 +177,7 @@ class Record(Frozen):
 
     @model_validator(mode="after")
     def check_name(self) -> Self:
-        """Refuse a name that nobody could type or that is no slug."""
+        """Refuse a name that cannot be typed or that is not a slug."""
         for name in (self.name, self.key, *self.aliases):
             self.refuse_name(name)
         return self
@@ -227,7 +227,7 @@ class Record(Frozen):
         return (*self.aliases, *(found.text for found in self.alternates if found.field == "name"))
 
     def texts(self, field: str) -> tuple[str, ...]:
-        """What stands in a field of text, where anything does, and what merges set aside of it."""
+        """What is in a field of text, where anything does, and what merges set aside of it."""
         current = getattr(self, field)
         return (*((current,) if current else ()), *(found.text for found in self.alternates if found.field == field))
 
@@ -237,7 +237,7 @@ class Record(Frozen):
 
     @property
     def search_text(self) -> str:
-        """The text that stands for the record in search; empty where it is not searched (retrieval.md, section 1)."""
+        """The text that represents the record in search; empty where it is not searched (retrieval.md, section 1)."""
         return ""
 
     @property

@@ -14,7 +14,7 @@ Weight = Annotated[float, Strict(), Field(gt=0, le=MAX_WEIGHT, allow_inf_nan=Fal
 
 
 class Relation(Frozen):
-    """An edge that stands alone; its ends are references by key."""
+    """An edge that is a row of its own; its ends are references by key."""
 
     fixed = frozenset({"from", "type", "to"})
 
@@ -25,7 +25,7 @@ class Relation(Frozen):
     weight: Weight | None = None  # None: the default of its type
     note: Text | None = None
     sources: GrowingSet = ()
-    similarity: Annotated[float, Strict(), Field(ge=0, le=1)] | None = None  # of a variant that was found, not told
+    similarity: Annotated[float, Strict(), Field(ge=0, le=1)] | None = None  # of a variant that was found, not given
     alternates: Alternates = ()
 
     @model_validator(mode="after")

@@ -82,12 +82,12 @@ def rule(model: type[Frozen], name: str, alias: str) -> str:
 
 
 def is_set(field: FieldInfo) -> bool:
-    """Tell whether a field is a set of texts."""
+    """Return whether a field is a set of texts."""
     return any(getattr(item, "func", None) is as_set for item in field.metadata)
 
 
 def is_text(annotation: Any) -> bool:
-    """Tell whether a field holds free text."""
+    """Return whether a field holds free text."""
     if hasattr(annotation, "__metadata__"):
         return is_text(annotation.__origin__)
     if get_origin(annotation) is Literal:

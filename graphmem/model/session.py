@@ -45,7 +45,7 @@ class Constraint(Record):
     session: Item | None = None  # name of the session that it binds; none for all of them
 
     def holds(self, now: datetime) -> bool:
-        """Tell whether it has not expired."""
+        """Return whether it has not expired."""
         return self.expires_at is None or self.expires_at > now
 
     @model_validator(mode="after")
@@ -60,7 +60,7 @@ class Constraint(Record):
 
 
 class Session(Record):
-    """A session that ended; the current one is of this machine and stands in ``state/``."""
+    """A session that ended; the current one is of this machine and is in ``state/``."""
 
     kind: Literal["session"]
     started_at: Time

@@ -1,4 +1,4 @@
-"""The types of a project: what an entity can be, what a relation can be and between what it may stand."""
+"""The types of a project: what an entity can be, what a relation can be and which kinds it may connect."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -13,9 +13,19 @@ from graphmem.names import TYPE_NAME, label, relation_label
 ANY = "any"
 # What can be an end beside the entity types: the kinds of which records are nodes.
 KINDS = (
-    "failure", "pattern", "lesson", "experience", "insight", "campaign", "task", "decision", "constraint", "session",
-    "run", "event",
-)  # fmt: skip
+    "failure",
+    "pattern",
+    "lesson",
+    "experience",
+    "insight",
+    "campaign",
+    "task",
+    "decision",
+    "constraint",
+    "session",
+    "run",
+    "event",
+)
 
 
 class TypeName(BaseModel):
@@ -46,7 +56,7 @@ class EntityType(TypeName):
 
 
 class RelationType(TypeName):
-    """A kind of edge, and between what it may stand: kinds, entity types, or ``any``."""
+    """A kind of edge, and what it may connect: kinds, entity types, or ``any``."""
 
     sources: tuple[Item, ...]
     targets: tuple[Item, ...]
@@ -58,13 +68,13 @@ class RelationType(TypeName):
         return relation_label(self.type)
 
     def allows(self, source: str, target: str) -> bool:
-        """Tell whether an edge may go from a record of record type ``source`` to one of record type ``target``."""
+        """Return whether an edge may go from a record of record type ``source`` to one of record type ``target``."""
         ways = ((source, target), (target, source)) if self.symmetric else ((source, target),)
         return any(fits(start, self.sources) and fits(end, self.targets) for start, end in ways)
 
 
 def fits(record_type: str, ends: Iterable[str]) -> bool:
-    """Tell whether a kind or entity type is among the ends of a relation type."""
+    """Return whether a kind or entity type is among the ends of a relation type."""
     return any(end in (record_type, ANY) for end in ends)
 
 
@@ -93,7 +103,7 @@ BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
     )
 }
 
-# Edges that are fields of rows; nobody links them by hand. That something was used or seen says less than the others:
+# Edges that are fields of rows; they are never linked by hand. To have been used or seen says less than the others:
 # one such step is above the cut of a walk, two are below.
 OWNED_RELATIONS: Mapping[str, RelationType] = {
     relation.type: relation

@@ -36,7 +36,7 @@ def collector_paused() -> Iterator[None]:
         with PAUSES.lock:
             PAUSES.number -= 1
             if PAUSES.number == 0 and PAUSES.was_on:
-                if gc.get_freeze_count() == 0:  # nobody else has put objects aside, whom thawing would bring back
+                if gc.get_freeze_count() == 0:  # no other code has put objects aside, which thawing would bring back
                     gc.freeze()
                     gc.unfreeze()
                 gc.enable()

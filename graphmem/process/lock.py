@@ -31,7 +31,7 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
         timeout_s: seconds to wait for it; 0 tries once.
 
     Raises:
-        Locked: somebody else held it all the time; the error names the holder.
+        Locked: another process held it all the time; the error names the holder.
         Unavailable: the file system has no locks.
     """
     end = time.monotonic() + timeout_s
@@ -96,7 +96,7 @@ def take(path: Path, handle: int, mode: int, end: float, *, named_by: int) -> No
 
 
 def holder_of(handle: int) -> str:
-    """Return who wrote into a lock file that it holds it; a reader where nobody who lives did."""
+    """Return the holder that a lock file names; "a reader" where that process is dead."""
     text = os.pread(handle, 200, 0).decode(errors="replace")
     pid = re.match(r"pid (\d+),", text)
     if pid is None:
@@ -105,6 +105,6 @@ def holder_of(handle: int) -> str:
         os.kill(int(pid[1]), 0)
     except ProcessLookupError:
         return "a reader"
-    except PermissionError:  # it lives, and belongs to somebody else
+    except PermissionError:  # it lives, and belongs to another user
         pass
     return text

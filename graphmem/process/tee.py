@@ -23,7 +23,7 @@ PASSED_ON = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 OF_A_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which it sends to its whole foreground process group
 
 
-class Retained:
+class RetainedOutput:
     """
     The beginning and the end of a stream, in a temporary file without a name: it is gone when the process ends.
 
@@ -39,11 +39,11 @@ class Retained:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether something of the stream is not here."""
+        """Return whether something of the stream is not here."""
         return self.is_full or self.size > self.all
 
     def place(self, offset: int) -> int:
-        """Return where in the file a byte of the stream stands; what comes last takes the place of what came before."""
+        """Return where in the file a byte of the stream is; what comes last takes the place of what came before."""
         return offset if offset < self.first else self.first + (offset - self.first) % (self.all - self.first)
 
     def write(self, data: bytes) -> None:
@@ -77,12 +77,12 @@ class Retained:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a command ended: its exit status as a shell has it, whether it was told to stop, and what it wrote."""
+class CommandEnd:
+    """How a command ended: its exit status as a shell has it, whether it was asked to stop, and what it wrote."""
 
     status: int
     is_interrupted: bool
-    output: tuple[Retained, ...]
+    output: tuple[RetainedOutput, ...]
 
     def __enter__(self) -> Self:
         return self
@@ -93,12 +93,12 @@ class Ended:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether something that it wrote is not kept."""
+        """Return whether something that it wrote is not kept."""
         return any(kept.is_cut for kept in self.output)
 
     @property
     def is_amid(self) -> bool:
-        """Tell whether its standard error ended within a line."""
+        """Return whether its standard error ended within a line."""
         return self.output[-1].is_amid
 
     def lines(self) -> Iterator[bytes]:
@@ -106,7 +106,7 @@ class Ended:
         return chain.from_iterable(kept.lines() for kept in self.output)
 
 
-def run(command: Sequence[str]) -> Ended:
+def run(command: Sequence[str]) -> CommandEnd:
     """
     Run a command to its end.
 
@@ -124,30 +124,30 @@ def run(command: Sequence[str]) -> Ended:
         ended, kept, pumps = Event(), [], []
         for pipe, target in ((child.stdout, OUT), (child.stderr, ERR)):
             if pipe is not None:
-                kept.append(Retained())
+                kept.append(RetainedOutput())
                 pumps.append(Thread(target=pump, args=(pipe, target, kept[-1], ended), daemon=True))
                 pumps[-1].start()
         status = child.wait()
         ended.set()
         for thread in pumps:
             thread.join()
-    return Ended(status if status >= 0 else 128 - status, bool(relay.received), tuple(kept))
+    return CommandEnd(status if status >= 0 else 128 - status, bool(relay.received), tuple(kept))
 
 
 def is_one_file() -> bool:
-    """Tell whether our standard output and standard error are the same."""
+    """Return whether our standard output and standard error are the same."""
     try:
         return os.path.sameopenfile(OUT, ERR)
     except OSError:  # one of them is closed
         return False
 
 
-def pump(pipe: IO[bytes], target: int, kept: Retained, ended: Event) -> None:
+def pump(pipe: IO[bytes], target: int, kept: RetainedOutput, ended: Event) -> None:
     """
-    Pass on and keep what comes out of a pipe until nobody writes to it, or until the child has ended and it is silent.
+    Pass on and keep what comes out of a pipe, until every writer has closed it or the child has ended and it is silent.
 
-    So a process that the child left behind, and that holds the pipe, does not hold us. When nobody reads ``target``,
-    the pipe is closed: the child is told so in the way that it would be without us.
+    So a process that the child left behind, and that holds the pipe, does not hold us. When ``target`` has no reader,
+    the pipe is closed: the child gets the same signal as it would without us.
     """
     with pipe:
         while True:
@@ -210,7 +210,7 @@ class SignalForwarder:
 
 
 def is_in_foreground() -> bool:
-    """Tell whether our process group is the one that a terminal sends its signals to."""
+    """Return whether our process group is the one that a terminal sends its signals to."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:

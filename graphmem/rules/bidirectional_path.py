@@ -40,16 +40,22 @@ class Meeting:
     hops: int = 1_000_000
 
     def could_improve(self, strength: float, hops: int) -> bool:
-        """Tell whether a chain of this strength and length, or one that goes on from it, would be a better one."""
+        """Return whether a chain of this strength and length, or one that goes on from it, would be a better one."""
         if abs(strength - self.strength) <= TOLERANCE:
             return hops < self.hops
         return strength > self.strength
 
 
 def strongest_chain(
-    start: int, end: int, edges_of: EdgesOf, edges_into: EdgesOf, names_of: NamesOf, *, max_hops: int,
+    start: int,
+    end: int,
+    edges_of: EdgesOf,
+    edges_into: EdgesOf,
+    names_of: NamesOf,
+    *,
+    max_hops: int,
     most_edges: int = MOST_EDGES,
-) -> tuple[Path | None, bool]:  # fmt: skip
+) -> tuple[Path | None, bool]:
     """
     Return the strongest path from ``start`` to ``end``, and whether no stronger one can have been missed.
 
@@ -97,15 +103,21 @@ def first_by_name(ahead: Side, behind: Side, met: Meeting, names_of: NamesOf) ->
     """Return the chain of the strength and length that were met; of several the first by the names on it."""
     middle = min(len(ahead.layers) - 1, met.hops)
     left, right = ahead.layers, behind.layers
-    on = {node for node in left[middle] if left[middle][node] * right[met.hops - middle].get(node, 0.0)
-          >= met.strength - TOLERANCE}  # fmt: skip
+    on = {
+        node
+        for node in left[middle]
+        if left[middle][node] * right[met.hops - middle].get(node, 0.0) >= met.strength - TOLERANCE
+    }
     marked = [on]
     for place in range(middle, 0, -1):
         before, here = left[place - 1], left[place]
-        marked.append({
-            far for near, far, _, weight, _ in behind.edges_of(marked[-1])
-            if far in before and before[far] * weight >= here[near] - TOLERANCE
-        })  # fmt: skip
+        marked.append(
+            {
+                far
+                for near, far, _, weight, _ in behind.edges_of(marked[-1])
+                if far in before and before[far] * weight >= here[near] - TOLERANCE
+            }
+        )
     marked.reverse()
     node, steps = ahead.end, list[Step]()
     for place in range(met.hops):

@@ -12,11 +12,27 @@ from graphmem.ndjson import BadLine, Row, decode
 # What follows from another change, or says when it was: shown only where nothing else changed. A key never changes.
 ASIDE = frozenset({"edited", "aliases", "archived_at"})
 ORDER = (
-    "failure", "pattern", "lesson", "experience", "insight", "entity", "campaign", "task", "decision", "constraint",
-    "session", "relation", "feedback", "run", "event", "purge", "entity type", "relation type",
-)  # fmt: skip
+    "failure",
+    "pattern",
+    "lesson",
+    "experience",
+    "insight",
+    "entity",
+    "campaign",
+    "task",
+    "decision",
+    "constraint",
+    "session",
+    "relation",
+    "feedback",
+    "run",
+    "event",
+    "purge",
+    "entity type",
+    "relation type",
+)
 ENDS = ("from", "to", "ref", "task")  # of an edge, of a report
-COUNTED = ("created", "changed", "removed")  # what is said as a number of things, by its sign; the rest by its word
+COUNTED = ("created", "changed", "removed")  # what is reported as a number of things, by its sign; the rest by its word
 SIGNS = "+~-"
 
 
@@ -121,8 +137,8 @@ def summary(changes: Iterable[RowChange]) -> str:
             things[rank(found), noun(found), COUNTED.index(found.action)] += 1
         else:
             words[found.action] += 1
-    said = [f"{SIGNS[sign]}{counted(number, name)}" for (_, name, sign), number in sorted(things.items())]
-    return ", ".join([*said, *(f"{number:,} {word}" for word, number in sorted(words.items()))])
+    parts = [f"{SIGNS[sign]}{counted(number, name)}" for (_, name, sign), number in sorted(things.items())]
+    return ", ".join([*parts, *(f"{number:,} {word}" for word, number in sorted(words.items()))])
 
 
 def noun(found: RowChange) -> str:

@@ -1,7 +1,7 @@
 """
 The context block: what a project remembers for an objective, as text for a prompt (docs/concepts/context.md).
 
-Every text that comes from the store stands on quoted lines, so that none of it can pass for the block's own words.
+Every text that comes from the store is on quoted lines, so that none of it can pass for the block's own words.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Entry:
 
     Attributes:
         section: its heading.
-        text: what stands there.
+        text: what is there.
         worth: decides who stays where the budget is short; the greater first.
     """
 
@@ -37,7 +37,7 @@ class Entry:
 
 def entry_text(ref: str, marks: Sequence[str], notes: Sequence[tuple[str, str]], why: str | None = None) -> str:
     """
-    Return a record as it stands in the block.
+    Return a record as the block shows it.
 
     Args:
         ref: of the record.

@@ -44,7 +44,7 @@ NOT_ALL = re.compile(r"\bnot (all|every|each|only|always)\b")  # says something 
 WHENEVER = re.compile(r"\b(?:every|each) time\b")
 ENDINGS = ("ing", "ed", "es", "s", "e")  # of words that are inflected; others make another word
 STEM = 3  # letters that a word keeps at least
-MOST_PHRASES = 24  # of a text whose phrases may stand in another order
+MOST_PHRASES = 24  # of a text whose phrases may be in another order
 ORDER = "the order of words"  # named where two texts have the same words in other places
 
 # Words that say nothing of their own.
@@ -54,31 +54,78 @@ EMPTY = frozenset(
     " really quite also too get gets got getting of as and or but again still already simply basically actually"
     " apparently unfortunately somehow note which please".split()
 )
-# What begins a phrase: prepositions and conjunctions, each with the one that stands for it.
+# What begins a phrase: prepositions and conjunctions, each with the one that represents it.
 HEADS = {
     word: group.split()[0]
     for group in (
-        "in on at inside within", "to into onto towards", "from", "for", "by", "with using", "without", "before",
-        "after", "until till", "when if while whenever once", "because since", "unless", "although though however",
-        "during", "through via", "between", "under", "over", "than", "against", "about", "off", "out", "up", "down",
-        "instead", "then",
+        "in on at inside within",
+        "to into onto towards",
+        "from",
+        "for",
+        "by",
+        "with using",
+        "without",
+        "before",
+        "after",
+        "until till",
+        "when if while whenever once",
+        "because since",
+        "unless",
+        "although though however",
+        "during",
+        "through via",
+        "between",
+        "under",
+        "over",
+        "than",
+        "against",
+        "about",
+        "off",
+        "out",
+        "up",
+        "down",
+        "instead",
+        "then",
     )
     for word in group.split()
-} | dict.fromkeys("and but or as so".split(), "")  # these only begin one  # fmt: skip
+} | dict.fromkeys("and but or as so".split(), "")  # these only begin one
 # Words that turn a phrase into its opposite. "It fails" and "it does not work" both have one.
 TURNING = frozenset("not no never none neither nor impossible".split())
 FAILING = frozenset(
     "fail fails failed failing failure break breaks broke broken breaking crash crashes crashed".split()
 )
 GROUPS = (
-    "error errors problem problems issue issues bug bugs defect trouble", "start begin launch boot",
+    "error errors problem problems issue issues bug bugs defect trouble",
+    "start begin launch boot",
     "stop end finish terminate quit",
-    "show display print", "fix repair solve resolve", "find locate detect", "missing absent lacking", "need require",
-    "wrong incorrect", "invalid bad", "remove delete", "hang freeze stall stuck", "use used utilise utilize",
-    "refuse reject deny decline", "allow permit", "large big huge", "small tiny", "run execute", "receive obtain",
-    "return give yield", "raise throw", "folder directory", "occur happen arise", "work", "may might could",
-    "colour color", "initialise initialize", "serialise serialize", "normalise normalize", "cancelled canceled",
-)  # fmt: skip
+    "show display print",
+    "fix repair solve resolve",
+    "find locate detect",
+    "missing absent lacking",
+    "need require",
+    "wrong incorrect",
+    "invalid bad",
+    "remove delete",
+    "hang freeze stall stuck",
+    "use used utilise utilize",
+    "refuse reject deny decline",
+    "allow permit",
+    "large big huge",
+    "small tiny",
+    "run execute",
+    "receive obtain",
+    "return give yield",
+    "raise throw",
+    "folder directory",
+    "occur happen arise",
+    "work",
+    "may might could",
+    "colour color",
+    "initialise initialize",
+    "serialise serialize",
+    "normalise normalize",
+    "cancelled canceled",
+)
 
 
 class Phrase(NamedTuple):
@@ -148,7 +195,7 @@ def differing(left: str, right: str) -> frozenset[str]:
 
 def says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
     """
-    Tell whether two texts have the same phrases in the same order, but for one piece that was moved as a whole.
+    Return whether two texts have the same phrases in the same order, but for one piece that was moved as a whole.
 
     Such a piece begins with a preposition or a conjunction: "when it starts, X" and "X when it starts" are one, but not
     "A for B, C for D" and "C for B, A for D".
@@ -167,7 +214,7 @@ def says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
 
 
 def are_variants(left: str, right: str) -> bool:
-    """Tell whether two similar texts are about one thing: they share a telling name, or half of their words."""
+    """Return whether two similar texts are about one thing: they share a telling name, or half of their words."""
     first, second = parts_of(left), parts_of(right)
     if any(not token.isdigit() for token in first.telling & second.telling):
         return True
@@ -179,7 +226,7 @@ def parts_of(text: str) -> Parts:
     """Return a text taken apart."""
     plain_text = signature(text)
     found = phrases(plain_text)
-    words = Counter(word for phrase in found for word in said(phrase))
+    words = Counter(word for phrase in found for word in words_of(phrase))
     spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(" ".join(text.casefold().split()))}
     tokens = frozenset({plain_text, *WORD.findall(plain_text), *spans})
     return Parts(plain_text, telling(text) | spans, tokens, found, words)
@@ -190,18 +237,18 @@ def bare(text: str) -> str:
     return QUOTES.sub("", text)
 
 
-def said(phrase: Phrase) -> tuple[str, ...]:
+def words_of(phrase: Phrase) -> tuple[str, ...]:
     """Return the words of a phrase, the one that binds it among them unless it says nothing."""
     return (phrase.head, *phrase.words) if phrase.head else phrase.words
 
 
 def same_memory(left: str, right: str) -> bool:
-    """Tell whether two similar texts say the same, or are the same error in the same place of a traceback."""
+    """Return whether two similar texts say the same, or are the same error in the same place of a traceback."""
     return not differing(left, right) or is_same_traceback(left, right)
 
 
 def is_same_traceback(left: str, right: str) -> bool:
-    """Tell whether two tracebacks tell of the same errors, each in the same frame."""
+    """Return whether two tracebacks report the same errors, each in the same frame."""
     if "\n" not in left.strip() or "\n" not in right.strip():
         return False
     first, second = ([(error.exact, error.frame) for error in errors(text.splitlines())] for text in (left, right))
@@ -234,13 +281,13 @@ def phrases(text: str) -> tuple[Phrase, ...]:
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case, its negations as "not", without what is said beside what happened."""
+    """Return a text in lower case, its negations as "not", without what is reported beside what happened."""
     text = NOT_ALL.sub(r"not\1", ASIDES.sub(" ", NOT.sub(" not ", text.casefold())))
     return WHENEVER.sub("when", BECAUSE.sub("because", text))
 
 
 def meaning(word: str) -> str:
-    """Return what stands for a word and its synonyms: a stem."""
+    """Return what represents a word and its synonyms: a stem."""
     return SYNONYMS.get(stemmed(word), stemmed(word))
 
 

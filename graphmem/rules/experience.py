@@ -24,14 +24,14 @@ def by_worth(experiences: Iterable[Experience]) -> list[Experience]:
 
 
 def over_bound(experiences: Collection[Experience], bound: int = MOST_EXPERIENCES) -> list[Experience]:
-    """Return what goes so that a bound is kept: the oldest of confidence low, then of medium; never one of high."""
+    """Return the experiences to archive to keep a bound: the oldest of low confidence, then medium, never high."""
     going = [one for one in experiences if one.confidence in GOING]
     going.sort(key=lambda one: (GOING.index(one.confidence), one.created_at, one.ref))
     return going[: max(0, len(experiences) - bound)]
 
 
 @dataclass(frozen=True, order=True)
-class Said:
+class Statement:
     """One lesson of one experience."""
 
     text: str
@@ -46,43 +46,45 @@ class Agreement:
     """What several experiences say: in the words of the one that is most like the others."""
 
     statement: str
-    said: tuple[Said, ...]
+    statements: tuple[Statement, ...]
 
     @property
     def experiences(self) -> tuple[str, ...]:
         """Who says it, by key, in their order."""
-        return tuple(sorted({one.experience for one in self.said}))
+        return tuple(sorted({one.experience for one in self.statements}))
 
     @property
     def is_enough(self) -> bool:
-        """Tell whether two of them are of different days and different tasks."""
-        return any(one.day != other.day and one.slug != other.slug for one, other in combinations(self.said, 2))
+        """Return whether two of them are of different days and different tasks."""
+        return any(one.day != other.day and one.slug != other.slug for one, other in combinations(self.statements, 2))
 
     @property
     def category(self) -> Category:
         """What it most likely is: what bugs have in common is an issue that recurs."""
-        bugs = sum(one.task_type == "bug" for one in self.said)
-        return "recurring_issue" if 2 * bugs > len(self.said) else "execution_pattern"
+        bugs = sum(one.task_type == "bug" for one in self.statements)
+        return "recurring_issue" if 2 * bugs > len(self.statements) else "execution_pattern"
 
 
-def said_by(experiences: Iterable[Experience]) -> list[Said]:
+def statements_of(experiences: Iterable[Experience]) -> list[Statement]:
     """Return every lesson of some experiences, each once, in an order of their own."""
-    return sorted({
-        Said(" ".join(text.split()), one.key_ref, one.day, one.slug, one.task_type)
-        for one in experiences
-        for text in one.lessons
-        if text.strip()
-    })  # fmt: skip
+    return sorted(
+        {
+            Statement(" ".join(text.split()), one.key_ref, one.day, one.slug, one.task_type)
+            for one in experiences
+            for text in one.lessons
+            if text.strip()
+        }
+    )
 
 
 def share_keywords(left: str, right: str) -> bool:
-    """Tell whether two texts have half of the keywords of the longer one in common."""
+    """Return whether two texts have half of the keywords of the longer one in common."""
     first, second = keywords(left), keywords(right)
     longer = max(len(first), len(second))
     return longer > 0 and len(first & second) >= KEYWORD_OVERLAP * longer
 
 
-def agreements(said: Sequence[Said], is_alike: Callable[[int, int], bool]) -> list[Agreement]:
+def agreements(statements: Sequence[Statement], is_alike: Callable[[int, int], bool]) -> list[Agreement]:
     """
     Return what lessons of several experiences agree on.
 
@@ -90,20 +92,20 @@ def agreements(said: Sequence[Said], is_alike: Callable[[int, int], bool]) -> li
     that are each a little like the next becomes one statement.
 
     Args:
-        said: in order, each once.
+        statements: in order, each once.
         is_alike: whether two of them, by their places, say the same; the same both ways.
     """
-    alike: list[set[int]] = [{place} for place in range(len(said))]
-    for left, right in combinations(range(len(said)), 2):
+    alike: list[set[int]] = [{place} for place in range(len(statements))]
+    for left, right in combinations(range(len(statements)), 2):
         if is_alike(left, right):
             alike[left].add(right)
             alike[right].add(left)
-    left_over, found = set(range(len(said))), list[Agreement]()
+    left_over, found = set(range(len(statements))), list[Agreement]()
     while left_over:
         leader = min(left_over, key=lambda place: (-len(alike[place] & left_over), place))
         group = alike[leader] & left_over
         left_over -= group
-        made = Agreement(said[leader].text, tuple(said[place] for place in sorted(group)))
+        made = Agreement(statements[leader].text, tuple(statements[place] for place in sorted(group)))
         if made.is_enough:
             found.append(made)
     return found

@@ -35,7 +35,7 @@ class Finding:
 
     @property
     def makes_lesson(self) -> bool:
-        """Tell whether it is bad enough to be learned from."""
+        """Return whether it is bad enough to be learned from."""
         return self.severity in ("bug", "warning")
 
 
@@ -52,7 +52,7 @@ def overlap(finding: str, lesson: Lesson) -> float:
 
 
 def is_seen(share: float) -> bool:
-    """Tell whether a finding is a lesson, by the share of its keywords."""
+    """Return whether a finding is a lesson, by the share of its keywords."""
     return share >= KEYWORD_OVERLAP
 
 
@@ -62,7 +62,7 @@ def findings(events: Iterable[Mapping[str, Any]]) -> list[Finding]:
 
 
 def is_verdict(event: Mapping[str, Any]) -> bool:
-    """Tell whether an event is the verdict of a review, in graphmem's rows or in another tool's."""
+    """Return whether an event is the verdict of a review, in graphmem's rows or in another tool's."""
     return VERDICT in (event.get("type"), event.get("kind"), event.get("event"))
 
 

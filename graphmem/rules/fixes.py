@@ -11,7 +11,7 @@ from graphmem.rules.score import help_ratio
 
 
 @dataclass
-class Tried:
+class TriedFix:
     """A fix with the reports that count for it."""
 
     text: str
@@ -28,23 +28,27 @@ class Tried:
 def fixes(record: Record) -> list[Fix]:
     """Return the fixes of a failure, what helped first, then the newest; none of any other record."""
     return [
-        Fix(text=fix.text, at=fix.at and format_time(fix.at), help_ratio=fix.rank[0],
-            is_current=isinstance(record, Failure) and fix.text == record.fix)
+        Fix(
+            text=fix.text,
+            at=fix.at and format_time(fix.at),
+            help_ratio=fix.rank[0],
+            is_current=isinstance(record, Failure) and fix.text == record.fix,
+        )
         for fix in sorted(tried(record), key=lambda fix: fix.rank, reverse=True)
-    ]  # fmt: skip
+    ]
 
 
-def tried(record: Record) -> list[Tried]:
+def tried(record: Record) -> list[TriedFix]:
     """Return the fixes of a failure, the current one first; what no alternate has of its reports is that one's."""
     if not isinstance(record, Failure):
         return []
     aside = [other for other in record.alternates if other.field == "fix" and other.text != record.fix]
-    found = [Tried(other.text, other.at, other.helped, other.failed) for other in aside]
+    found = [TriedFix(other.text, other.at, other.helped, other.failed) for other in aside]
     if not record.fix:
         return found
     helped = record.helped - sum(fix.helped for fix in found)
     failed = record.failed - sum(fix.failed for fix in found)
-    return [Tried(record.fix, record.edited.get("fix", record.created_at), helped, failed), *found]
+    return [TriedFix(record.fix, record.edited.get("fix", record.created_at), helped, failed), *found]
 
 
 def credited(record: Record, reports: Sequence[tuple[datetime, bool]]) -> Record:

@@ -44,9 +44,12 @@ def accuracy(task_type: ExperienceType, pairs: Counter[tuple[Complexity, Complex
     equal = sum(number for (estimated, actual), number in pairs.items() if estimated == actual)
     found = sorted(pairs.items(), key=lambda item: (STEPS.index(item[0][0]), STEPS.index(item[0][1])))
     return Accuracy(
-        task_type=task_type, experiences=total, mean_difference=ratio(off, total), equal_ratio=ratio(equal, total),
+        task_type=task_type,
+        experiences=total,
+        mean_difference=ratio(off, total),
+        equal_ratio=ratio(equal, total),
         pairs=[Estimated(estimated=estimated, actual=actual, number=number) for (estimated, actual), number in found],
-    )  # fmt: skip
+    )
 
 
 # --- the loop ------------------------------------------------------------------------------------------------------
@@ -74,7 +77,7 @@ def window(pieces: Collection[Piece], last: int) -> tuple[datetime | None, list[
 
 
 @dataclass(frozen=True)
-class Told:
+class LoopCounts:
     """
     What a verdict on the loop is made of.
 
@@ -96,32 +99,34 @@ class Told:
     finished: int = 0
 
 
-def broken_stage(told: Told) -> LoopStage | None:
-    """Return the first stage that nothing came to; that nothing new failed breaks no loop of what is known."""
-    if told.helped or not (told.known or told.captured or told.pieces):
+def broken_stage(counts: LoopCounts) -> LoopStage | None:
+    """Return the first stage that no failure reached; a period without new failures is not a break."""
+    if counts.helped or not (counts.known or counts.captured or counts.pieces):
         return None
     stages: Sequence[tuple[LoopStage, int]] = (
-        ("captured", told.captured or told.known), ("injected", told.injected), ("used", told.used),
-    )  # fmt: skip
+        ("captured", counts.captured or counts.known),
+        ("injected", counts.injected),
+        ("used", counts.used),
+    )
     return next((name for name, number in stages if not number), "helped")
 
 
-def verdict(told: Told) -> str:
+def verdict(counts: LoopCounts) -> str:
     """Return in words how far learning comes, and where it ends."""
-    so_far = f"captured {told.captured:,}, injected {told.injected:,}"
-    match broken_stage(told):
+    so_far = f"captured {counts.captured:,}, injected {counts.injected:,}"
+    match broken_stage(counts):
         case "captured":
             return "captured 0: campaigns and runs end, and no failure is recorded"
         case "injected":
             return f"{so_far}: what is known is not handed to the tasks"
-        case "used" if told.finished:
+        case "used" if counts.finished:
             return f"{so_far}, feedback on 0: tasks finish without reporting what they used"
         case "used":
             return f"{so_far}, feedback on 0: no agent reports whether the returned records helped"
-        case "helped" if told.reports:
-            return f"{so_far}, used {told.used:,}, helped 0: what is known is used and does not help"
+        case "helped" if counts.reports:
+            return f"{so_far}, used {counts.used:,}, helped 0: what is known is used and does not help"
         case "helped":
-            return f"{so_far}, used {told.used:,}, feedback on 0: tasks name what they used, not whether it helped"
-    if not told.helped:
+            return f"{so_far}, used {counts.used:,}, feedback on 0: tasks name what they used, not whether it helped"
+    if not counts.helped:
         return "nothing is recorded yet"
-    return f"{so_far}, used {told.used:,}, helped {told.helped:,}: learning happens"
+    return f"{so_far}, used {counts.used:,}, helped {counts.helped:,}: learning happens"

@@ -1,4 +1,4 @@
-"""How a lesson stands: how often runs saw it, and how long they have been silent (docs/concepts/learning.md)."""
+"""The state of a lesson: how often runs saw it, and how long they have been silent (docs/concepts/learning.md)."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
@@ -25,22 +25,24 @@ class LessonState(NamedTuple):
     def fields(self) -> dict[str, JsonValue]:
         """The fields of a lesson that say so."""
         return {
-            "frequency": self.frequency, "runs_since_last_seen": self.silent, "last_seen_run": self.last_run,
-        }  # fmt: skip
+            "frequency": self.frequency,
+            "runs_since_last_seen": self.silent,
+            "last_seen_run": self.last_run,
+        }
 
 
 def imported(lesson: Lesson) -> LessonState:
-    """Return how a lesson stands before any run: what was imported with it."""
+    """Return the state of a lesson before any run: what was imported with it."""
     return LessonState(lesson.frequency, lesson.runs_since_last_seen, lesson.last_seen_run)
 
 
 def after_seen(standing: LessonState, run: str) -> LessonState:
-    """Return how a lesson stands after a run that saw it."""
+    """Return the state of a lesson after a run that saw it."""
     return LessonState(standing.frequency + 1, 0, run)
 
 
 def after_silence(standing: LessonState, runs: int, lesson: Lesson) -> LessonState:
-    """Return how a lesson stands after so many runs that did not see it: each ten take one off its frequency."""
+    """Return the state of a lesson after so many runs that did not see it: each ten take one off its frequency."""
     if lesson.type == "preference":
         return standing
     losses, silent = divmod(standing.silent + runs, SILENT_RUNS)
@@ -50,13 +52,13 @@ def after_silence(standing: LessonState, runs: int, lesson: Lesson) -> LessonSta
 
 
 def after_restore(standing: LessonState) -> LessonState:
-    """Return how a lesson stands that was brought back: as if it had just been seen, once at least."""
+    """Return the state of a lesson that was brought back: as if it had just been seen, once at least."""
     return LessonState(max(1, standing.frequency), 0, standing.last_run)
 
 
 def standing(lesson: Lesson, runs: Sequence[Order], seen: Iterable[Order]) -> LessonState:
     """
-    Return how a lesson stands after all runs, in their order.
+    Return the state of a lesson after all runs, in their order.
 
     Args:
         runs: every run, in order, each once; those from before the lesson was made count only where they saw it.
@@ -74,7 +76,7 @@ def standing(lesson: Lesson, runs: Sequence[Order], seen: Iterable[Order]) -> Le
 
 
 def is_frequent(lesson: Lesson) -> bool:
-    """Tell whether a lesson was seen often enough to be injected; a preference always is."""
+    """Return whether a lesson was seen often enough to be injected; a preference always is."""
     return lesson.frequency >= ELIGIBLE_FREQUENCY or lesson.type == "preference"
 
 
@@ -98,7 +100,7 @@ def injected(eligible: Sequence[Lesson], last_seen: Callable[[Lesson], str], lim
 
 def is_eligible(lesson: Lesson, domain: str | None, archetype: str | None) -> bool:
     """
-    Tell whether a lesson, as it stands, is for a prompt.
+    Return whether a lesson, as it is, is for a prompt.
 
     Seen twice or a wish of the user; of the domain or general; a hint for an archetype only for that one. What was seen
     five times passes both filters.

@@ -14,7 +14,7 @@ def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None
 
     Args:
         record: what would be stored.
-        given: fields that somebody gave, by their names in a row; None for all. What a file holds is not looked at.
+        given: fields that the caller gave, by their names in a row; None for all. What a file holds is not looked at.
 
     The error names the field, its size and the limit; nothing is ever cut.
     """
@@ -63,7 +63,7 @@ def refuse_text(kind: str, field: str, value: str, limit: Limit) -> None:
 
 
 def too_large(kind: str, field: str, size: str, limit: str) -> BadInput:
-    """Say what is too large, and how large it may be."""
+    """Report what is too large, and how large it may be."""
     return BadInput(
         f"{kind} field {field!r} has {size}, at most {limit} are taken",
         hint="shorten it; nothing is cut silently",

@@ -14,8 +14,8 @@ from graphmem.rules.signature import TRIGGER_LINES
 
 COLOUR = re.compile(r"\x1b\[[0-9;:]*[mK]")
 PREFIXES = 8  # that are taken off one line at most
-PREFIX = 500  # characters in which one may stand: no line, however it was made, takes long
-SHORT = 8  # characters: below that, what is left without a prefix says too little to stand for a trigger
+PREFIX = 500  # characters in which one is searched: no line, however it was made, takes long
+SHORT = 8  # characters: below that, what is left without a prefix says too little to represent a trigger
 LEVELS = "ERROR|WARN|WARNING|INFO|DEBUG|TRACE|CRITICAL|FATAL|SEVERE|NOTICE"
 TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 
@@ -33,7 +33,7 @@ NOISE = re.compile(
     r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+\] "  # glog
     rf"|\[(?:{LEVELS})\]:? (?:- )?|(?:{LEVELS})(?:: | - | : )|(?:{LEVELS}):[\w.]+:"
 )
-# What else may stand before a message in a log. It says where it happened, so a trigger that has it keeps it.
+# What else may be before a message in a log. It says where it happened, so a trigger that has it keeps it.
 PLACE = re.compile(
     r"(?:FAILED|ERROR) [^\s:]+::.*? - "  # pytest's summary
     r"|(?:[A-Za-z]:)?[^\s:()]+\.\w{1,5}(?::\d+){1,2}: |[^\s()]+\.\w{1,5}\(\d+,\d+\): "  # compilers, Go's tests
@@ -82,5 +82,5 @@ def trigger_lines(trigger: str) -> list[str]:
 
 @lru_cache(512)  # the lines of a log recur; each may have 16 KiB
 def numbers(line: str) -> tuple[int, ...]:
-    """Return the numbers that stand for what a line of a log may be."""
+    """Return the numbers that represent what a line of a log may be."""
     return tuple(map(row_id, dict.fromkeys(form for form in forms(line) if form)))

@@ -1,4 +1,4 @@
-"""What a pasted log is about: the lines that tell of errors, then those whose words the log has least."""
+"""What a pasted log is about: the lines that report errors, then those whose words the log has least."""
 
 import math
 import re

@@ -17,7 +17,7 @@ RULES = ("key", "set", "value")
 IDENTITY = frozenset({"kind", "key", "created_at", "edited", "alternates"})  # merged by rules of their own
 
 T = TypeVar("T")
-Said = tuple[Any, str]  # the value of a field, None where it has none, and when it was given
+DatedValue = tuple[Any, str]  # the value of a field, None where it has none, and when it was given
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
     sides = (base or {}, ours, theirs)
     created = created_at(base, ours, theirs)
     names = {name for side in sides for name in (*side, *edits(side))} - rules.fixed - IDENTITY
-    found: dict[str, Said] = {}
+    found: dict[str, DatedValue] = {}
     lost: set[tuple[str, str]] = set()
     for name in rules.sets & names:
         found[name] = merged_set(name, sides)
     alone = names - rules.sets - {name for state in rules.states for name in state}
     for state in (*((name,) for name in sorted(alone)), *rules.states):
-        winner, loser = decided(*([said(side, name) for name in state] for side in sides))
+        winner, loser = decided(*([dated_value(side, name) for name in state] for side in sides))
         found |= zip(state, winner, strict=True)
         if loser and len(state) == 1 and state[0] not in rules.values and loser[0][0] is not None:
             lost.add((state[0], as_text(loser[0][0])))
@@ -99,7 +99,7 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
     return row if key is None or key == row.get("name") else {**row, "key": key}
 
 
-def merged_set(name: str, sides: tuple[Row, Row, Row]) -> Said:
+def merged_set(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
     """Return what a set comes to, and when it was last changed."""
     items = sorted(three_way(*(side.get(name) or () for side in sides)))
     was, our, their = (instant(time) if (time := edits(side).get(name)) else "" for side in sides)
@@ -107,7 +107,9 @@ def merged_set(name: str, sides: tuple[Row, Row, Row]) -> Said:
     return items or None, time
 
 
-def decided(was: list[Said], ours: list[Said], theirs: list[Said]) -> tuple[list[Said], list[Said] | None]:
+def decided(
+    was: list[DatedValue], ours: list[DatedValue], theirs: list[DatedValue]
+) -> tuple[list[DatedValue], list[DatedValue] | None]:
     """Return which side a field, or fields that say one thing, is taken from, and what loses where both changed it."""
     if theirs == was:
         return ours, None
@@ -139,11 +141,11 @@ def created_at(base: Row | None, ours: Row, theirs: Row) -> str:
     return our if their == was else min(our, their)
 
 
-def said(row: Row, name: str) -> Said:
+def dated_value(row: Row, name: str) -> DatedValue:
     """
     Return the value of a field and when it was given.
 
-    A field that a record never had counts as one that nobody spoke of, so that it does not outweigh one that another
+    A field that a record never had counts as one that no branch changed, so that it does not outweigh one that another
     branch gave; one that was taken away has its time in ``edited``.
     """
     value = row.get(name)
@@ -151,7 +153,7 @@ def said(row: Row, name: str) -> Said:
     return value, instant(time) if time else ""
 
 
-def rank(side: list[Said]) -> tuple[str, bytes]:
+def rank(side: list[DatedValue]) -> tuple[str, bytes]:
     """Return what orders the two sides of a field: the later time, then the greater value."""
     return max(time for _, time in side), encode({"": [list(pair) for pair in side]})
 

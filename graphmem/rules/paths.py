@@ -74,7 +74,7 @@ class Walk:
             walk = walk.parent
 
     def is_simple(self) -> bool:
-        """Tell whether the walk visits nothing twice."""
+        """Return whether the walk visits nothing twice."""
         if self.hops <= ALWAYS_SIMPLE:
             return True
         nodes = list(self.nodes())
@@ -171,8 +171,9 @@ def strongest_paths(
 
     Cost: the edges within ``max_hops`` - 1 of the start, times ``max_hops``; plus the budget where step 2 is needed.
     """
-    search = Search(start, edges_of, names_of, max_hops, min_strength, max_weight, limit, is_wanted, expansions,
-                    most_edges)  # fmt: skip
+    search = Search(
+        start, edges_of, names_of, max_hops, min_strength, max_weight, limit, is_wanted, expansions, most_edges
+    )
     search.layers.append({start: [Walk(start, 1.0)]})
     while len(search.layers) <= max_hops and search.edges_left > 0:
         frontier = expandable(search, search.layers[-1])
@@ -242,7 +243,7 @@ def expandable(search: Search, layer: Layer) -> Collection[int]:
     strengths = sorted((walk.strength for walk in simple if walk.node in wanted), reverse=True)
     if len(strengths) <= search.limit:
         return layer.keys()
-    # What comes later has more hops, so of equal strength it stands behind all that is known.
+    # What comes later has more hops, so of equal strength it is behind all that is known.
     last = strengths[search.limit - 1] + TOLERANCE
     gain = max(1.0, search.max_weight) ** (search.max_hops - len(search.layers)) * search.max_weight
     worthy = [node for node, walks in layer.items() if walks[0].strength * gain > last]
@@ -302,7 +303,7 @@ def last_layer(search: Search, frontier: Collection[int]) -> None:
     """
     Improve the best walks by those of the last layer.
 
-    The same as ``next_layer``, without what nobody walks on from: the second best, and their ranks. Most of a search
+    The same as ``next_layer``, without what no path continues from: the second best, and their ranks. Most of a search
     from a record of very high degree is here.
     """
     best = search.best
@@ -426,7 +427,7 @@ class Backwards:
         return most, fewest
 
     def is_promising(self, bound: float, hops: int) -> bool:
-        """Tell whether a path of that strength and length could be the answer."""
+        """Return whether a path of that strength and length could be the answer."""
         if bound < self.search.min_strength - TOLERANCE:
             return False
         if self.best is None or bound > self.best.strength + TOLERANCE:

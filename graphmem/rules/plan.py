@@ -112,8 +112,14 @@ def make_task(campaign: Campaign, key: str, row: Mapping[str, Any], depends: lis
     fields = {key: value for key, value in row.items() if key not in ("seq", "slug", "depends", "kind", "title")}
     if "objective" not in fields and "title" in row:
         fields["objective"] = row["title"]
-    given = {"kind": "task", "key": key, "name": name, "campaign": campaign.key_ref, "depends": depends,
-             "created_at": now}  # fmt: skip
+    given = {
+        "kind": "task",
+        "key": key,
+        "name": name,
+        "campaign": campaign.key_ref,
+        "depends": depends,
+        "created_at": now,
+    }
     try:
         return Task.model_validate({**fields, **given})
     except ValidationError as error:

@@ -29,8 +29,9 @@ def cost_factor(cost: float | None) -> float:
     return math.log2(max(1.0, cost or 1.0) + 1)
 
 
-def tier(similarity: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE,
-         exploration: float = EXPLORATION) -> Tier:  # fmt: skip
+def tier(
+    similarity: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE, exploration: float = EXPLORATION
+) -> Tier:
     """Return how near something is to what is asked."""
     if similarity >= critical:
         return "critical"
@@ -39,8 +40,14 @@ def tier(similarity: float, *, critical: float = CRITICAL, productive: float = P
     return "exploration" if similarity >= exploration else "background"
 
 
-def band(relevance: float, exact: float, *, critical: float = CRITICAL, productive: float = PRODUCTIVE,
-         exploration: float = EXPLORATION) -> Band:  # fmt: skip
+def band(
+    relevance: float,
+    exact: float,
+    *,
+    critical: float = CRITICAL,
+    productive: float = PRODUCTIVE,
+    exploration: float = EXPLORATION,
+) -> Band:
     """Return the band of a result: what is exact first, then by relevance; the score sorts inside a band only."""
     return "exact" if exact > 0 else tier(relevance, critical=critical, productive=productive, exploration=exploration)
 
@@ -55,15 +62,22 @@ def size_likeness(left: int, right: int) -> float:
     return 1 - abs(left - right) / max(left, right) if left or right else 1.0
 
 
-def importance(value: float | None, last: datetime, now: datetime, accesses: int, helped: int, failed: int,
-               half_life_days: float = HALF_LIFE_DAYS) -> float:  # fmt: skip
+def importance(
+    value: float | None,
+    last: datetime,
+    now: datetime,
+    accesses: int,
+    helped: int,
+    failed: int,
+    half_life_days: float = HALF_LIFE_DAYS,
+) -> float:
     """
     Return what pruning sorts by: 0 and above, the greater the more worth keeping (retrieval.md, section 4).
 
     Args:
         value: what the memory cost or saves, in thousands of tokens.
         last: when it was changed last, or helped last, the later.
-        accesses: how often it was handed out on this machine.
+        accesses: how often it was returned on this machine.
     """
     boost = 1 + ACCESS_BOOST * math.sqrt(accesses)
     return cost_factor(value) * age_decay(last, now, half_life_days) * boost * help_ratio(helped, failed)

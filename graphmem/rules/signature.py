@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-LINE = 1_000  # characters of a line that are read: an error is told of in fewer
+LINE = 1_000  # characters of a line that are read: an error is reported in fewer
 TRIGGER_LINES = 1_000  # of a trigger that are read
 KEPT = 8  # errors of one trigger that it is found by
 
@@ -36,12 +36,36 @@ VOLATILE = tuple(
 )
 DIGIT = re.compile(r"\d")
 PATH_MARKS = ("/", "\\")  # what changes of a path need not have a digit; all else does
-# Without one of these a line tells of no error, and needs no search.
+# Without one of these a line reports no error, and needs no search.
 ERROR_WORDS = (
-    "error", "exception", "fail", "fatal", "fault", "panic", "critical", "severe", "warning", "interrupt", "violation",
-    "timeout", "expired", "exit", "not found", "notfound", "no such file", "denied", "undefined reference", "in use",
-    "refused", "not permitted", "no space left", "cannot ", "out of memory", "no rule to make", "no required module",
-)  # fmt: skip
+    "error",
+    "exception",
+    "fail",
+    "fatal",
+    "fault",
+    "panic",
+    "critical",
+    "severe",
+    "warning",
+    "interrupt",
+    "violation",
+    "timeout",
+    "expired",
+    "exit",
+    "not found",
+    "notfound",
+    "no such file",
+    "denied",
+    "undefined reference",
+    "in use",
+    "refused",
+    "not permitted",
+    "no space left",
+    "cannot ",
+    "out of memory",
+    "no rule to make",
+    "no required module",
+)
 TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
 ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
 QUOTED = re.compile(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
@@ -76,7 +100,7 @@ LEAD = re.compile(
 )
 PANIC = re.compile(r"panicked at (?:'(.*)', )?([^\s:]+):\d+(?::\d+)?:?$")
 
-# Frames that stand before their error, innermost last; and those that stand after it, innermost first.
+# Frames that are before their error, innermost last; and those that are after it, innermost first.
 BEFORE = re.compile(r"^[ |]*File \"([^\"]+)\", line \d+(?:, in (\S+))?|^(\S+\.py):\d+: in (\S+)$")
 AFTER = re.compile(
     r"^\s*at (?:async )?(?P<method>[\w.$/]+[.$][\w$<>]+)"
@@ -99,7 +123,7 @@ class Error:
     One error of a text.
 
     Attributes:
-        line: where it is said, from 1. text: that line.
+        line: where it is reported, from 1. text: that line.
         name: the class, or the word that marks it; empty where a line only says what went wrong.
         message: what follows it. frame: the telling frame, empty where none is known.
     """
@@ -127,7 +151,7 @@ class Error:
 
     @property
     def is_telling(self) -> bool:
-        """Tell whether there is more to the error than that something went wrong."""
+        """Return whether there is more to the error than that something went wrong."""
         words = re.findall(r"[^\W\d_]{2,}", self.strict.partition(": ")[2])
         return len(words) >= (2 if self.name.casefold() in GENERIC or not self.name else 1) or bool(
             self.frame and self.name.casefold() not in GENERIC
@@ -178,7 +202,7 @@ def generalised(message: str) -> str:
 
 
 def any_number(found: re.Match[str]) -> str:
-    """Return what stands for a number; a status or a version is itself."""
+    """Return what represents a number; a status or a version is itself."""
     return found[0] if found[1] or found[0].count(".") > 1 else "<n>"
 
 
@@ -188,7 +212,7 @@ def in_quotes(found: re.Match[str]) -> str:
 
 
 def errors(lines: Iterable[str]) -> Iterator[Error]:
-    """Yield the errors that a text tells of, each with its telling frame."""
+    """Yield the errors that a text reports, each with its telling frame."""
     reader = Reader()
     for number, line in enumerate(lines, 1):
         yield from reader.read(number, line)
@@ -196,7 +220,7 @@ def errors(lines: Iterable[str]) -> Iterator[Error]:
 
 
 def error_keys(trigger: str) -> set[str]:
-    """Return what a failure is found by: the keys of the errors that its trigger tells of."""
+    """Return what a failure is found by: the keys of the errors that its trigger reports."""
     return {key for error in islice(errors(trigger.splitlines()[:TRIGGER_LINES]), KEPT) for key in error.written_keys}
 
 
@@ -211,7 +235,7 @@ class Reader:
 
     @property
     def is_within(self) -> bool:
-        """Tell whether what was read last goes on with whatever comes next."""
+        """Return whether what was read last goes on with whatever comes next."""
         return self.error is not None or bool(self.before)
 
     def read(self, number: int, line: str) -> Iterator[Error]:
@@ -242,10 +266,10 @@ class Reader:
             self.error.frame, self.error.is_own = frame, is_own
 
     def error_on(self, number: int, line: str) -> Error | None:
-        """Return the error that a line tells of."""
-        told = line.lower()
+        """Return the error that a line reports."""
+        lowered = line.lower()
         any_class = ANY_CLASS.match(line)
-        if not (self.before or any_class or any(word in told for word in ERROR_WORDS)):
+        if not (self.before or any_class or any(word in lowered for word in ERROR_WORDS)):
             return None
         if found := PANIC.search(line):
             self.is_panic = found[1] is None
@@ -274,7 +298,7 @@ class Reader:
 
 
 def after_frame(found: re.Match[str], call: str) -> tuple[str, bool]:
-    """Return a frame that stands after its error, and whether it is the project's own."""
+    """Return a frame that is after its error, and whether it is the project's own."""
     if method := found["method"]:
         owner, _, name = method.replace("/", ".").rpartition(".")
         return f"{owner.rpartition('.')[2]}.{name}", not LIBRARY.search(method)
@@ -283,5 +307,5 @@ def after_frame(found: re.Match[str], call: str) -> tuple[str, bool]:
 
 
 def tail(path: str) -> str:
-    """Return the last part of a path: where a checkout stands differs from machine to machine."""
+    """Return the last part of a path: where a checkout is differs from machine to machine."""
     return re.split(r"[/\\]", path)[-1]

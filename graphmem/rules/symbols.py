@@ -1,7 +1,7 @@
 """
 The passage of a file that a symbol names: its definition, found by its form and its indentation, in any language.
 
-No parser: a file that is being edited, or of a language that nobody foresaw, has passages too, and the same text has
+No parser: a file that is being edited, or of an unknown language, has passages too, and the same text has
 the same passage on every machine. Strings and comments are masked, so that no bracket or name in them counts.
 Decision: docs/decisions/0010-code-anchors.md.
 """
@@ -18,7 +18,7 @@ TRIPLE = r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:""")?' + r"|'''(?:[^'\\]++|\\.|'(?!''
 SHARP = re.compile(rf"{TRIPLE}|{STRINGS}|(?P<comment>#[^\n]*)", re.DOTALL)
 SLASHES = re.compile(rf"{STRINGS}|`(?:[^`\\]++|\\.)*+`?|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
 SHARP_SUFFIXES = frozenset("py pyi pyx rb sh bash zsh pl pm r jl ex exs nim cmake mk tcl yml yaml toml".split())
-INSIDE = "\0"  # stands for the characters of a string behind its first
+INSIDE = "\0"  # represents the characters of a string behind its first
 
 KEYWORD = re.compile(
     r"(?:^|[^\w.$])(?:class|def|defp|defmodule|defmacro|function|func|fun|fn|sub|proc|procedure|trait|interface|type"
@@ -111,7 +111,7 @@ def spans_of(masked: list[str], name: str, lines: range, outer: int = -1) -> lis
 
 
 def is_definition(before: str, after: str) -> bool:
-    """Tell whether a name is defined between what stands before it on its line and what comes after it."""
+    """Return whether a name is defined between what is before it on its line and what comes after it."""
     return bool(
         KEYWORD.search(before)
         or IMPLEMENTED.fullmatch(before)
@@ -167,11 +167,11 @@ def balance(line: str) -> int:
 
 
 def opens(bare: str) -> bool:
-    """Tell whether a line without its indentation begins the body of what stands above it."""
+    """Return whether a line without its indentation begins the body of what is above it."""
     return bare.startswith("{") or re.match(r"where\b", bare) is not None
 
 
 def goes_on(masked: list[str], place: int, limit: int, indent: int) -> bool:
-    """Tell whether the next line that is not blank begins a body, or is still inside of one."""
+    """Return whether the next line that is not blank begins a body, or is still inside of one."""
     below = next((masked[found] for found in range(place + 1, limit) if masked[found].strip()), "")
     return opens(below.strip()) or indentation(below) > indent

@@ -1,4 +1,4 @@
-"""How the task at hand may move from stage to stage; whoever holds the session moves it."""
+"""How the task at hand may move from stage to stage; the agent of the session moves it."""
 
 from collections.abc import Mapping
 

@@ -8,11 +8,21 @@ from typing import Any
 
 from graphmem.catalog.words import query_terms
 from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
-from graphmem.contract.campaigns import CampaignTasks, Parts, Ready, Similar, SimilarCampaign
+from graphmem.contract.campaigns import (
+    AddTasksRequest,
+    CampaignTasks,
+    CompleteCampaignRequest,
+    Parts,
+    Ready,
+    ReadyRequest,
+    Similar,
+    SimilarCampaign,
+    SimilarRequest,
+)
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Record, Relation, Task
-from graphmem.model.campaign import FINISHED, CampaignStatus, Fingerprint
+from graphmem.model.campaign import FINISHED, Fingerprint
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import planned_tasks, ready_tasks
@@ -37,16 +47,16 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     return number, record
 
 
-def add_tasks(client: Client, ref: str, plan: object) -> CampaignTasks:
+def add_tasks(client: Client, request: AddTasksRequest) -> CampaignTasks:
     """Add the tasks of a plan to a campaign, all or none."""
     with client.writing() as snapshot:
-        number, campaign = campaign_of(snapshot, ref)
+        number, campaign = campaign_of(snapshot, request.ref)
         if campaign.status != "active":
             raise Refused(f"campaign {campaign.name!r} is {campaign.status}; it takes no more tasks")
         stored = snapshot.catalog.stored(number)
         existing = [snapshot.catalog.stored(row_id(f"task/{task.key}")) for task in tasks_of(snapshot, number)]
         assert isinstance(stored, Campaign)
-        made = planned_tasks(stored, plan, [task for task in existing if isinstance(task, Task)], client.now())
+        made = planned_tasks(stored, request.plan, [task for task in existing if isinstance(task, Task)], client.now())
         for task in made:
             refuse_oversize(task)
             if snapshot.catalog.has(row_id(task.key_ref)):
@@ -55,10 +65,10 @@ def add_tasks(client: Client, ref: str, plan: object) -> CampaignTasks:
         return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
 
 
-def ready(client: Client, ref: str) -> Ready:
+def ready(client: Client, request: ReadyRequest) -> Ready:
     """Return the tasks that can start now: pending, every parent complete."""
     with client.reading() as snapshot:
-        number, campaign = campaign_of(snapshot, ref)
+        number, campaign = campaign_of(snapshot, request.ref)
         tasks = tasks_of(snapshot, number)
         needed = snapshot.catalog.known(
             {parent for task in tasks for parent in task.depends}.difference(task.ref for task in tasks)
@@ -67,20 +77,18 @@ def ready(client: Client, ref: str) -> Ready:
         return Ready(campaign=campaign.ref, ready=ready_tasks(tasks, archived))
 
 
-def complete(client: Client, ref: str, *, outcome: str | None, status: CampaignStatus | None) -> CampaignTasks:
+def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
     """Finish a campaign: note its fingerprint, and link the failures that blocked its tasks as seen together."""
     with client.writing() as snapshot:
-        number, campaign = campaign_of(snapshot, ref)
+        number, campaign = campaign_of(snapshot, request.ref)
         tasks = tasks_of(snapshot, number)
         if campaign.status != "active":
             raise Refused(f"campaign {campaign.name!r} is {campaign.status} already", hint="legal from there: none")
-        if status == "active":
-            raise BadInput("status 'active' finishes nothing", hint="one of: complete, partial, failed")
         is_done = all(task.status == "complete" for task in tasks)
         changes = {
-            "status": status or ("complete" if is_done else "partial"),
+            "status": request.status or ("complete" if is_done else "partial"),
             "completed_at": client.now(),
-            "outcome": outcome,
+            "outcome": request.outcome,
             "fingerprint": fingerprint(campaign, tasks).model_dump(),
         }
         after = changed(snapshot.catalog.stored(number), changes, client.now())
@@ -114,8 +122,9 @@ def seen_together(snapshot: Snapshot, tasks: Sequence[Task]) -> list[Relation]:
     return edges
 
 
-def similar(client: Client, text: str, *, threshold: float | None, limit: int) -> Similar:
+def similar(client: Client, request: SimilarRequest) -> Similar:
     """Return finished campaigns that resemble a campaign or an objective (docs/concepts/campaigns.md)."""
+    text, threshold = request.text, request.threshold
     if not text.strip():
         raise BadInput("the objective is empty", hint='say what it is for: graphmem similar "add a login page"')
     bound = client.settings.retrieval.similar_threshold if threshold is None else threshold
@@ -137,7 +146,7 @@ def similar(client: Client, text: str, *, threshold: float | None, limit: int) -
             if total >= bound:
                 results.append(described(snapshot, other, record, total, parts))
         results.sort(key=lambda found: (-found.similarity, found.ref))
-        return Similar(objective=objective, results=results[:limit])
+        return Similar(objective=objective, results=results[: request.limit])
 
 
 def asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign | None]:

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from graphmem.contract.vocabulary import TypeList
+from graphmem.contract.request import Request
+from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger import undo
 from graphmem.ledger.codec import complaint
@@ -25,8 +26,9 @@ def type_list(client: Client) -> TypeList:
         return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
 
 
-def type_show(client: Client, name: str) -> EntityType | RelationType:
+def type_show(client: Client, request: ShowTypeRequest) -> EntityType | RelationType:
     """Return one type."""
+    name = request.name
     with client.reading() as snapshot:
         known: Mapping[str, EntityType | RelationType] = {
             **snapshot.catalog.vocabulary.relations,
@@ -40,13 +42,29 @@ def type_show(client: Client, name: str) -> EntityType | RelationType:
 Made = TypeVar("Made", EntityType, RelationType)
 
 
-def new_type(model: type[Made], **fields: object) -> Made:
-    """Return a new type from what somebody gave."""
+def add_entity_type(client: Client, request: AddEntityTypeRequest) -> EntityType:
+    """Declare an entity type."""
+    made = type_add(client, new_type(EntityType, request))
+    assert isinstance(made, EntityType)
+    return made
+
+
+def add_relation_type(client: Client, request: AddRelationTypeRequest) -> RelationType:
+    """Declare a relation type, and the kinds that it may connect."""
+    made = type_add(client, new_type(RelationType, request))
+    assert isinstance(made, RelationType)
+    return made
+
+
+def new_type(model: type[Made], request: Request) -> Made:
+    """Return the type that a request declares."""
+    fields = request.model_dump()
+    name = fields.pop("name")
     try:
-        return model.model_validate(fields)
+        return model.model_validate({"type": name, **fields})
     except ValidationError as error:
         message, expected = complaint(error)
-        raise BadInput(f"type {fields.get('type')!r}: {message}", hint=expected) from None
+        raise BadInput(f"type {name!r}: {message}", hint=expected) from None
 
 
 def type_add(client: Client, made: EntityType | RelationType) -> EntityType | RelationType:
@@ -97,6 +115,6 @@ def noun_of(made: EntityType | RelationType) -> str:
 
 
 def known_end(record_types: tuple[str, ...], end: str) -> None:
-    """Say that an end of a relation type is neither a kind nor an entity type."""
+    """Report that an end of a relation type is neither a kind nor an entity type."""
     hint = did_you_mean(end, (*record_types, ANY)) or undeclared(end)
     raise Refused(f"{end!r} is neither a kind nor an entity type", hint=hint)

@@ -14,9 +14,10 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.git.textconv import told
+from graphmem.git.textconv import described
 from graphmem.graph.kuzu import rebuild as graph_rebuild
 from graphmem.graph.kuzu import schema
+from graphmem.graph.kuzu.mirror import opened
 from tests.bench.test_speed import TYPES, lines, mixed_rows, new_store, note, report
 from tests.benchmark.speed import cpu
 
@@ -103,10 +104,10 @@ def test_converting_for_git_diff() -> None:
     row = {"created_at": "2026-11-01T09:30:00.000Z", "kind": "failure", "tags": ["a"], "cost": 3, "fix": "do\nthat"}
     rows = [orjson.dumps({**row, "name": f"f{number}", "trigger": f"error {number}"}) for number in range(100_000)]
     data = b"\n".join(rows)
-    note("the text of 100,000 records for git diff, one version", cpu(told, data), None, "at most 2 s")
+    note("the text of 100,000 records for git diff, one version", cpu(described, data), None, "at most 2 s")
 
 
-def test_rebuilding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rebuilding(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copying = 0.0
 
     def timed(work: Callable[..., None]) -> Callable[..., None]:
@@ -116,17 +117,20 @@ def test_rebuilding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
         return run
 
-    # what the raw engine needs for the same tables
-    monkeypatch.setattr("graphmem.graph.kuzu.writer.define", timed(schema.define))
+    # What the engine alone needs for the same tables: `rebuild` uses it in a child process, this in a database beside.
     for work in (schema.declare, graph_rebuild.copy):
         monkeypatch.setattr(graph_rebuild, work.__name__, timed(work))
     ours, raws = [], []
     with Memory(folder) as memory:
         memory.query("warm up")
-        for _ in range(3):
+        catalog = memory.client.catalog
+        for run in range(3):
             copying = 0.0
-            ours.append(cpu(memory.rebuild))
+            with opened(tmp_path / f"{run}.kz", read_only=False) as connection:
+                timed(schema.define)(connection, catalog.vocabulary)
+                graph_rebuild.fill(connection, catalog)
             raws.append(copying)
+            ours.append(cpu(memory.rebuild))
     what = "rebuild of 5,000 + 7,000 in 226 pairs of ends, vectors cached; the engine alone"
     note(what, statistics.median(ours), statistics.median(raws), "at most 1 s more")
 

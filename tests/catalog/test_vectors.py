@@ -145,7 +145,7 @@ def test_short_vectors_find_the_same_and_follow_what_is_added(
 
 
 def same_sketch(store: VectorStore, whole: bytes) -> bool:
-    """Tell whether the short vectors are these; how many were made together decides their last bits."""
+    """Return whether the short vectors are these; how many were made together decides their last bits."""
     found, head = store.sketch.path.read_bytes(), store.sketch.head_bytes
     rows, wanted = (np.frombuffer(part[head:], "<f4") for part in (found, whole))
     return found[:head] == whole[:head] and rows.shape == wanted.shape and np.allclose(rows, wanted, atol=1e-6)

@@ -43,16 +43,16 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ("query", 2, "missing argument 'TEXT'", "see: graphmem query --help"),
         ("list --limit q", 2, "--limit is 'q'", "a whole number"),
-        ("list --limit=-1", 2, "--limit is '-1'", "input should be greater than or equal to 0"),
+        ("list --limit=-1", 2, "--limit -1 is out of bounds", "at least 0"),
         ("--lock-timeout x list", 2, "--lock-timeout is 'x'", "a number"),
-        ("related x --max-hops 9", 2, "max-hops 9 is not between 1 and 6", None),
-        ("related x --min-strength nan", 2, "min-strength nan is not a strength", "a number above 0"),
-        ("related x --direction up", 2, "unknown direction 'up'", "one of: out, in, both"),
+        ("related x --max-hops 9", 2, "--max-hops 9 is out of bounds", "from 1 to 6"),
+        ("related x --min-strength nan", 2, "--min-strength nan is out of bounds", "at least 0"),
+        ("related x --direction up", 2, "--direction is 'up'", "one of: out, in, both"),
         *(
             (
                 f"cypher --timeout {given} RETURN+1",
                 2,
-                f"timeout {shown} is out of bounds",
+                f"--timeout {shown} is out of bounds",
                 "above 0, at most 3,600",
             )
             for given, shown in (("0", "0"), ("1e300", "1e+300"), ("nan", "nan"), ("inf", "inf"), ("-1", "-1"))
@@ -72,7 +72,7 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ("edit x", 2, "nothing to change", "give a field, such as --fix TEXT, or --unset FIELD"),
         ("export --check --to x", 2, "--check writes nothing, --to writes a copy", "give one of them"),
-        ("campaign complete x --status done", 2, "status 'done' ends no campaign", "one of: complete, partial, failed"),
+        ("campaign complete x --status done", 2, "--status is 'done'", "one of: complete, partial, failed"),
         ("get nothing", 1, "nothing is named 'nothing'", "see: graphmem list"),
         ("add --ndjson nothing", 1, "file 'nothing' is not there", None),
         ("add --ndjson .", 4, "'.' cannot be read: is a directory", None),

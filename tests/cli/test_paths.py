@@ -51,7 +51,7 @@ def test_from_outside_a_path_begins_at_the_root(project: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("nonexist.py", "hint: --missing-ok takes one that is still to come"),
+        ("nonexist.py", "hint: --missing-ok accepts a file that does not exist yet"),
         ("shop/db.py", "hint: 'db.py' would be"),
         ("../../db.py", "is outside of the project"),
     ],

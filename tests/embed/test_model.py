@@ -337,7 +337,7 @@ def test_a_store_without_the_default_model_names_the_command_that_brings_it_with
     monkeypatch.setattr("graphmem.embed.model.PACKAGE", "a_package_that_is_not_installed")
     notices: list[str] = []
     Memory.init(tmp_path)
-    with Memory(tmp_path, say=notices.append) as memory:
+    with Memory(tmp_path, on_message=notices.append) as memory:
         memory.failures.add("no route to host")
         memory.query("no route")
         assert f"hint: {command}" in notices

@@ -185,7 +185,7 @@ def test_a_query_ends_with_the_process_that_asked(tmp_path: Path, number: signal
 
 
 def busy(pid: int) -> bool:
-    """Tell whether a process has used a second of the processor: it runs its query."""
+    """Return whether a process has used a second of the processor: it runs its query."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) > os.sysconf("SC_CLK_TCK")
 

@@ -81,7 +81,7 @@ def all_names(rows: int = 40) -> set[str]:
 
 
 def nothing_is_left(folder: Path) -> bool:
-    """Tell whether the driver and git left no file of their own."""
+    """Return whether the driver and git left no file of their own."""
     return not [path for path in folder.iterdir() if path.name.startswith(".merge_file")]
 
 

@@ -156,10 +156,10 @@ def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> 
     with open_memory(clones[0]) as memory:
         for found in memory.list("run").results:
             assert isinstance(found.record, Run)
-            said = [row for row in runs if row["run"] == found.record.run]
+            output_of = [row for row in runs if row["run"] == found.record.run]
             seen = {memory.get(ref).record.key_ref for ref in found.record.seen}
-            assert seen == {ref for row in said for ref in row.get("seen", ())}
-            assert format_time(found.record.at) == min(row["at"] for row in said)
+            assert seen == {ref for row in output_of for ref in row.get("seen", ())}
+            assert format_time(found.record.at) == min(row["at"] for row in output_of)
         assert memory.stats().records["run"] == len({row["run"] for row in runs})
         assert lesson_states(memory) == standings_of_a_rebuild(memory)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphmem import Memory
 from graphmem.cli.app import run
-from graphmem.git.textconv import told
+from graphmem.git.textconv import described
 from tests.repository import Repository
 from tests.sample import CREATED, data, edge, failure, line, open_memory
 
@@ -20,7 +20,7 @@ def test_a_row_is_a_block_headed_by_its_reference_one_field_a_line_and_one_item_
         line(kind="feedback", ref="failure/a", helped=True, at=CREATED, task="ci/7"),
         line(kind="task", name="sso/001-x", campaign="campaign/sso", objective="X", idioms={"required": ["a"]}),
     ]
-    assert told(b"".join(rows)) == (
+    assert described(b"".join(rows)) == (
         f"failure/a\n  created_at: {CREATED}\n  name: a\n  trigger: It hangs\n"
         "\n"
         f"failure/a -causes-> failure/b\n  created_at: {CREATED}\n  weight: 0.5\n"
@@ -38,20 +38,22 @@ def test_a_row_is_a_block_headed_by_its_reference_one_field_a_line_and_one_item_
 
 
 def test_a_renamed_record_keeps_its_heading_so_that_only_its_name_differs() -> None:
-    old, new = told(failure("a", "t")), told(failure("b", "t", key="a"))
+    old, new = described(failure("a", "t")), described(failure("b", "t", key="a"))
     assert old.replace("  name: a", "  name: b") == new
 
 
 def test_lines_that_are_no_rows_stand_at_the_end_as_they_are() -> None:
     bad = [b"<<<<<<< HEAD", b'{"kind":"failure"}', b'{"kind":["x"],"name":1}', b"[1]", b"\xff{", b'{"a":1,"a":2}']
-    assert told(b"\n".join([*bad, failure("a", "t")])) == (
+    assert described(b"\n".join([*bad, failure("a", "t")])) == (
         f"failure/a\n  created_at: {CREATED}\n  name: a\n  trigger: t\n\n"
         '<<<<<<< HEAD\n{"kind":"failure"}\n{"kind":["x"],"name":1}\n[1]\n\\xff{\n{"a":1,"a":2}\n'
     )
 
 
 def test_no_text_of_a_row_steers_the_terminal_or_makes_a_heading() -> None:
-    shown = told(failure("a", "\x1b[2J\u202e\r", tags=["x\nfailure/b"]) + line(kind="entity", type="t", name="x\ny"))
+    shown = described(
+        failure("a", "\x1b[2J\u202e\r", tags=["x\nfailure/b"]) + line(kind="entity", type="t", name="x\ny")
+    )
     assert not set(shown) & set("\x1b\u202e\r")
     assert [text for text in shown.split("\n") if text and not text.startswith(" ")] == ["failure/a", "t/x\\ny"]
 

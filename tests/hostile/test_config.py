@@ -101,7 +101,7 @@ def test_a_project_cannot_raise_the_bounds_of_a_query(value: str, tmp_path: Path
     Memory.init(tmp_path)
     config = tmp_path / ".graphmem/config.toml"
     config.write_text(f"format = 1\n[cypher]\ntimeout = {value}\nlimit = 2000\n")
-    with Memory(tmp_path, say=said.append) as memory:
+    with Memory(tmp_path, on_message=said.append) as memory:
         assert (memory.client.settings.cypher.timeout, memory.client.settings.cypher.limit) == (10, 1000)
         assert sum("untrusted" in found.code for found in memory.doctor().findings) == 2
     assert sum("of the project, which may lower it from" in line for line in said) == 2
@@ -155,7 +155,7 @@ def test_a_model_that_is_swapped_after_it_was_trusted_does_not_count(
 
     def counts() -> bool:
         said.clear()
-        with Memory(project, say=said.append) as memory:
+        with Memory(project, on_message=said.append) as memory:
             return bool(getattr(getattr(memory.client.settings, section), key) == "./m")
 
     assert not counts()

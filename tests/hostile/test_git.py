@@ -168,7 +168,7 @@ def test_a_hook_that_calls_graphmem_asks_the_repository_of_the_store(
     for name in ("GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"):
         monkeypatch.setenv(name, str(other.folder / ".git"))
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", f"touch {tmp_path / 'canary'}")
-    assert commands.said(repository.folder, "rev-parse", "--show-toplevel") == str(repository.folder)
+    assert commands.output_of(repository.folder, "rev-parse", "--show-toplevel") == str(repository.folder)
 
 
 def test_git_is_run_in_one_place() -> None:

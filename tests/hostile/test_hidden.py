@@ -10,7 +10,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.cli.app import run
-from graphmem.git.textconv import told
+from graphmem.git.textconv import described
 from graphmem.names import inert, visible
 from tests.repository import Repository
 from tests.sample import data, edge, failure, line, open_memory, pattern, write
@@ -132,4 +132,4 @@ def test_git_diff_through_the_converter_holds_none(tmp_path: Path) -> None:
 
 
 def test_lines_that_are_no_rows_are_escaped_too() -> None:
-    assert not raw(told(f"no row{TAGS}\u200b".encode()))
+    assert not raw(described(f"no row{TAGS}\u200b".encode()))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES
-from graphmem.process.tee import Retained, run
+from graphmem.process.tee import RetainedOutput, run
 from tests.pace import patience
 
 RUN = [sys.executable, "-c", "import sys; from graphmem.process.tee import run; sys.exit(run(sys.argv[1:]).status)"]
@@ -160,7 +160,7 @@ def test_a_hundred_megabytes_take_no_memory() -> None:
 @given(st.lists(st.binary(max_size=30).map(lambda data: data.replace(b"\0", b"\n"))))
 def test_the_ends_of_a_stream_are_kept_whatever_its_pieces(pieces: list[bytes]) -> None:
     first, last = 16, 24
-    kept = Retained(first, last)
+    kept = RetainedOutput(first, last)
     for piece in pieces:
         kept.write(piece)
     whole = b"".join(pieces)

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model import Experience
-from graphmem.rules.experience import Said, agreements, by_worth, offered, over_bound, said_by, share_keywords
+from graphmem.rules.experience import (
+    Statement,
+    agreements,
+    by_worth,
+    offered,
+    over_bound,
+    share_keywords,
+    statements_of,
+)
 from tests.sample import START
 
 
@@ -47,8 +55,8 @@ def test_over_the_bound_the_oldest_of_low_confidence_go_then_of_medium_and_never
     assert len(there) - len(gone) <= bound or all(one.confidence == "high" for one in there if one not in gone)
 
 
-def alike(said: list[Said]) -> list[tuple[str, tuple[str, ...]]]:
-    found = agreements(said, lambda left, right: share_keywords(said[left].text, said[right].text))
+def alike(statements: list[Statement]) -> list[tuple[str, tuple[str, ...]]]:
+    found = agreements(statements, lambda left, right: share_keywords(statements[left].text, statements[right].text))
     return [(one.statement, one.experiences) for one in found]
 
 
@@ -56,9 +64,9 @@ def test_two_experiences_of_different_days_and_tasks_agree() -> None:
     first = experience(0, "login", ("the session cookie needs SameSite none",))
     second = experience(1, "logout", ("session cookie needs SameSite=None", "unrelated words here"))
     same_day, same_task = experience(0, "logout", second.lessons), experience(1, "login", second.lessons)
-    assert [refs for _, refs in alike(said_by([first, second]))] == [(first.key_ref, second.key_ref)]
-    assert alike(said_by([first, same_day])) == []
-    assert alike(said_by([first, same_task])) == []
+    assert [refs for _, refs in alike(statements_of([first, second]))] == [(first.key_ref, second.key_ref)]
+    assert alike(statements_of([first, same_day])) == []
+    assert alike(statements_of([first, same_task])) == []
 
 
 words = st.lists(st.sampled_from("cache token retry lock queue index".split()), min_size=1, max_size=4).map(" ".join)
@@ -72,14 +80,14 @@ def test_what_they_agree_on_does_not_depend_on_the_order(given: list[tuple[int, 
     found = [experience(day, slug, tuple(lessons)) for day, slug, lessons in given]
     shuffled = list(found)
     random.shuffle(shuffled)
-    assert alike(said_by(found)) == alike(said_by(shuffled))
+    assert alike(statements_of(found)) == alike(statements_of(shuffled))
 
 
 @given(taught)
 def test_all_that_one_agreement_holds_is_like_its_statement(given: list[tuple[int, str, list[str]]]) -> None:
-    said = said_by([experience(day, slug, tuple(lessons)) for day, slug, lessons in given])
-    found = agreements(said, lambda left, right: share_keywords(said[left].text, said[right].text))
+    statements = statements_of([experience(day, slug, tuple(lessons)) for day, slug, lessons in given])
+    found = agreements(statements, lambda left, right: share_keywords(statements[left].text, statements[right].text))
     for one in found:
-        assert all(share_keywords(one.statement, other.text) for other in one.said)
-    told = [other for one in found for other in one.said]
+        assert all(share_keywords(one.statement, other.text) for other in one.statements)
+    told = [other for one in found for other in one.statements]
     assert len(told) == len(set(told))

@@ -10,58 +10,60 @@ from hypothesis import strategies as st
 from graphmem.constants import IMPORTANCE_BOUNDS
 from graphmem.model import Experience
 from graphmem.model.experience import Complexity
-from graphmem.rules.health import Piece, Told, accuracies, bands, broken_stage, verdict, window
+from graphmem.rules.health import LoopCounts, Piece, accuracies, bands, broken_stage, verdict, window
 from tests.sample import START
 
 
 @pytest.mark.parametrize(
     ("told", "stage", "words"),
     [
-        (Told(), None, "nothing is recorded yet"),
-        (Told(pieces=3), "captured", "captured 0: campaigns and runs end, and no failure is recorded"),
+        (LoopCounts(), None, "nothing is recorded yet"),
+        (LoopCounts(pieces=3), "captured", "captured 0: campaigns and runs end, and no failure is recorded"),
         (
-            Told(captured=12, known=12),
+            LoopCounts(captured=12, known=12),
             "injected",
             "captured 12, injected 0: what is known is not handed to the tasks",
         ),
         (
-            Told(known=40, pieces=10),
+            LoopCounts(known=40, pieces=10),
             "injected",
             "captured 0, injected 0: what is known is not handed to the tasks",
         ),
         (
-            Told(captured=12, injected=9, known=12, finished=4),
+            LoopCounts(captured=12, injected=9, known=12, finished=4),
             "used",
             "captured 12, injected 9, feedback on 0: tasks finish without reporting what they used",
         ),
         (
-            Told(captured=12, injected=9, known=12),
+            LoopCounts(captured=12, injected=9, known=12),
             "used",
             "captured 12, injected 9, feedback on 0: no agent reports whether the returned records helped",
         ),
         (
-            Told(captured=1_200, injected=9, used=5, known=1_200),
+            LoopCounts(captured=1_200, injected=9, used=5, known=1_200),
             "helped",
             "captured 1,200, injected 9, used 5, feedback on 0: tasks name what they used, not whether it helped",
         ),
         (
-            Told(captured=12, injected=9, used=5, reports=1, known=12),
+            LoopCounts(captured=12, injected=9, used=5, reports=1, known=12),
             "helped",
             "captured 12, injected 9, used 5, helped 0: what is known is used and does not help",
         ),
         (
-            Told(captured=12, injected=9, used=5, helped=3, reports=1, known=12),
+            LoopCounts(captured=12, injected=9, used=5, helped=3, reports=1, known=12),
             None,
             "captured 12, injected 9, used 5, helped 3: learning happens",
         ),
         (
-            Told(injected=9, used=5, helped=3, known=40, pieces=10),
+            LoopCounts(injected=9, used=5, helped=3, known=40, pieces=10),
             None,
             "captured 0, injected 9, used 5, helped 3: learning happens",
         ),
     ],
 )
-def test_the_verdict_names_the_first_stage_that_nothing_came_to(told: Told, stage: str | None, words: str) -> None:
+def test_the_verdict_names_the_first_stage_that_nothing_came_to(
+    told: LoopCounts, stage: str | None, words: str
+) -> None:
     assert (broken_stage(told), verdict(told)) == (stage, words)
 
 

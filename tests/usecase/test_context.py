@@ -118,7 +118,7 @@ def test_mistakes_are_named(memory: Memory) -> None:
     with pytest.raises(Usage, match="budget 0"):
         memory.context("x", budget=0)
     with pytest.raises(Usage, match="critcal") as error:
-        memory.context("x", tiers=["critcal"])
+        memory.context("x", tiers=["critcal"])  # type: ignore[list-item]
     assert "critical" in str(error.value.hint)
 
 

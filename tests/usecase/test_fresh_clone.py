@@ -112,9 +112,9 @@ def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch
     with open_memory(clone) as memory:
         memory.get("f7")
         text = f"working out what {MANY:,} memories are recognised by"
-        assert text not in memory.client.runtime.said
+        assert text not in memory.client.runtime.shown_messages
         memory.match([b"gadget 7x"])
-        assert text in memory.client.runtime.said
+        assert text in memory.client.runtime.shown_messages
 
 
 def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_an_empty_store_has_no_loop_to_break(memory: Memory) -> None:
     assert (found.is_learning, found.broken, found.verdict) == (False, None, "nothing is recorded yet")
     assert (found.since, found.campaigns, found.runs, found.tasks, found.reports) == (None, [], [], 0, 0)
     assert reached(found) == {"captured": [], "injected": [], "used": [], "helped": []}
-    with pytest.raises(Usage, match="--last 0 is below 1"):
+    with pytest.raises(Usage, match="last 0 is out of bounds"):
         memory.verify_loop(last=0)
 
 

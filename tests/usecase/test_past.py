@@ -50,7 +50,7 @@ def repository(prepared: Repository, tmp_path: Path) -> Repository:
 
 
 def past(repository: Repository, at: str, said: list[str] | None = None) -> Memory:
-    return Memory(repository.folder / "project", at=at, say=(said if said is not None else []).append)
+    return Memory(repository.folder / "project", at=at, on_message=(said if said is not None else []).append)
 
 
 def test_every_reading_command_answers_from_the_commit(repository: Repository) -> None:

@@ -185,3 +185,11 @@ def test_the_context_block_has_what_was_decided_and_learned_in_its_order(memory:
     assert "  > lesson: validate on the server" in found.text.splitlines()
     tight = memory.context("add a login page", budget=130)
     assert tight.refs[:1] == ["constraint/no-new-dependencies"]
+
+
+def test_a_preference_that_is_not_given_stays_and_an_empty_text_removes_one(memory: Memory) -> None:
+    memory.sessions.prefer(communication_style="terse")
+    left = memory.sessions.prefer(approval_gates="before a push").user_preferences
+    assert (left.communication_style, left.approval_gates) == ("terse", "before a push")
+    left = memory.sessions.prefer(communication_style="").user_preferences
+    assert (left.communication_style, left.approval_gates) == (None, "before a push")

@@ -95,7 +95,7 @@ def test_a_model_that_a_branch_names_is_not_loaded(tmp_path: Path) -> None:
     Memory.init(tmp_path)
     (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[embedding]\nmodel = '/tmp/evil'\n")
     said: list[str] = []
-    with Memory(tmp_path, say=said.append) as memory:
+    with Memory(tmp_path, on_message=said.append) as memory:
         assert memory.client.settings.embedding.model != "/tmp/evil"
     assert any("/tmp/evil" in text for text in said)
 

@@ -244,7 +244,7 @@ def _is_start(char: str) -> bool:
 
 
 def _is_part(char: str) -> bool:
-    """Tell whether a name goes on with ``char``; currency signs count, so ``a$b`` is one name."""
+    """Return whether a name goes on with ``char``; currency signs count, so ``a$b`` is one name."""
     return f"a{char}".isidentifier() or unicodedata.category(char) in ("Pc", "Sc")
 
 

@@ -188,24 +188,24 @@ class KuzuMirror:
     # --- the file -----------------------------------------------------------------------------------------------
 
     def is_current(self, stamp: FileStamp, wanted: Position) -> bool:
-        """Tell whether the file is as we left it and has every change up to a position of the catalog."""
+        """Return whether the file is as we left it and has every change up to a position of the catalog."""
         return not stamp.is_writing and self.is_untouched(stamp) and self.covers(stamp, wanted)
 
     def covers(self, stamp: FileStamp, wanted: Position) -> bool:
-        """Tell whether the graph lacks nothing; it may have more, where another process has gone on since."""
+        """Return whether the graph lacks nothing; it may have more, where another process has gone on since."""
         if (stamp.schema, stamp.catalog) != (schema_version(), self.catalog.identity):
             return False
         return stamp.position > wanted or (stamp.position == wanted and stamp.vocabulary == self.vocabulary_digest())
 
     def is_untouched(self, stamp: FileStamp) -> bool:
-        """Tell whether only we have changed the file since."""
+        """Return whether only we have changed the file since."""
         stat = safe_files.stat_of(self.path)
         if stat is None or safe_files.is_file(self.path.with_name(f"{self.path.name}.wal")):
             return False
         return (stat.st_size, stat.st_mtime_ns, stat.st_ino) == (stamp.size, stamp.mtime_ns, stamp.inode)
 
     def can_open(self, stamp: FileStamp) -> bool:
-        """Tell whether the file is ours: as we left it, or left by a writer that died, which the engine recovers."""
+        """Return whether the file is ours: as we left it, or left by a writer that died, which the engine recovers."""
         if not stamp.is_writing:
             return self.is_untouched(stamp)
         stat = safe_files.stat_of(self.path)

@@ -1,31 +1,27 @@
-"""The loop: failures are captured, handed to later tasks, used, and help (docs/guides/verify-loop.md)."""
+"""The loop: failures are captured, passed to later tasks, used, and help (docs/guides/verify-loop.md)."""
 
 from collections.abc import Collection
 from datetime import datetime
 
 from graphmem.catalog.usage import accesses
 from graphmem.constants import MOST_RESULTS
-from graphmem.contract.effectiveness import Loop, LoopStage, StageReached
-from graphmem.errors import Usage
+from graphmem.contract.effectiveness import Loop, LoopStage, StageReached, VerifyLoopRequest
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
-from graphmem.rules.health import Piece, Told, broken_stage, verdict, window
+from graphmem.rules.health import LoopCounts, Piece, broken_stage, verdict, window
 from graphmem.runtime import Client, Snapshot
 
 Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
 Report = tuple[int, bool]  # on which record, and whether it helped
 
 
-def verify(client: Client, *, last: int) -> Loop:
+def verify(client: Client, request: VerifyLoopRequest) -> Loop:
     """
-    Say how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
+    Report how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
 
-    Args:
-        last: how many of these, both together; where there are not more, everything counts.
+    Where there are not more campaigns and runs than asked for, everything counts.
     """
-    if last < 1:
-        raise Usage(f"--last {last} is below 1", hint="how many campaigns and runs to look back over")
-    last = min(last, MOST_RESULTS)
+    last = min(request.last, MOST_RESULTS)
     with client.reading() as snapshot:
         since, pieces = window(latest_pieces(snapshot, last + 1), last)  # and the one before these
         tasks = tasks_since(snapshot, since)
@@ -34,7 +30,7 @@ def verify(client: Client, *, last: int) -> Loop:
         reports = reports_since(snapshot, carriers, since)
         captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
         stages = {"captured": captured, **handed_on(snapshot, tasks, carriers, reports, since)}
-        told = Told(
+        counts = LoopCounts(
             **{name: len(found) for name, found in stages.items()},
             reports=len(reports),
             known=sum(not one.is_archived for one in failures.values()),
@@ -50,9 +46,9 @@ def verify(client: Client, *, last: int) -> Loop:
             reports=len(reports),
             stages=[StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
                     for name, found in stages.items()],
-            is_learning=bool(told.helped),
-            broken=broken_stage(told),
-            verdict=verdict(told),
+            is_learning=bool(counts.helped),
+            broken=broken_stage(counts),
+            verdict=verdict(counts),
         )  # fmt: skip
 
 
@@ -86,7 +82,7 @@ def all_failures(snapshot: Snapshot) -> dict[int, Failure]:
 
 
 def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
-    """Return by what each failure may be handed on."""
+    """Return by what each failure may be passed on."""
     carriers: Carriers = {number: {number} for number in failures}
     for step in snapshot.catalog.steps(failures, ["solves"], "in"):
         carriers[step.near].add(step.far)
@@ -94,7 +90,7 @@ def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
 
 
 def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
-    """Return the failures that one of some records stands for."""
+    """Return the failures that any of these records represents."""
     return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
 
 
@@ -106,7 +102,7 @@ def reports_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None
 
 
 def accessed_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> set[int]:
-    """Return the failures, and what solves them, that this machine handed out since a time."""
+    """Return the failures, and what solves them, that this machine returned since a time."""
     numbers = set[int]().union(*carriers.values())
     keys = {record.key_ref: number for number, record in snapshot.catalog.records(numbers).items()}
     counted = accesses(snapshot.layout.usage, keys)

@@ -1,10 +1,10 @@
 """Experiences: taken in with what the store allows, offered for a task, and promoted to insights."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 from graphmem.constants import FEW_EXPERIENCES, MOST_EXPERIENCES, PROMOTE_SIMILARITY
-from graphmem.contract.experiences import Promoted, Promotion, Recalled
+from graphmem.contract.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
 from graphmem.contract.lessons import OfferedLesson
 from graphmem.contract.records import Listed
 from graphmem.errors import Refused
@@ -13,7 +13,15 @@ from graphmem.model import Experience, Insight
 from graphmem.model.entry import Entry
 from graphmem.model.insight import Category, confidence_of
 from graphmem.names import row_id
-from graphmem.rules.experience import Agreement, agreements, by_worth, offered, over_bound, said_by, share_keywords
+from graphmem.rules.experience import (
+    Agreement,
+    agreements,
+    by_worth,
+    offered,
+    over_bound,
+    share_keywords,
+    statements_of,
+)
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build, changed, identified
 
@@ -40,11 +48,12 @@ def archived(client: Client, experience: Experience) -> Entry:
     return entry(changed(experience, changes, client.now()), client.ledger.symmetric)
 
 
-def recall(client: Client, *, task_type: str | None, tags: Collection[str]) -> Recalled:
+def recall(client: Client, request: RecallRequest) -> Recalled:
     """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
     with client.reading() as snapshot:
         numbers = [
-            row_id(one.key_ref) for one in offered(snapshot.catalog.of_kind(Experience).values(), task_type, tags)
+            row_id(one.key_ref)
+            for one in offered(snapshot.catalog.of_kind(Experience).values(), request.task_type, request.tags)
         ]
         records = snapshot.catalog.records(numbers)
         found = [record for number in numbers if isinstance(record := records[number], Experience)]
@@ -59,7 +68,7 @@ def recall(client: Client, *, task_type: str | None, tags: Collection[str]) -> R
 # --- insights ------------------------------------------------------------------------------------------------------
 
 
-def promote(client: Client, *, category: Category | None, yes: bool) -> Promoted:
+def promote(client: Client, request: PromoteRequest) -> Promoted:
     """
     Find what several experiences agree on; ``yes`` writes it as insights.
 
@@ -67,31 +76,31 @@ def promote(client: Client, *, category: Category | None, yes: bool) -> Promoted
     """
     if client.vectors is not None:
         with client.reading() as snapshot:
-            texts = [one.text for one in said_by(snapshot.catalog.of_kind(Experience).values())]
+            texts = [one.text for one in statements_of(snapshot.catalog.of_kind(Experience).values())]
         client.embed_ahead(texts)
     with client.writing() as snapshot:
-        said = said_by(snapshot.catalog.of_kind(Experience).values())
-        is_alike = likeness(snapshot, [one.text for one in said])
+        statements = statements_of(snapshot.catalog.of_kind(Experience).values())
+        is_alike = likeness(snapshot, [one.text for one in statements])
         insights = list(snapshot.catalog.of_kind(Insight, is_live=False).values())
         puts: list[Entry] = []
         shown: list[Promotion] = []
-        for agreement in agreements(said, is_alike):
-            made, action = promoted(snapshot, agreement, insights, category)
+        for agreement in agreements(statements, is_alike):
+            made, action = promoted(snapshot, agreement, insights, request.category)
             if made is None or action == "unchanged":
                 continue
             insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
             puts.append(entry(made, client.ledger.symmetric))
             shown.append(promotion(made, action, agreement))
-        if yes and puts:
+        if request.yes and puts:
             client.ledger.commit(puts)
-        return Promoted(done=yes, promotions=shown)
+        return Promoted(done=request.yes, promotions=shown)
 
 
 def refuse_chance(snapshot: Snapshot, insight: Insight) -> None:
     """Raise ``Refused`` for an insight that was not seen on two days in two tasks: that may be chance."""
     records = [snapshot.catalog.stored(number) for number in snapshot.catalog.known(set(insight.derived_from)).values()]
-    said = said_by(record for record in records if isinstance(record, Experience))
-    if not Agreement(insight.statement, tuple(said)).is_enough:
+    statements = statements_of(record for record in records if isinstance(record, Experience))
+    if not Agreement(insight.statement, tuple(statements)).is_enough:
         raise Refused(
             f"an insight from {', '.join(insight.derived_from) or 'no experience'}",
             hint="it needs two experiences of different days and different tasks",
@@ -103,14 +112,14 @@ def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
     return Promotion.model_validate({
         "ref": made.ref, "action": action, "category": made.category, "statement": made.statement,
         "experiences": list(made.derived_from), "occurrences": made.occurrences,
-        "confidence": confidence_of(made.occurrences), "said": [one.text for one in agreement.said],
+        "confidence": confidence_of(made.occurrences), "said": [one.text for one in agreement.statements],
     })  # fmt: skip
 
 
 def promoted(snapshot: Snapshot, agreement: Agreement, insights: list[Insight],
              category: Category | None) -> tuple[Insight | None, str]:  # fmt: skip
     """Return the insight that an agreement comes to, and what writing it does; none where it was archived."""
-    texts = {one.text for one in agreement.said}
+    texts = {one.text for one in agreement.statements}
     for insight in insights:
         if " ".join(insight.statement.split()) in texts or share_keywords(insight.statement, agreement.statement):
             if insight.is_archived:
@@ -128,7 +137,7 @@ def promoted(snapshot: Snapshot, agreement: Agreement, insights: list[Insight],
 
 
 def likeness(snapshot: Snapshot, texts: list[str]) -> Callable[[int, int], bool]:
-    """Return what tells whether two of some texts, by their places, say the same: by keywords, or by meaning."""
+    """Return a function that decides whether two texts, by their places, say the same: by keywords or by meaning."""
     cosines: Any = None
     if snapshot.vectors is not None and texts:
         vectors = snapshot.vectors.encode_documents(texts)

@@ -10,7 +10,7 @@ from typing import Any
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import INJECTED, LESSON_SIMILARITY
 from graphmem.contract.findings import Finding as BadFinding
-from graphmem.contract.lessons import Injected, Learned, Moved, SeenLesson
+from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, Moved, SeenLesson
 from graphmem.contract.records import Listed
 from graphmem.errors import BadInput, Usage
 from graphmem.ledger.codec import finding as bad_line
@@ -41,39 +41,37 @@ class Events:
     at: datetime
 
 
-def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None, semantic: bool) -> Learned:
+def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Learned:
     """
     Take from the events of a finished run what it saw: lessons that are known, and new ones.
 
     Args:
         lines: NDJSON, an event each; the findings of every ``review.verdict`` count, in any order.
-        name: of the input.
-        run: what identifies the run; None for what the events say, or else for a name made of what they hold.
-        semantic: a finding that means the same as a lesson counts too.
+        request: without a run, the run is what the events say, or else a name made of what they hold.
 
     Raises:
         BadInput: a line is no event, or none is a verdict; nothing was changed.
         Usage: the events are of several runs.
     """
-    events = read_events(client, lines, name, run)
-    if semantic:
+    events = read_events(client, lines, request.name, request.run)
+    if request.semantic:
         client.sync()
-        client.embed_ahead([told.text for told in findings(events.rows)])
+        client.embed_ahead([finding.text for finding in findings(events.rows)])
     with client.writing() as snapshot:
         lessons = snapshot.catalog.of_kind(Lesson, is_live=False)
         seen: dict[str, SeenLesson] = {}
         fresh: list[Lesson] = []
         passed_over = 0
         found = findings(events.rows)
-        cosines = likenesses(snapshot, found, lessons) if semantic else {}
-        for place, told in enumerate(found):
-            matches = list(triggered(told, lessons, cosines.get(place, {})))
+        cosines = likenesses(snapshot, found, lessons) if request.semantic else {}
+        for place, finding in enumerate(found):
+            matches = list(triggered(finding, lessons, cosines.get(place, {})))
             alive = [match for match in matches if not lessons[row_id(match.ref)].is_archived]
             for match in alive:
                 seen.setdefault(match.ref, match)
-            if not matches and told.makes_lesson:
-                fresh.append(candidate(snapshot, told, events.at))
-            passed_over += not alive and (bool(matches) or not told.makes_lesson)
+            if not matches and finding.makes_lesson:
+                fresh.append(candidate(snapshot, finding, events.at))
+            passed_over += not alive and (bool(matches) or not finding.makes_lesson)
         made = named_apart(snapshot.catalog, first_of_each(fresh))
         for lesson in made:
             seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
@@ -89,8 +87,9 @@ def learn(client: Client, lines: Iterable[bytes], *, name: str, run: str | None,
                        passed_over=passed_over, moved=moved)  # fmt: skip
 
 
-def decay(client: Client, run: str) -> Learned:
+def decay(client: Client, request: DecayRequest) -> Learned:
     """Record a run that saw nothing, or that ``learn`` was not called for; a run that is there stays as it is."""
+    run = request.run
     with client.writing() as snapshot:
         known = snapshot.catalog.fact(row_id(run))
         at = known.at if isinstance(known, Run) else client.now()
@@ -120,7 +119,7 @@ def record_run(client: Client, run: str, at: datetime, seen: list[str], puts: li
 
 
 def has_moved(before: LessonState | None, after: LessonState) -> bool:
-    """Tell whether a run changed what a lesson counts for."""
+    """Return whether a run changed what a lesson counts for."""
     return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
 
 
@@ -166,7 +165,7 @@ def type_of(event: Mapping[str, Any]) -> str:
 
 
 def no_verdict(name: str, others: Counter[str]) -> BadInput:
-    """Return how input is refused that tells of no review."""
+    """Return the error for input that has no review."""
     read = ", ".join(f"{number:,} of {kind!r}" for kind, number in others.most_common(3)) or "nothing"
     return BadInput(
         f"{name} has no review.verdict event; read: {read}",
@@ -203,9 +202,9 @@ def likenesses(snapshot: Snapshot, found: list[Finding], lessons: Mapping[int, L
         snapshot.notify_once("no embedding model is at hand: findings are compared by their keywords only")
     if snapshot.vectors is None or not found or not lessons:
         return {}
-    told = snapshot.vectors.encode_documents([one.text for one in found])
+    finding = snapshot.vectors.encode_documents([one.text for one in found])
     known = snapshot.vectors.encode_documents([lesson.search_text for lesson in lessons.values()])
-    products = (told @ known.T).tolist()
+    products = (finding @ known.T).tolist()
     return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
 
 
@@ -228,15 +227,14 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     return found
 
 
-def inject(client: Client, *, domain: str | None, archetype: str | None, limit: int = INJECTED) -> Injected:
+def inject(client: Client, request: InjectRequest) -> Injected:
     """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
     with client.reading() as snapshot:
         numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]
         lessons = [record for record in snapshot.catalog.records(numbers).values() if isinstance(record, Lesson)]
         last = snapshot.catalog.times_of_runs()
-        eligible = [lesson for lesson in lessons if is_eligible(lesson, domain, archetype)]
-        places = max(0, min(limit, INJECTED))
-        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), places)
+        eligible = [lesson for lesson in lessons if is_eligible(lesson, request.domain, request.archetype)]
+        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), INJECTED)
     lines = [HEADING, *map(injected_line, chosen)] if chosen else []
     return Injected(text="\n".join(lines), lessons=[Listed(ref=lesson.ref, record=lesson) for lesson in chosen])
 

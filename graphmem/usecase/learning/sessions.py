@@ -8,7 +8,16 @@ from pydantic import ValidationError
 
 from graphmem.constants import RECENT_DECISIONS
 from graphmem.contract.records import Changed, Listed
-from graphmem.contract.sessions import SessionContext
+from graphmem.contract.sessions import (
+    ConstrainRequest,
+    DecideRequest,
+    NoteRequest,
+    PreferRequest,
+    SessionContext,
+    SessionRequest,
+    StartSessionRequest,
+    WorkOnRequest,
+)
 from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.row import entry
@@ -26,14 +35,14 @@ MOST_OF_A_NAME = 90  # characters of a session in the name of its record
 Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]
 
 
-def show(client: Client, session: str | None) -> SessionContext:
+def show(client: Client, request: SessionRequest) -> SessionContext:
     """Return what is current; where nothing is, the empty answer."""
     with client.reading() as snapshot:
-        return context_of(snapshot, session, board_of(snapshot, session))
+        return context_of(snapshot, request.name, board_of(snapshot, request.name))
 
 
 def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
-    """Return the blackboard of a session; where it is damaged that is said, and it is as if empty."""
+    """Return the blackboard of a session; damage is reported, and it counts as empty."""
     if session is not None:
         refuse_no_slug("session", session)
     board, wrong = session_board.read(session_board.path_of(snapshot.layout.state, session))
@@ -103,25 +112,25 @@ def drop_expired(client: Client, now: datetime) -> None:
         client.ledger.commit([entry(changed(one, values, now), client.ledger.symmetric) for one in expired])
 
 
-def start(client: Client, session: str | None, *, conversation: str | None, task: str | None) -> SessionContext:
-    """Begin a session anew; one under way that did anything is ended first. The preferences of the user stay."""
+def start(client: Client, request: StartSessionRequest) -> SessionContext:
+    """Begin a new session; one under way that did anything is ended first. The preferences of the user stay."""
     with client.reading() as snapshot:
-        under_way = board_of(snapshot, session)
+        under_way = board_of(snapshot, request.name)
     if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
-        client.notify_once(f"ended {end(client, session).ref}")
+        client.notify_once(f"ended {end(client, request).ref}")
 
     def begun(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
-        made = {"description": task, "started_at": snapshot.now} if task else None
-        return {"task": made, "session": {"started_at": snapshot.now, "conversation": conversation}}
+        made = {"description": request.task, "started_at": snapshot.now} if request.task else None
+        return {"task": made, "session": {"started_at": snapshot.now, "conversation": request.conversation}}
 
-    return update(client, session, begun)
+    return update(client, request.name, begun)
 
 
-def work_on(client: Client, session: str | None, fields: Mapping[str, Any]) -> SessionContext:
-    """Say what is being worked on, or how it stands; a new description begins a new task."""
+def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
+    """Set what is being worked on, or its state; a new description begins a new task."""
 
     def tasked(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
-        given = {name: value for name, value in fields.items() if value is not None}
+        given = request.model_dump(exclude={"name"}, exclude_none=True)
         if before.task is None and "description" not in given:
             raise Refused("no task is current", hint='say what it is: graphmem session task "add a login page"')
         is_new = before.task is None or given.get("description") not in (None, before.task.description)
@@ -130,60 +139,61 @@ def work_on(client: Client, session: str | None, fields: Mapping[str, Any]) -> S
         old = {"started_at": snapshot.now} if is_new or before.task is None else before.task.but()
         return {"task": {**old, **given}}
 
-    return update(client, session, tasked)
+    return update(client, request.name, tasked)
 
 
-def prefer(client: Client, session: str | None, values: Mapping[str, str | None]) -> SessionContext:
-    """Note how the user wants to work; None takes a wish back."""
+def prefer(client: Client, request: PreferRequest) -> SessionContext:
+    """Note how the user wants to work; an empty text removes a preference."""
+    given = request.model_dump(exclude={"name"}, exclude_none=True)
+    values = {name: value or None for name, value in given.items()}
     return update(
-        client, session, lambda snapshot, before: {"preferences": before.preferences.model_dump() | dict(values)}
+        client, request.name, lambda snapshot, before: {"preferences": before.preferences.model_dump() | values}
     )
 
 
-def note(client: Client, session: str | None, *, messages: int | None, conversation: str | None,
-         skills: Collection[str], used: Collection[str]) -> SessionContext:  # fmt: skip
+def note(client: Client, request: NoteRequest) -> SessionContext:
     """Note how far the session has come, and what it used."""
 
     def noted(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
-        keys = [snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in used]
+        keys = [snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in request.used]
         current = before.session
         return {"session": current.but(
-            messages=messages, conversation=conversation, skills=sorted({*current.skills, *skills}),
-            used=sorted({*current.used, *keys}),
+            messages=request.messages, conversation=request.conversation,
+            skills=sorted({*current.skills, *request.skills}), used=sorted({*current.used, *keys}),
         )}  # fmt: skip
 
-    return update(client, session, noted)
+    return update(client, request.name, noted)
 
 
-def decide(client: Client, session: str | None, decision: str, *, reasoning: str | None, task: str | None,
-           key: str | None) -> Changed:  # fmt: skip
+def decide(client: Client, request: DecideRequest) -> Changed:
     """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
     with client.reading() as snapshot:
-        current = board_of(snapshot, session).task
-        named = task or (current.id if current else None)
+        current = board_of(snapshot, request.name).task
+        named = request.task or (current.id if current else None)
         known = snapshot.catalog.known({named, f"task/{named}"}) if named else {}
         ref = snapshot.catalog.stored(min(known.values())).key_ref if known else named
-    fields = {"decision": decision, "reasoning": reasoning, "task": ref, "session": session, "name": key}
+    fields = {"decision": request.decision, "reasoning": request.reasoning, "task": ref, "session": request.name,
+              "name": request.key}  # fmt: skip
     return change.add(client, "decision", fields)
 
 
-def constrain(client: Client, session: str | None, constraint: str, *, source: str | None, expires_at: str | None,
-              key: str | None) -> Changed:  # fmt: skip
+def constrain(client: Client, request: ConstrainRequest) -> Changed:
     """Record a constraint, for everybody or for a named session."""
-    if expires_at is not None:
-        refuse_past(expires_at, client.now())
-    fields = {"constraint": constraint, "source": source, "expires_at": expires_at, "session": session, "name": key}
+    if request.expires_at is not None:
+        refuse_past(request.expires_at, client.now())
+    fields = {"constraint": request.constraint, "source": request.source, "expires_at": request.expires_at,
+              "session": request.name, "name": request.key}  # fmt: skip
     return change.add(client, "constraint", fields)
 
 
 def refuse_past(time: str, now: datetime) -> None:
-    """Raise ``BadInput`` for a time that is none, or that is over."""
+    """Raise ``BadInput`` for a text that is not a time, or a time in the past."""
     try:
         expires = parse_time(time)
     except ValueError as error:
         raise BadInput(f"constraint: {time!r} is not a time", hint=str(error)) from None
     if expires <= now:
-        raise BadInput(f"constraint: {time!r} is over", hint="a time that is still to come")
+        raise BadInput(f"constraint: the expiry {time!r} is in the past", hint="give a future time")
 
 
 def as_record(board: Blackboard, session: str | None, now: datetime) -> Session:
@@ -207,8 +217,9 @@ def name_of(board: Blackboard, session: str | None, now: datetime) -> str:
     )
 
 
-def end(client: Client, session: str | None) -> Changed:
+def end(client: Client, request: SessionRequest) -> Changed:
     """End the session: what it was and used becomes a record, and nothing is current any more."""
+    session = request.name
     with client.writing() as snapshot:
         now, board = snapshot.now, board_of(snapshot, session)
         if board.session.started_at is None:

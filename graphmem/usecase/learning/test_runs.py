@@ -14,7 +14,7 @@ from pathlib import Path
 
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
 from graphmem.contract.match import Matched, MatchedLog
-from graphmem.contract.test_runs import Ran
+from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import Locked
 from graphmem.ledger.row import entry
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
@@ -31,15 +31,16 @@ SURE = frozenset(
 )  # evidence that it was this very failure; what is alike is shown, not counted
 
 
-def ran(client: Client, command: Sequence[str], *, status: int, log: Iterable[bytes], folder: Path, session: str | None,
-        task: str | None, name: str | None) -> Ran:  # fmt: skip
+def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     """Take a run of a command: show what is known of its failure, or settle the failures before its pass."""
-    key, now = key_of(client.layout.root, command, folder=folder, session=session, name=name), client.now()
+    status, now = request.status, client.now()
+    folder = (request.folder or Path.cwd()).absolute()
+    key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
     if status != 0:
         return failed(client, key, now, status, match(client, log))
     if key not in read(client.layout.runs, now, client.notify_once):
         return Ran(status=status)
-    return passed(client, key, now, task)
+    return passed(client, key, now, request.task)
 
 
 def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episodes]:
@@ -75,7 +76,7 @@ def key_of(root: Path, command: Sequence[str], *, folder: Path, session: str | N
 
 
 def is_counted(hit: Matched) -> bool:
-    """Tell whether a pass says something about a failure: it was this one, and it does not come and go by itself."""
+    """Return whether a pass says something about a failure: it was this one, and it does not come and go by itself."""
     return hit.by in SURE and isinstance(hit.record, Failure) and not hit.record.flaky
 
 
@@ -86,7 +87,7 @@ def remedies(hit: Matched) -> list[str]:
 
 
 def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
-    """End an episode: report what helped, and return what is left to be recorded by somebody who knows."""
+    """End an episode: report what helped, and return what is left to be recorded."""
     with episodes_of(client, now) as episodes:
         episode = episodes.pop(key, None)
         if episode is None:  # another run passed meanwhile
@@ -111,7 +112,7 @@ def exact_keys(text: str) -> set[str]:
 
 
 def credited(client: Client, refs: Collection[str], task: str) -> list[str]:
-    """Report that memories helped with a task; what somebody reported on that task stays, what is gone is left out."""
+    """Report that memories helped with a task; an earlier report on that task stays, what is gone is left out."""
     if not refs:
         return []
     with client.writing() as snapshot:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphmem import safe_files
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
-from graphmem.contract.records import BulkAdded
+from graphmem.contract.records import AddRowsRequest, BulkAdded
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.ledger.codec import checked, finding
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
@@ -31,32 +31,32 @@ RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lesso
 REPORT_EVERY = 5_000  # lines between two reports of progress
 
 
-def bulk_add(
-    client: Client, lines: Iterable[bytes], name: str, *, dedup: bool, skip_invalid: bool, verbose: bool
-) -> BulkAdded:
+def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) -> BulkAdded:
     """
     Add rows of any kind, in any order, all or none.
 
     Args:
-        lines: NDJSON; required fields are enough, an edge may come before its ends.
-        name: of the input, for messages.
-        dedup: merge near-duplicates; edges of the input follow what was merged.
-        skip_invalid: take the good lines and keep the bad ones in ``state/rejects.ndjson``.
-        verbose: answer with what became of each record.
+        lines: NDJSON; required fields are enough, an edge may come before its ends, and follows what was merged.
+        request: ``skip_invalid`` puts the bad lines aside in ``state/rejects.ndjson``.
     """
-    given_lines = read_input(lines, sys.maxsize if skip_invalid else MOST_BAD_ROWS)
-    if dedup:
+    given_lines = read_input(lines, sys.maxsize if request.skip_invalid else MOST_BAD_ROWS)
+    if request.dedup:
         embed_input(client, given_lines)
     with client.writing() as snapshot, collector_paused():
         record_types = frozenset(snapshot.catalog.record_types())
         intake = BulkAdd(
-            client, name, client.ledger.symmetric, record_types=record_types, is_verbose=verbose, may_skip=skip_invalid
+            client,
+            request.name,
+            client.ledger.symmetric,
+            record_types=record_types,
+            is_verbose=request.verbose,
+            may_skip=request.skip_invalid,
         )
         rows = read_lines(intake, given_lines)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
         intake.there = frozenset(snapshot.catalog.files_of(numbers, "record"))
-        if dedup:
+        if request.dedup:
             add_without_repeats(intake, records)
         else:
             for given in records:
@@ -70,7 +70,7 @@ def bulk_add(
         for given in rows:
             if isinstance(given.record, Feedback | Fact | Purge):
                 guarded(intake, given, add_fact)
-        if intake.findings and not skip_invalid:
+        if intake.findings and not request.skip_invalid:
             raise bad_input(intake)
         client.ledger.commit(list(intake.puts.values()))
         keep_rejects(intake)
@@ -148,7 +148,7 @@ def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
 
 
 def is_running_number(intake: BulkAdd, row: Row) -> bool:
-    """Tell whether a name is a number of an older file, such as m-001: two branches would give the same one."""
+    """Return whether a name is a number of an older file, such as m-001: two branches would give the same one."""
     name = row.get("name")
     is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
     return is_number and intake.client.catalog.lookup(str(row["kind"]), str(name)) is None
@@ -311,7 +311,7 @@ def bad_input(intake: BulkAdd) -> BadInput:
 
 
 def keep_rejects(intake: BulkAdd) -> None:
-    """Write the lines that were left aside where they can be looked at, and say so."""
+    """Write the lines that were left aside where they can be looked at, and report it."""
     if intake.rejects:
         state = intake.client.layout.state
         with safe_files.folder(state, make=True):

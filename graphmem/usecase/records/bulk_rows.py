@@ -95,7 +95,7 @@ class BulkAdd:
         )  # fmt: skip
 
     def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
-        """Tell whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""
+        """Return whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""
         first = self.firsts.setdefault(number, given)
         if first is given:
             return False

@@ -8,7 +8,15 @@ from typing import Any
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.records import shown_as
-from graphmem.contract.records import Action, Changed
+from graphmem.contract.records import (
+    Action,
+    AddRequest,
+    Changed,
+    EditRequest,
+    ForgetRequest,
+    RenameRequest,
+    RestoreRequest,
+)
 from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
 from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, MemoryRecord, Record, Task
@@ -88,6 +96,11 @@ def add(client: Client, kind: str, fields: Mapping[str, Any], *, dedup: bool = T
         return rewrite(client, holder, made, given, dry_run=dry_run)
 
 
+def add_record(client: Client, request: AddRequest) -> Changed:
+    """Add the record of a request, or change the one that has its key."""
+    return add(client, request.kind, request.row, **request.options)
+
+
 def refuse_others_advice(older: Record, made: Record) -> None:
     """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
     advice = getattr(older, "fix", None)
@@ -137,7 +150,7 @@ def rewrite(client: Client, number: int, made: Record, given: Mapping[str, Any],
 
 
 def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
-    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is said later."""
+    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is reported later."""
     if not issubclass(MODELS[kind], MemoryRecord):
         return
     with contextlib.suppress(GraphmemError):
@@ -148,7 +161,7 @@ def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
 
 
 def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cites that are given with the hashes of what stands there now."""
+    """Return the cites that are given with the hashes of what is there now."""
     cites = given.get("cites")
     if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
         return {}  # it is refused by the model
@@ -205,12 +218,13 @@ def put(client: Client, number: int, changes: Mapping[str, Any], action: Action,
                    set_aside=[found for found in after.alternates if found not in before.alternates])  # fmt: skip
 
 
-def edit(client: Client, ref: str, fields: Mapping[str, Any], *, tag: list[str], untag: list[str], unset: list[str],
-         dry_run: bool = False) -> Changed:  # fmt: skip
+def edit(client: Client, request: EditRequest) -> Changed:
     """Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away."""
-    fields = {**fields, **with_hashes(client.layout.root, fields)}
+    fields: dict[str, Any] = dict(request.fields or {})
+    fields |= with_hashes(client.layout.root, fields)
+    tag, untag, unset = request.tag, request.untag, request.unset
     with client.writing() as snapshot:
-        number = snapshot.resolve(ref)
+        number = snapshot.resolve(request.ref)
         record = snapshot.catalog.stored(number)
         refuse_fact(record)
         known = set(type(record).model_fields) - set(FIXED) - record.fixed - record.counted
@@ -226,7 +240,7 @@ def edit(client: Client, ref: str, fields: Mapping[str, Any], *, tag: list[str],
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
         changes |= dict.fromkeys(unset)
         refuse_archived(snapshot.catalog, number)
-        return put(client, number, swapped(record, changes), "updated", dry_run=dry_run)
+        return put(client, number, swapped(record, changes), "updated", dry_run=request.dry_run)
 
 
 def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
@@ -240,10 +254,11 @@ FIXED = ("helped", "failed", "kind", "key", "name", "created_at", "edited", "ali
          "archived_at", "archive_reason", "superseded_by", "alternates")  # fmt: skip
 
 
-def rename(client: Client, ref: str, name: str) -> Changed:
+def rename(client: Client, request: RenameRequest) -> Changed:
     """Give a record another name; the old one stays findable as an alias."""
+    name = request.name
     with client.writing() as snapshot:
-        number = snapshot.resolve(ref)
+        number = snapshot.resolve(request.ref)
         record = snapshot.catalog.stored(number)
         refuse_fact(record)
         record_type, slash, bare = name.partition("/")
@@ -261,20 +276,20 @@ def rename(client: Client, ref: str, name: str) -> Changed:
         return put(client, number, {"name": name, "aliases": aliases}, "updated")
 
 
-def forget(client: Client, ref: str, reason: str | None) -> Changed:
+def forget(client: Client, request: ForgetRequest) -> Changed:
     """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
     with client.writing() as snapshot:
-        number = snapshot.resolve(ref)
+        number = snapshot.resolve(request.ref)
         refuse_fact(snapshot.catalog.stored(number))
         if snapshot.catalog.stored(number).is_archived:
             return put(client, number, {}, "unchanged")
-        return put(client, number, {"archived_at": client.now(), "archive_reason": reason}, "archived")
+        return put(client, number, {"archived_at": client.now(), "archive_reason": request.reason}, "archived")
 
 
-def restore(client: Client, ref: str) -> Changed:
+def restore(client: Client, request: RestoreRequest) -> Changed:
     """Bring an archived record back, also a lesson that faded away."""
     with client.writing() as snapshot:
-        number = snapshot.resolve(ref)
+        number = snapshot.resolve(request.ref)
         standing = snapshot.catalog.lesson_states([number]).get(number)
         is_faded = standing is not None and standing.is_faded
         if not snapshot.catalog.stored(number).is_archived and not is_faded:

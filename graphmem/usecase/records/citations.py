@@ -1,4 +1,4 @@
-"""Cite: take down what code a memory speaks of, and tell whether that is still so (docs/guides/code-anchors.md)."""
+"""Cite: take down what code a memory is about, and return whether that is still so (docs/guides/code-anchors.md)."""
 
 import contextlib
 import math
@@ -31,7 +31,7 @@ from graphmem.model import MemoryRecord, Record
 from graphmem.model.cite import Cite, digest
 from graphmem.runtime import Client, Snapshot
 
-Told = TypeVar("Told")
+Answered = TypeVar("Answered")
 
 
 class Unread(Exception):
@@ -46,7 +46,7 @@ def content_of(root: Path, path: str) -> bytes | None:
     Return the content of a file of the project; None where there is none.
 
     A path may come from a row that anyone wrote: only a regular file inside of the project is opened, of a bounded
-    size, whatever links stand on the way.
+    size, whatever links are on the way.
 
     Raises:
         Unread: something else is there.
@@ -75,7 +75,7 @@ def suffix_of(path: str) -> str:
 
 def passage(content: bytes, path: str, symbol: str | None) -> tuple[bytes | None, bool]:
     """
-    Return what a cite speaks of, and whether the file has it rather than names it.
+    Return what a cite is about, and whether the file has it rather than names it.
 
     That is how the file defines the symbol, else the lines that name it; without a symbol, the whole file.
     """
@@ -89,13 +89,13 @@ def passage(content: bytes, path: str, symbol: str | None) -> tuple[bytes | None
 
 
 def pinned(root: Path, given: Iterable[str]) -> list[str]:
-    """Return cites as rows have them: with the hash of what stands there, and the commit by its hash."""
+    """Return cites as rows have them: with the hash of what is there, and the commit by its hash."""
     return [str(pin(root, text)) for text in given]
 
 
 def pin(root: Path, text: str) -> Cite:
     """
-    Return a cite with the hash of the text that it speaks of; one that has its hash stays as it is.
+    Return a cite with the hash of the text that it is about; one that has its hash stays as it is.
 
     Raises:
         BadInput: it is no cite, or nothing is there.
@@ -213,14 +213,14 @@ class CiteChecker:
         return self.contents[path]
 
     def passage(self, content: bytes, path: str, symbol: str | None) -> tuple[bytes | None, bool]:
-        """Return what a cite speaks of, or raise ``Unread`` where enough was looked through for one answer."""
+        """Return what a cite is about, or raise ``Unread`` where enough was looked through for one answer."""
         self.bytes_left -= len(content)
         if self.bytes_left < 0:
             raise Unread("enough was looked through for one answer")
         return passage(content, path, symbol)
 
     def is_same(self, cite: Cite, path: str) -> bool:
-        """Tell whether another file has the text that was cited."""
+        """Return whether another file has the text that was cited."""
         try:
             content = self.content(path)
         except Unread:
@@ -264,8 +264,8 @@ class CiteChecker:
         suffix = suffix_of(cite.path)
         return [path for path in found if path != cite.path and suffix_of(path) == suffix][:MOST_PLACES]
 
-    def asked(self, ask: Callable[..., Told], *arguments: str) -> Told:
-        """Return what git tells of the project, or raise ``Unavailable`` where it was asked enough."""
+    def asked(self, ask: Callable[..., Answered], *arguments: str) -> Answered:
+        """Return what git reports of the project, or raise ``Unavailable`` where it was asked enough."""
         self.questions_left -= 1
         if self.seconds_left <= 0 or self.questions_left < 0:
             raise Unavailable("git was asked enough for one answer")
@@ -277,7 +277,7 @@ class CiteChecker:
 
 
 def is_stale(cites: Iterable[Cited]) -> bool:
-    """Tell whether code that a record cites changed or is gone: what the record says of it may no longer hold."""
+    """Return whether code that a record cites changed or is gone: what the record says of it may no longer hold."""
     return any(one.state in ("changed", "gone") for one in cites)
 
 

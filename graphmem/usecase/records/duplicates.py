@@ -87,19 +87,19 @@ def classify(settings: Retrieval, made: MemoryRecord, cosines: Mapping[int, floa
 
 
 def is_same(made: MemoryRecord, other: MemoryRecord) -> bool:
-    """Tell whether two similar memories say the same; patterns also have to advise the same."""
+    """Return whether two similar memories say the same; patterns also have to advise the same."""
     if not same_memory(made.subject, other.subject):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
 
 
 def is_akin(made: MemoryRecord, other: Record) -> bool:
-    """Tell whether a similar memory is about the same thing, so that a person would call the two variants."""
+    """Return whether a similar memory is about the same thing, so that a person would call the two variants."""
     return isinstance(other, MemoryRecord) and are_variants(made.subject, other.subject)
 
 
 def variants_of(made: Record, likeness: DuplicateMatch, others: Mapping[int, Record]) -> list[Variant]:
-    """Return what a new record is a variant of, each with what tells them apart."""
+    """Return what a new record is a variant of, each with what distinguishes them."""
     return [
         Variant(ref=others[number].ref, similarity=similarity, differs=differences(made, others[number]))
         for number, similarity in likeness.variants

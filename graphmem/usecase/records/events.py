@@ -21,7 +21,7 @@ class Put(NamedTuple):
 
 
 def put_fact(catalog: Catalog, fact: Frozen, symmetric: Container[str]) -> Put:
-    """Return the row of a fact; a run that is there is united with it, of any other fact the new one stands."""
+    """Return the row of a fact; a run that is there is united with it, of any other fact the new one is kept."""
     made = entry(fact, symmetric)
     existing = catalog.fact(made.id)
     if existing is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphmem.constants import MOST_BAD_ROWS
-from graphmem.contract.feedback import BulkReported, Reported
+from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.contract.findings import Finding
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.codec import finding
@@ -18,10 +18,10 @@ from graphmem.usecase.records.events import refuse_other_kind, task_key
 from graphmem.usecase.records.validation import build
 
 
-def feedback(client: Client, ref: str, *, helped: bool, task: str | None) -> Reported:
+def feedback(client: Client, request: FeedbackRequest) -> Reported:
     """Report on one memory; with a task, reporting again replaces the report."""
     with client.writing() as snapshot:
-        made, action = prepared(snapshot, {"ref": ref, "helped": helped, "task": task})
+        made, action = prepared(snapshot, request.model_dump())
         if action != "unchanged":
             client.ledger.commit([entry(made, client.ledger.symmetric)])
         return reported(snapshot, made, action)
@@ -70,12 +70,12 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
     return made, "unchanged" if is_same else "updated"
 
 
-def feedback_batch(client: Client, lines: Iterable[bytes], name: str) -> BulkReported:
+def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRowsRequest) -> BulkReported:
     """Store a batch of reports, all or none; a memory reported twice for one task counts once, the last report."""
     counts = {"created": 0, "updated": 0, "unchanged": 0}
     found: dict[int, tuple[Feedback, str]] = {}
     findings: list[Finding] = []
-    given = read_input(lines, MOST_BAD_ROWS)
+    given, name = read_input(lines, MOST_BAD_ROWS), request.name
     with client.writing() as snapshot:
         for place, line in enumerate(given, 1):
             if not line.strip():
@@ -114,6 +114,6 @@ def known_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def bad_report(name: str, place: int, message: str, expected: str | None) -> Finding:
-    """Say what is wrong with a line of a batch."""
+    """Report what is wrong with a line of a batch."""
     return Finding(file=name, line=place, column=1, code="bad_row", severity="error", message=message,
                    expected=expected or "the reference of a memory", fix=None)  # fmt: skip

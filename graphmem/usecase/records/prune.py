@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from graphmem.catalog.usage import accesses
 from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANCE
-from graphmem.contract.records import Pruned, PrunedRecord
-from graphmem.errors import Usage
+from graphmem.contract.records import Pruned, PrunedRecord, PruneRequest
 from graphmem.ledger.row import entry
 from graphmem.model import Experience, MemoryRecord
 from graphmem.model.field import parse_time
@@ -18,29 +17,15 @@ from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import changed
 
 
-def prune(client: Client, *, max_failures: int, max_patterns: int, min_importance: float, yes: bool) -> Pruned:
-    """
-    Archive the least important failures and patterns over a cap, and those that are old and worth next to nothing.
-
-    Args:
-        max_failures, max_patterns: how many may stay.
-        min_importance: what is below and older than 30 days goes.
-        yes: do it; without, only say what would go.
-    """
-    for name, value in (
-        ("max-failures", max_failures),
-        ("max-patterns", max_patterns),
-        ("min-importance", min_importance),
-    ):
-        if not 0 <= value < float("inf"):
-            raise Usage(f"--{name} {value} is not a number from 0 up")
+def prune(client: Client, request: PruneRequest) -> Pruned:
+    """Archive the least important failures and patterns over a cap, and old ones that are worth next to nothing."""
     with client.writing() as snapshot:
         going = [
-            *least(weighed(snapshot, "failure"), max_failures, min_importance),
-            *least(weighed(snapshot, "pattern"), max_patterns, min_importance),
+            *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
+            *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),
             *surplus(snapshot),
         ]
-        if yes and going:
+        if request.yes and going:
             now = client.now()
             puts = []
             for found in going:
@@ -48,10 +33,10 @@ def prune(client: Client, *, max_failures: int, max_patterns: int, min_importanc
                 changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
                 puts.append(entry(changed(record, changes, now), client.ledger.symmetric))
             client.ledger.commit(puts)
-        return Pruned(done=yes, records=going)
+        return Pruned(done=request.yes, records=going)
 
 
-class Weighed(NamedTuple):
+class WeighedRecord(NamedTuple):
     """A memory with what it is worth."""
 
     record: MemoryRecord
@@ -60,7 +45,7 @@ class Weighed(NamedTuple):
     accesses: int  # on this machine
 
 
-def weighed(snapshot: Snapshot, kind: str) -> list[Weighed]:
+def weighed(snapshot: Snapshot, kind: str) -> list[WeighedRecord]:
     """Return the live memories of a kind with what they are worth, the least important first."""
     catalog, now = snapshot.catalog, snapshot.now
     numbers = [number for number, *_ in list(catalog.live_rows(kind))]
@@ -75,11 +60,11 @@ def weighed(snapshot: Snapshot, kind: str) -> list[Weighed]:
         count, _ = counted.get(record.key_ref, (0, ""))
         worth = importance(value, last, now, count, record.helped, record.failed,
                            snapshot.settings.retrieval.half_life_days)  # fmt: skip
-        found.append(Weighed(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
+        found.append(WeighedRecord(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
     return sorted(found, key=lambda one: (one.importance, -one.age_days, one.record.ref))
 
 
-def least(order: Sequence[Weighed], cap: int, minimum: float = PRUNE_IMPORTANCE) -> Iterator[PrunedRecord]:
+def least(order: Sequence[WeighedRecord], cap: int, minimum: float = PRUNE_IMPORTANCE) -> Iterator[PrunedRecord]:
     """Yield what goes of a kind, the least important first."""
     surplus = max(0, len(order) - cap)
     for place, (record, worth, age_days, _) in enumerate(order):

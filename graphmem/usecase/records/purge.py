@@ -19,7 +19,7 @@ from graphmem.catalog.keys import text_hash
 from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
 from graphmem.clone import cached
-from graphmem.contract.records import Purged
+from graphmem.contract.records import Purged, PurgeRequest
 from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
@@ -61,7 +61,7 @@ class PurgePlan:
 
     @cached_property
     def texts(self) -> frozenset[str]:
-        """What stands in their texts."""
+        """What is in their texts."""
         found = (getattr(record, name, None) for record in self.records.values() for name in aside_fields(type(record)))
         return frozenset(text for text in found if text)
 
@@ -73,11 +73,11 @@ class PurgePlan:
         return tuple(telling | {orjson.dumps(text).decode()[1:-1] for text in telling})
 
     def is_told(self, text: str) -> bool:
-        """Tell whether a text holds one of their texts."""
+        """Return whether a text holds one of their texts."""
         return any(word in text for word in self.words)
 
     def is_called(self, ref: str) -> bool:
-        """Tell whether a reference is one of theirs; they may be gone by now."""
+        """Return whether a reference is one of theirs; they may be gone by now."""
         return ref in self.handles
 
     def removed_rows(self) -> list[Row]:
@@ -89,7 +89,7 @@ class PurgePlan:
         ]
 
     def is_named(self, ref: str | None) -> bool:
-        """Tell whether a reference means one of them."""
+        """Return whether a reference means one of them."""
         return ref in self.handles and self.catalog.lookup(*split_ref(ref)) in self.records
 
     def remove(self, rows: Iterable[tuple[int, str]]) -> None:
@@ -98,8 +98,7 @@ class PurgePlan:
             self.rows.setdefault(file, set()).add(number)
 
 
-def purge(client: Client, refs: Collection[str], *, archived: bool, yes: bool,
-          history_script: Path | None = None) -> Purged:  # fmt: skip
+def purge(client: Client, request: PurgeRequest) -> Purged:
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
 
@@ -107,12 +106,13 @@ def purge(client: Client, refs: Collection[str], *, archived: bool, yes: bool,
     What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back. The hashes of the keys
     stay, so that no merge brings the rows back.
     """
-    if not refs and not archived and history_script is None:
+    yes, history_script = request.yes, request.history_script
+    if not request.refs and not request.archived and history_script is None:
         raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
     if history_script is not None and os.path.lexists(history_script):
         raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
     with client.writing() as snapshot:
-        plan = gather(snapshot, refs, archived=archived)
+        plan = gather(snapshot, request.refs, archived=request.archived)
         script = script_for(client, plan) if history_script is not None else b""
         digests = orphaned_vectors(snapshot.catalog, plan)
         records = sorted(snapshot.catalog.refs(plan.records).values())
@@ -183,7 +183,7 @@ def traces(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> Itera
 
 
 def is_done(forget: Callable[[], object]) -> bool:
-    """Do a step of clearing up, and tell whether it could be done."""
+    """Do a step of clearing up, and return whether it could be done."""
     try:
         forget()
     except (OSError, CatalogError, Unavailable):
@@ -256,7 +256,7 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
 
 
 def loose_edges(plan: PurgePlan) -> Iterator[tuple[int, str]]:
-    """Yield the rows of edges that name a doomed record and do not stand for a live edge of their own."""
+    """Yield the rows of edges that name a doomed record and do not represent a live edge of their own."""
     for number, file, source, target, src, dst in plan.catalog.edge_rows_by_reference():
         if src in plan.records or dst in plan.records or plan.is_named(source) or plan.is_named(target):
             yield number, file

@@ -1,8 +1,6 @@
 """Relations: add, change and remove typed, weighted edges."""
 
-from collections.abc import Collection
-
-from graphmem.contract.relations import Edge, Linked
+from graphmem.contract.relations import Edge, Linked, LinkRequest, UnlinkRequest
 from graphmem.errors import NotFound, Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Relation
@@ -25,7 +23,7 @@ MADE_BY = {
 
 
 def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
-    """Return a relation type that can be linked by hand, or say which was meant."""
+    """Return a relation type that can be linked by hand, or raise an error that names which was meant."""
     if kind in OWNED_RELATIONS:
         raise Refused(f"{kind!r} edges are not linked by hand: fields of records make them", hint=MADE_BY[kind])
     if kind not in vocabulary.linkable:
@@ -54,18 +52,18 @@ def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, s
     return *numbers, keys[0], keys[1]
 
 
-def link(client: Client, source: str, kind: str, target: str, *, weight: float | None, note: str | None,
-         sources: Collection[str]) -> Linked:  # fmt: skip
+def link(client: Client, request: LinkRequest) -> Linked:
     """Add an edge, or change the one that is there; given values replace, absent ones stay."""
+    kind, sources = request.kind, request.sources
     with client.writing() as snapshot:
         made = known_relation(snapshot.catalog.vocabulary, kind)
-        a, b, source, target = ends(snapshot, source, target)
+        a, b, source, target = ends(snapshot, request.source, request.target)
         for number in (a, b):
             refuse_archived(snapshot.catalog, number)
         refuse_ends(made, source, target)
         if made.symmetric and target < source:
             a, b, source, target = b, a, target, source
-        given = {"weight": weight, "note": note, "sources": sorted(sources) or None}
+        given = {"weight": request.weight, "note": request.note, "sources": sorted(sources) or None}
         existing = snapshot.catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
         fields = {"from": source, "type": kind, "to": target, **given}
         if existing is None:
@@ -86,11 +84,12 @@ def link(client: Client, source: str, kind: str, target: str, *, weight: float |
         return Linked.model_validate({"edge": edge, "action": action})
 
 
-def unlink(client: Client, source: str, kind: str, target: str) -> Linked:
-    """Take an edge out, with every row that stands for it."""
+def unlink(client: Client, request: UnlinkRequest) -> Linked:
+    """Take an edge out, with every row that represents it."""
+    kind = request.kind
     with client.writing() as snapshot:
         made = known_relation(snapshot.catalog.vocabulary, kind)
-        a, b, source, target = ends(snapshot, source, target)
+        a, b, source, target = ends(snapshot, request.source, request.target)
         number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
         names = snapshot.catalog.refs([a, b])
         found = snapshot.catalog.relation_rows(number) or snapshot.catalog.refused_rows(kind, a, b)
@@ -110,7 +109,7 @@ def unlink(client: Client, source: str, kind: str, target: str) -> Linked:
 
 
 def other_way(snapshot: Snapshot, source: str, kind: str, target: str, made: RelationType) -> str | None:
-    """Say when the edge is there in the other direction."""
+    """Report when the edge is there in the other direction."""
     if not made.symmetric and snapshot.catalog.relation_rows(row_id(edge_key(target, kind, source, symmetric=False))):
         return "it goes the other way; swap the two"
     return "see: graphmem related"

@@ -8,8 +8,8 @@ import orjson
 
 from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
-from graphmem.contract.records import Changed, Write, Writes
-from graphmem.errors import NotFound, Refused, Usage
+from graphmem.contract.records import Changed, SupersedeRequest, UndoRequest, Write, Writes
+from graphmem.errors import NotFound, Refused
 from graphmem.ledger import undo as notes
 from graphmem.ledger.data_file import check_place
 from graphmem.ledger.journal import replace_files
@@ -26,7 +26,7 @@ from graphmem.usecase.records.validation import refuse_archived
 # --- supersede -----------------------------------------------------------------------------------------------------
 
 
-def supersede(client: Client, old: str, new: str, reason: str | None) -> Changed:
+def supersede(client: Client, request: SupersedeRequest) -> Changed:
     """
     Archive a record that another one takes the place of.
 
@@ -34,10 +34,10 @@ def supersede(client: Client, old: str, new: str, reason: str | None) -> Changed
         Refused: the two are one, of different kinds, archived, or the new one is itself superseded by the old one.
     """
     with client.writing() as snapshot:
-        number, successor = snapshot.resolve(old), snapshot.resolve(new)
+        number, successor = snapshot.resolve(request.old), snapshot.resolve(request.new)
         before, after = snapshot.catalog.stored(number), snapshot.catalog.stored(successor)
         if number == successor:
-            raise Refused(f"{old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
+            raise Refused(f"{request.old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
         if before.kind != after.kind:
             raise Refused(
                 f"{before.ref} is a {before.kind}, {after.ref} a {after.kind}", hint="both have to be of one kind"
@@ -47,7 +47,7 @@ def supersede(client: Client, old: str, new: str, reason: str | None) -> Changed
         for found in (number, successor):
             refuse_archived(snapshot.catalog, found)
         refuse_circle(snapshot.catalog, number, after)
-        values = {"archived_at": client.now(), "archive_reason": reason, "superseded_by": after.key_ref}
+        values = {"archived_at": client.now(), "archive_reason": request.reason, "superseded_by": after.key_ref}
         return put(client, number, values, "archived")
 
 
@@ -69,7 +69,7 @@ def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
 # --- undo ----------------------------------------------------------------------------------------------------------
 
 
-def undo(client: Client, number: int) -> Writes:
+def undo(client: Client, request: UndoRequest) -> Writes:
     """
     Take back the last writes of this clone, all or none; one that a dead process only announced does not count.
 
@@ -79,8 +79,7 @@ def undo(client: Client, number: int) -> Writes:
         NotFound: there are not that many.
         Refused: rows of one of them were changed since, by another branch too; or a type of them is in use.
     """
-    if number < 1:
-        raise Usage(f"{number} writes cannot be taken back", hint="graphmem undo, or graphmem undo 3")
+    number = request.number
     with client.writing() as snapshot:
         current = notes.Overlay(snapshot.catalog.lines_of, client.ledger.symmetric)
         taken: list[notes.Write] = []
@@ -224,7 +223,7 @@ def row_named(file: str, line: bytes | None) -> str:
 
 
 def changed_since(write: notes.Write, rows: Sequence[str]) -> Refused:
-    """Say what was changed since a write, so that it cannot be taken back."""
+    """Report what was changed since a write, so that it cannot be taken back."""
     more = f" and {len(rows) - notes.SHOWN:,} more" if len(rows) > notes.SHOWN else ""
     wrote = f" ({', '.join(write.titles)})" if write.titles else ""
     return Refused(

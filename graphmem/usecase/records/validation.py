@@ -1,4 +1,4 @@
-"""From what somebody gives to a checked record: names, defaults, limits, and what an edit leaves behind."""
+"""From given fields to a checked record: names, defaults, limits, and what an edit leaves behind."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -33,7 +33,7 @@ SHOWN = 80  # characters of a text in a message
 
 def build(kind: str, fields: Mapping[str, Any], now: datetime) -> Frozen:
     """
-    Return a record of ``kind`` from the fields that somebody gave.
+    Return a record of ``kind`` from the fields that the caller gave.
 
     Raises:
         BadInput: a field is missing, unknown to no model, of the wrong type or over its limit.
@@ -238,7 +238,7 @@ def changed(record: Kept, changes: Mapping[str, Any], now: datetime) -> Kept:
 
 
 def rebuilt(record: Kept, changes: Mapping[str, Any]) -> Kept:
-    """Return a checked copy, or say which value it refuses."""
+    """Return a checked copy, or raise an error that names which value it refuses."""
     try:
         return record.replaced(changes)
     except ValidationError as error:

@@ -3,24 +3,21 @@
 import contextlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.usage import accesses, count
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
-from graphmem.contract.campaigns import SimilarCampaign
+from graphmem.contract.campaigns import SimilarCampaign, SimilarRequest
 from graphmem.contract.citations import Cited
-from graphmem.contract.context import ContextBlock, ContextEntry, LeftOut
-from graphmem.contract.query import Factors, Found, Hit
-from graphmem.errors import BadInput, Usage
+from graphmem.contract.context import ContextBlock, ContextEntry, ContextRequest, LeftOut
+from graphmem.contract.query import Factors, Found, Hit, QueryRequest
+from graphmem.errors import BadInput
 from graphmem.model import Campaign, Constraint, Entity, Failure, MemoryRecord, Pattern, Record
 from graphmem.model.cite import Cite
-from graphmem.model.experience import ExperienceType
 from graphmem.model.field import format_time
 from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, tokens
 from graphmem.rules.fixes import fixes
-from graphmem.rules.score import BANDS, TIERS, Complexity, band, tier
-from graphmem.rules.suggest import did_you_mean
+from graphmem.rules.score import BANDS, band, tier
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.campaigns import similar
 from graphmem.usecase.records.citations import CiteChecker
@@ -43,79 +40,45 @@ WORD = re.compile(r"\w[\w-]*")
 MENTIONED = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
 
 
-@dataclass(frozen=True)
-class Task:
+def context(client: Client, request: ContextRequest) -> ContextBlock:
     """
-    What the block is for.
+    Return what the project remembers for a task, cut to a budget, and count what was returned.
 
-    Attributes:
-        objective: what is to be done, in words.
-        tags: of the task; a memory that has one, or a word of the objective as a tag, is taken if it is worth a look.
-        files: that it is about, from the project's root; a memory with one in its files or cites comes first.
-        tiers: to take; none for the usual ones.
-        complexity: for a hard task what is only worth a look is taken too.
-        domain, archetype: whose lessons belong into the block.
-        task_type: whose experiences do; those with one of the tags do too.
-        session: whose decisions and constraints; None for the project's own.
+    A memory with one of the task's tags, or a word of the objective as a tag, is taken if it is worth a look; one with
+    one of the files in its files or cites comes first.
     """
-
-    objective: str
-    tags: Collection[str] = ()
-    files: Collection[str] = ()
-    tiers: Collection[str] = ()
-    complexity: Complexity | None = None
-    domain: str | None = None
-    archetype: str | None = None
-    task_type: ExperienceType | None = None
-    session: str | None = None
-
-
-def context(client: Client, task: Task, *, budget: int, explain: bool) -> ContextBlock:
-    """
-    Return what the project remembers for a task, cut to a budget, and count what was handed out.
-
-    Args:
-        budget: in tokens.
-        explain: let the block say what each score is made of.
-    """
-    if not task.objective.strip():
+    if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
-    if budget < 1:
-        raise Usage(f"budget {budget} is below 1")
-    if unknown := sorted(set(task.tiers).difference(TIERS)):
-        raise Usage(
-            f"tier {unknown[0]!r} is unknown", hint=did_you_mean(unknown[0], TIERS) or f"known: {', '.join(TIERS)}"
-        )
-    wanted = frozenset(task.tiers) or (USUAL | {"exploration"} if task.complexity in HARD else USUAL)
-    found = query(client, task.objective, kinds=None, limit=CANDIDATES, min_similarity=None)
-    tags = {word.lower() for word in (*task.tags, *WORD.findall(task.objective))}
-    filed = list(about_files(client, set(task.files), {hit.ref: hit for hit in found.results}))
+    wanted = frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
+    found = query(client, QueryRequest(text=request.objective, limit=CANDIDATES))
+    tags = {word.lower() for word in (*request.tags, *WORD.findall(request.objective))}
+    filed = list(about_files(client, set(request.files), {hit.ref: hit for hit in found.results}))
     first = {hit.ref for hit in filed}
     taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags))]
-    alike = list(campaigns(client, task.objective))
+    alike = list(campaigns(client, request.objective))
     learned = [
-        *lesson_entries(client, taken, task.domain, task.archetype),
-        *experience_entries(client, taken, task.task_type, task.tags),
+        *lesson_entries(client, taken, request.domain, request.archetype),
+        *experience_entries(client, taken, request.task_type, request.tags),
     ]
     with client.reading() as snapshot:
         entries = [
-            *session_entries(snapshot, task.session),
+            *session_entries(snapshot, request.session),
             *learned,
-            *memories(snapshot, taken, explain=explain),
+            *memories(snapshot, taken, explain=request.explain),
             *alike,
-            *entities(snapshot, task.objective, taken),
+            *entities(snapshot, request.objective, taken),
         ]
         known = {hit.ref: hit.cites for hit in found.results}
         entries = list(with_cites(snapshot, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         below = [hit for hit in found.results if hit.ref not in first and not is_wanted(hit, wanted, tags)]
-        return cut(snapshot, task.objective, budget, found, entries, first, below)
+        return cut(snapshot, request.objective, request.budget, found, entries, first, below)
 
 
 def cut(snapshot: Snapshot, objective: str, budget: int, found: Found, entries: list[ContextEntry],
         first: Collection[str], below: Collection[Hit]) -> ContextBlock:  # fmt: skip
     """
-    Return the block of what fits into the budget, and count that as handed out.
+    Return the block of what fits into the budget, and count that as returned.
 
     Args:
         first: references of the memories that are about the task's files.
@@ -163,7 +126,7 @@ def about_files(client: Client, files: Collection[str], hits: Mapping[str, Hit])
 
 
 def is_about(record: Record, files: Collection[str]) -> bool:
-    """Tell whether a memory names one of these files, in its files or as the path of a cite."""
+    """Return whether a memory names one of these files, in its files or as the path of a cite."""
     if not isinstance(record, MemoryRecord):
         return False
     return any(path in files for path in (*record.files, *cited_paths(record)))
@@ -198,7 +161,7 @@ def with_cites(snapshot: Snapshot, entries: Collection[ContextEntry], known: Map
 
 
 def cite_note(found: Cited) -> str:
-    """Return what a prompt should know of cited code: where it is, and whether it is what the record spoke of."""
+    """Return what a prompt should know of cited code: where it is, and whether it is what the record was about."""
     place = f"{found.path}:{found.symbol}" if found.symbol else found.path or found.cite
     return {
         "fresh": place,
@@ -210,13 +173,13 @@ def cite_note(found: Cited) -> str:
 
 
 def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) -> ContextEntry:
-    """Return an entry with how often its record was handed out before."""
+    """Return an entry with how often its record was returned before."""
     number, last = before.get(entry.record.key_ref, (0, None))
     return entry.model_copy(update={"access_count": number, "last_accessed": last})
 
 
 def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str]) -> bool:
-    """Tell whether a hit belongs into the block."""
+    """Return whether a hit belongs into the block."""
     if hit.factors.exact or hit.tier in tiers:
         return True
     record = hit.record
@@ -243,7 +206,7 @@ def memories(snapshot: Snapshot, hits: Collection[Hit], *, explain: bool) -> Ite
             notes = [("when", failure.trigger), *(("fix", fix.text) for fix in hit.fixes)]
             patterns = solving.get(hit.ref, [])
             said = {text for _, text in notes}
-            for pattern in patterns:  # a text stands in the block once
+            for pattern in patterns:  # a text is in the block once
                 is_said = pattern.ref in used or pattern.insight in said
                 notes.append(
                     ("fix", pattern.ref) if is_said else (f"fix, {pattern.ref}{record_of(pattern)}", pattern.insight)
@@ -271,7 +234,7 @@ def record_of(memory: MemoryRecord) -> str:
 
 
 def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: list[str], explain: bool) -> ContextEntry:
-    """Return a hit as it stands in the block."""
+    """Return a hit as the block shows it."""
     record = hit.record
     helped = record_of(record).removeprefix(", ") if isinstance(record, MemoryRecord) else ""
     nearness = [hit.band, f"score {hit.score:.3g}"] if hit.relevance else ["about a file of the task"]
@@ -304,7 +267,7 @@ def why(hit: Hit) -> str:
 def campaigns(client: Client, objective: str) -> Iterator[ContextEntry]:
     """Yield the finished campaigns that resemble the objective, with what blocked and what solved them."""
     bounds = tier_bounds(client.settings.retrieval)
-    for found in similar(client, objective, threshold=None, limit=CONTEXT_CAMPAIGNS).results:
+    for found in similar(client, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
         marks = [nearness, f"similarity {found.similarity:.2f}", known_since(found.record)]
         yield ContextEntry(section="Similar campaigns", ref=found.ref, tier=nearness, similarity=found.similarity,
@@ -337,7 +300,7 @@ def entities(snapshot: Snapshot, objective: str, hits: Collection[Hit]) -> Itera
 
 
 def counted(snapshot: Snapshot, refs: Collection[str]) -> None:
-    """Count what was handed out on this machine."""
+    """Count what was returned on this machine."""
     if not refs or snapshot.is_past:
         return
     keys = [record.key_ref for record in snapshot.catalog.records([snapshot.resolve(ref) for ref in refs]).values()]

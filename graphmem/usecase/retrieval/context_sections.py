@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterator
 
 from graphmem.contract.context import ContextEntry
+from graphmem.contract.experiences import RecallRequest
+from graphmem.contract.lessons import InjectRequest
 from graphmem.contract.query import Hit
 from graphmem.model import Experience, Insight, Lesson, Record
 from graphmem.model.experience import ExperienceType
@@ -31,7 +33,7 @@ def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[Context
 def lesson_entries(client: Client, hits: Collection[Hit], domain: str | None, archetype: str | None
                    ) -> Iterator[ContextEntry]:  # fmt: skip
     """Yield the lessons to inject, then those that the objective is about, then the insights that it is about."""
-    injected = [found.record for found in inject(client, domain=domain, archetype=archetype).lessons]
+    injected = [found.record for found in inject(client, InjectRequest(domain=domain, archetype=archetype)).lessons]
     for record in injected:
         assert isinstance(record, Lesson)
         yield taught(LESSONS, record, lesson_marks(record), [("lesson", record.description)])
@@ -62,7 +64,8 @@ def experience_entries(client: Client, hits: Collection[Hit], task_type: Experie
     Those that the retrieval protocol picks for the type and the tags of the task; where it picks none, those that the
     objective is about.
     """
-    picked = [found.record for found in recall(client, task_type=task_type, tags=tags).experiences]
+    recalled = recall(client, RecallRequest(task_type=task_type, tags=tags))
+    picked = [found.record for found in recalled.experiences]
     for one in by_worth(record for record in picked if isinstance(record, Experience)):
         yield taught(EXPERIENCES, one, experience_marks(one), experience_notes(one))
     for hit in () if picked else hits:

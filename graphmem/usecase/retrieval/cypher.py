@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S
-from graphmem.contract.cypher import CypherRows, QueryList, StoredQuery
+from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
 from graphmem.errors import Refused, Usage
 from graphmem.graph.port import Answer
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
@@ -13,18 +12,17 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
 
 
-def cypher(
-    client: Client, query: str, parameters: Mapping[str, object], *, timeout_s: float | None, limit: int | None
-) -> CypherRows:
+def cypher(client: Client, request: CypherRequest) -> CypherRows:
     """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
+    query, parameters = request.query, request.parameters or {}
     checked = client.graph.check(query)
     refuse_parameters("the query", checked.parameters, parameters)
-    return run(client, partial(client.graph.cypher, query, parameters), timeout_s, limit)
+    return run(client, partial(client.graph.cypher, query, parameters), request)
 
 
-def cypher_named(client: Client, name: str, parameters: Mapping[str, object], *, timeout_s: float | None,
-                 limit: int | None) -> CypherRows:  # fmt: skip
+def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
+    name, parameters = request.name, request.parameters or {}
     query = stored(name)
     if query.is_write:
         raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
@@ -32,7 +30,7 @@ def cypher_named(client: Client, name: str, parameters: Mapping[str, object], *,
     refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
     with client.reading() as snapshot:
         given, names = filled(snapshot, query, parameters, extra)
-    return run(client, partial(client.graph.named, name, given, names), timeout_s, limit)
+    return run(client, partial(client.graph.named, name, given, names), request)
 
 
 def filled(snapshot: Snapshot, query: Stored, parameters: Mapping[str, object], extra: Collection[str]
@@ -75,24 +73,16 @@ def with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     return value
 
 
-def run(client: Client, query: Callable[..., Answer], timeout_s: float | None, limit: int | None) -> CypherRows:
+def run(client: Client, query: Callable[..., Answer], request: CypherRequest | CypherNamedRequest) -> CypherRows:
     """Run a checked query on the graph as the files are now, within its bounds or those of the settings."""
     settings = client.settings.cypher
-    refuse_bound("timeout", timeout_s, CYPHER_MOST_S)
-    refuse_bound("limit", limit, CYPHER_MOST_ROWS)
-    timeout_s = settings.timeout if timeout_s is None else timeout_s
-    limit = settings.limit if limit is None else limit
+    timeout_s = settings.timeout if request.timeout_s is None else request.timeout_s
+    limit = settings.limit if request.limit is None else request.limit
     client.sync()
     answer = query(timeout_s=timeout_s, limit=limit)
     return CypherRows.model_validate(
         {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
     )
-
-
-def refuse_bound(name: str, value: float | None, most: float) -> None:
-    """Raise ``Usage`` for a bound of a query that is no bound."""
-    if value is not None and not 0 < value <= most:
-        raise Usage(f"{name} {value:g} is out of bounds", hint=f"above 0, at most {most:,.0f}")
 
 
 def names_asked(query: Stored) -> set[str]:

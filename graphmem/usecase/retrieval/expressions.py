@@ -53,7 +53,7 @@ class Matcher:
     All expressions together have one budget of processor time; when it is spent, the rest of the text is not searched.
 
     Args:
-        expressions: each with what it stands for; several may stand for one.
+        expressions: each with what it represents; several may represent one.
         seconds: of processor time for all of them: so much to prepare them, and so much to search. Half of it is for
             those that RE2 cannot run in linear time, and a quarter for one expression.
         seconds_a_mib: more for each MiB of the text.
@@ -93,12 +93,12 @@ class Matcher:
 
     @property
     def is_spent(self) -> bool:
-        """Tell whether the time for all expressions together is over."""
+        """Return whether the time for all expressions together is over."""
         return self.used > self.seconds + self.seconds_a_mib * self.size / 2**20
 
     @property
     def slow(self) -> dict[int, str]:
-        """What stands behind the expressions that were left aside, for the whole text or a part of it."""
+        """What is behind the expressions that were left aside, for the whole text or a part of it."""
         is_spent = self.is_spent
         at_all = {self.keys[at]: self.texts[at] for at, left in enumerate(self.left) if left <= 0 or is_spent}
         return self.aside | at_all

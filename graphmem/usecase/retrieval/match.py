@@ -1,4 +1,4 @@
-"""Match: which known failures a log tells of (docs/concepts/retrieval.md, "Matching a log")."""
+"""Match: which known failures a log reports (docs/concepts/retrieval.md, "Matching a log")."""
 
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.traversal import solving
 
-# A piece of a log without any of these tells of no error and has no frame.
+# A piece of a log without any of these reports no error and has no frame.
 TELLS = re2.compile(
     r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use|cannot"
     r"|not permitted|no space|out of memory|critical|severe|violation|timeout|expired|interrupt|warning|exit|file \""
@@ -34,8 +34,8 @@ RANKS: tuple[By, ...] = get_args(By)  # surest first
 
 
 @dataclass
-class Told:
-    """Where a log tells of one thing, and how that is known."""
+class LogHit:
+    """Where a log reports one thing, and how that is known."""
 
     by: By
     text: str
@@ -44,39 +44,39 @@ class Told:
 
 
 def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
-    """Return the known failures that a log tells of: by their triggers, by expressions, by signatures, by meaning."""
+    """Return the known failures that a log reports: by their triggers, by expressions, by signatures, by meaning."""
     with client.reading(client.clues) as snapshot:
         matcher = Matcher(snapshot.catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
         finder = LineFinder(snapshot.catalog.heads(), snapshot.catalog.begun_by)
-    told: dict[int, Told] = {}
+    hits: dict[int, LogHit] = {}
     log = Log()
-    for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nobody waits for us meanwhile
+    for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nothing waits for this meanwhile
         known = set[int]()
         for number, first, last in finder.find(block):
-            keep(told, number, "line", last)  # the error of a traceback
+            keep(hits, number, "line", last)  # the error of a traceback
             known.update(range(first.number, last.number + 1))
         for number, line in matcher.find(block):
-            keep(told, number, "match", line)
+            keep(hits, number, "match", line)
             known.add(line.number)
         log.read(block, known)
     log.end()
     with client.reading(client.clues) as snapshot:
-        elsewhere, nowhere = by_signature(snapshot, list(log.errors.values()), told)
+        elsewhere, nowhere = by_signature(snapshot, list(log.errors.values()), hits)
     if nowhere:
         client.catch_up(client.lexical)
         client.embed_missing(lambda: likely(client, nowhere[:MOST_TEXTS]))
     with client.reading(client.lexical) as snapshot:
-        by_meaning(snapshot, nowhere[:MOST_TEXTS], told)
+        by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
         unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
         return MatchedLog(
-            results=answers(snapshot, told), lines=log.lines, cut=log.cut, unread=log.unread, slow=slow, unknown=unknown
+            results=answers(snapshot, hits), lines=log.lines, cut=log.cut, unread=log.unread, slow=slow, unknown=unknown
         )
 
 
-def keep(told: dict[int, Told], number: int, by: By, line: Line) -> None:
-    """Note a line that tells of a failure."""
-    kept = told.setdefault(number, Told(by, line.text.decode()))
+def keep(hits: dict[int, LogHit], number: int, by: By, line: Line) -> None:
+    """Note a line that reports a failure."""
+    kept = hits.setdefault(number, LogHit(by, line.text.decode()))
     kept.by = min(kept.by, by, key=RANKS.index)
     if kept.lines and line.number < kept.lines[0]:
         kept.text = line.text.decode()
@@ -118,7 +118,7 @@ class Log:
                     self.keep(error)
 
     def end(self) -> None:
-        """Take what the last line told of."""
+        """Take what the last line reported."""
         for error in self.reader.end():
             self.keep(error)
         self.reader.before.clear()
@@ -133,14 +133,14 @@ class Log:
 Found = list[tuple[Error, list[int]]]  # errors, each with its lines
 
 
-def by_signature(snapshot: Snapshot, found: Found, told: dict[int, Told]) -> tuple[Found, Found]:
+def by_signature(snapshot: Snapshot, found: Found, hits: dict[int, LogHit]) -> tuple[Found, Found]:
     """Find failures by the signatures of errors; return the errors known only from elsewhere, and those not known."""
     elsewhere, nowhere = Found(), Found()
     for error, lines in found:
         same = snapshot.catalog.with_errors(error.exact_keys)
         numbers = same or snapshot.catalog.with_errors(error.near_keys)
         for number in numbers:
-            add(told, number, Told("signature" if same else "near", error.text, lines))
+            add(hits, number, LogHit("signature" if same else "near", error.text, lines))
         if not same:
             (elsewhere if numbers else nowhere).append((error, lines))
     return elsewhere, nowhere
@@ -152,12 +152,12 @@ def triggers(errors: Iterable[Error]) -> list[str]:
     return list(dict.fromkeys(filter(None, (error.trigger for error in found))))[:MOST_TEXTS]
 
 
-def by_meaning(snapshot: Snapshot, found: Found, told: dict[int, Told]) -> None:
+def by_meaning(snapshot: Snapshot, found: Found, hits: dict[int, LogHit]) -> None:
     """Find the failure that is most similar to each error, where one is similar enough; without a model by words."""
     for error, lines in found:
         for number, similarity in nearest(snapshot, error.text):
             if similarity >= snapshot.settings.retrieval.critical:
-                add(told, number, Told("similarity", error.text, lines, min(1.0, similarity)))
+                add(hits, number, LogHit("similarity", error.text, lines, min(1.0, similarity)))
 
 
 def likely(client: Client, found: Found) -> list[int]:
@@ -174,36 +174,36 @@ def nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
     return snapshot.vectors.search(snapshot.embedder.encode_query(text), ["failure"], 1)
 
 
-def add(told: dict[int, Told], number: int, new: Told) -> None:
+def add(hits: dict[int, LogHit], number: int, new: LogHit) -> None:
     """Note where a failure was found; what is surer or was found first stays."""
-    kept = told.get(number)
+    kept = hits.get(number)
     if kept is None or RANKS.index(new.by) < RANKS.index(kept.by):
-        told[number] = new
+        hits[number] = new
     elif kept.by == new.by:
         kept.lines = sorted({*kept.lines, *new.lines})[:MOST_LINES]
 
 
-def differs(found: Told, record: Record) -> list[str]:
-    """Return the words that tell a failure that is only similar apart from what the log says."""
+def differs(found: LogHit, record: Record) -> list[str]:
+    """Return the words that distinguish a failure that is only similar from what the log says."""
     if found.by != "similarity" or not isinstance(record, Failure):
         return []
     return sorted(differing(found.text, record.trigger))
 
 
-def answers(snapshot: Snapshot, told: Mapping[int, Told]) -> list[Matched]:
+def answers(snapshot: Snapshot, hits: Mapping[int, LogHit]) -> list[Matched]:
     """Return what was found, surest first, then in the order of the log."""
-    records = snapshot.catalog.records(told)
+    records = snapshot.catalog.records(hits)
     solutions = {
         number: [Listed(ref=record.ref, record=record) for record in found]
-        for number, found in solving(snapshot.catalog, told).items()
+        for number, found in solving(snapshot.catalog, hits).items()
     }
     order = sorted(
-        records, key=lambda number: (RANKS.index(told[number].by), told[number].lines[0], records[number].ref)
+        records, key=lambda number: (RANKS.index(hits[number].by), hits[number].lines[0], records[number].ref)
     )
     tree = CiteChecker(snapshot)
     return [
-        Matched(ref=records[n].ref, by=told[n].by, line=told[n].lines[0], text=told[n].text, lines=told[n].lines,
-                similarity=told[n].similarity, differs=differs(told[n], records[n]), solved_by=solutions.get(n, []),
+        Matched(ref=records[n].ref, by=hits[n].by, line=hits[n].lines[0], text=hits[n].text, lines=hits[n].lines,
+                similarity=hits[n].similarity, differs=differs(hits[n], records[n]), solved_by=solutions.get(n, []),
                 record=records[n], fixes=fixes(records[n]),
                 cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))))
         for n in order

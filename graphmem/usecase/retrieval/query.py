@@ -1,4 +1,4 @@
-"""Find: by reference, by list, by relevance (docs/concepts/retrieval.md)."""
+"""Query: the records that a text is about, best first (docs/concepts/retrieval.md)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,99 +7,24 @@ from operator import attrgetter
 from typing import Any
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.usage import accesses
 from graphmem.config import Retrieval
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.contract.citations import Cited
-from graphmem.contract.query import Factors, Found, Hit
-from graphmem.contract.records import Got, Listed, Listing
-from graphmem.contract.relations import Edge
-from graphmem.errors import BadInput, Unavailable, Usage
+from graphmem.contract.query import Factors, Found, Hit, QueryRequest
+from graphmem.errors import BadInput, Unavailable
 from graphmem.model import Record
-from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
-from graphmem.rules.merge import FACTS
 from graphmem.rules.rank import Rankable
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
 from graphmem.rules.score import BANDS, band, tier
 from graphmem.rules.signature import Error, errors
-from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker, freshness
+from graphmem.usecase.records.read import record_types_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
-
-
-def get(client: Client, ref: str) -> Got:
-    """Return a record with its edges."""
-    with client.reading() as snapshot:
-        number = snapshot.resolve(ref)
-        record = snapshot.catalog.records([number])[number]
-        steps = list(snapshot.catalog.steps([number], None, "both"))
-        names = snapshot.catalog.refs({step.far for step in steps} | {number})
-        notes = snapshot.catalog.notes(
-            {(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps}
-        )
-        edges = []
-        for step in steps:
-            src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
-            note = notes.get((src, step.type, dst))
-            edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
-        edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
-        count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
-        return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
-                   fixes=fixes(record), cites=CiteChecker(snapshot).cites_of(record))  # fmt: skip
-
-
-def listing(client: Client, kind: str | None, *, tags: Collection[str], archived: bool, sort: str | None,
-            limit: int | None) -> Listing:  # fmt: skip
-    """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
-    with client.reading() as snapshot:
-        record_types = record_types_of(snapshot.vocabulary, kind)
-        ids = snapshot.catalog.listed(record_types, is_live=not archived)
-        if not tags and sort is None:
-            records = snapshot.catalog.records(ids[:limit])
-            found = [records[number] for number in ids[:limit]]
-            return Listing(results=[Listed(ref=record.ref, record=record) for record in found], total=len(ids))
-        records = snapshot.catalog.records(ids)
-        found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
-        total = len(found)
-        if sort is not None:
-            found = sorted_by(found, sort)
-        return Listing(results=[Listed(ref=record.ref, record=record) for record in found[:limit]], total=total)
-
-
-def record_types_of(vocabulary: Vocabulary, kind: str | None) -> list[str]:
-    """Return the record types that a filter names: one, all entity types for ``entity``, or all but what happened."""
-    if kind is None:
-        return [record_type for record_type in vocabulary.record_types if record_type not in FACTS]
-    if kind == "entity":
-        return sorted(vocabulary.entities)
-    if kind not in vocabulary.record_types:
-        known = [*vocabulary.record_types, "entity"]
-        raise Usage(
-            f"{kind!r} is not a kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
-        )
-    return [kind]
-
-
-def sorted_by(records: list[Record], field: str) -> list[Record]:
-    """Sort records by a field, those without a value last; ``-field`` sorts the other way."""
-    name, is_reverse = field.removeprefix("-"), field.startswith("-")
-    known = {found for record in records for found in (*type(record).model_fields, *type(record).model_computed_fields)}
-    if records and name not in known:
-        raise Usage(
-            f"no field {name!r} to sort by", hint=did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
-        )
-    with_value = [record for record in records if getattr(record, name, None) is not None]
-    without = [record for record in records if getattr(record, name, None) is None]
-    try:
-        return sorted(with_value, key=lambda record: getattr(record, name), reverse=is_reverse) + without
-    except TypeError:
-        raise Usage(f"field {name!r} has values of several kinds, nothing to sort by") from None
-
 
 Evidences = Mapping[int, Evidence]  # by number of the record
 Relevances = Mapping[int, float]
@@ -134,15 +59,11 @@ class Ranked:
     record: Rankable
 
 
-def query(
-    client: Client, text: str, *, kinds: Collection[str] | None, limit: int, min_similarity: float | None
-) -> Found:
+def query(client: Client, request: QueryRequest) -> Found:
     """Return the records that a text is about, best first (docs/concepts/retrieval.md, "Relevance")."""
+    text, kinds, limit = request.text, request.kinds, min(request.limit, MOST_RESULTS)
     if not text.strip():
         raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
-    if limit < 1:
-        raise Usage(f"limit {limit} is below 1")
-    limit = min(limit, MOST_RESULTS)
     client.sync()
     vocabulary = client.catalog.vocabulary
     refuse_unknown_filters(vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
@@ -161,7 +82,7 @@ def query(
         evidence, relevances = rerank(snapshot, question, evidence, calibration)
         is_reranked = any(found.reranked is not None for found in evidence.values())
         evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
-        hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, min_similarity), limit)
+        hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, request.min_similarity), limit)
     search = "semantic+lexical" if embedder else "lexical"
     reranker = client.reranker.name if client.reranker and is_reranked else None
     return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})

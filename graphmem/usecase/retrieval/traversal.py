@@ -3,8 +3,17 @@
 from collections.abc import Collection, Mapping
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.constants import MAX_HOPS
-from graphmem.contract.relations import Connection, Direction, Edge, Related, Solution, Solutions
+from graphmem.contract.relations import (
+    Connection,
+    Direction,
+    Edge,
+    PathRequest,
+    Related,
+    RelatedRequest,
+    Solution,
+    Solutions,
+    SolutionsRequest,
+)
 from graphmem.errors import Usage
 from graphmem.model import MemoryRecord, Record
 from graphmem.model.vocabulary import Vocabulary
@@ -21,19 +30,18 @@ from graphmem.usecase.records.validation import refuse_archived
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
-def related(client: Client, ref: str, *, max_hops: int, types: Collection[str] | None, kinds: Collection[str] | None,
-            direction: Direction, min_strength: float | None, limit: int | None) -> Related:  # fmt: skip
+def related(client: Client, request: RelatedRequest) -> Related:
     """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
-    refuse_hops(max_hops)
+    types, kinds, limit, min_strength = request.types or None, request.kinds, request.limit, request.min_strength
     with client.reading() as snapshot, collector_paused():
         refuse_unknown_filters(snapshot.catalog.vocabulary, types, kinds)
-        start = snapshot.resolve(ref)
+        start = snapshot.resolve(request.ref)
         refuse_archived(snapshot.catalog, start)
         reach = strongest_paths(
             start,
-            lambda ids: snapshot.catalog.edges_at(ids, types, direction),
+            lambda ids: snapshot.catalog.edges_at(ids, types, request.direction),
             snapshot.catalog.refs,
-            max_hops=max_hops,
+            max_hops=request.max_hops,
             min_strength=snapshot.settings.retrieval.min_strength if min_strength is None else min_strength,
             max_weight=snapshot.catalog.max_weight(types) if limit else 2.0,
             limit=limit,
@@ -51,19 +59,20 @@ def related(client: Client, ref: str, *, max_hops: int, types: Collection[str] |
                                        "truncated": reach.is_truncated})  # fmt: skip
 
 
-def path(client: Client, source: str, target: str, *, max_hops: int, types: Collection[str] | None,
-         direction: Direction) -> Connection:  # fmt: skip
+def path(client: Client, request: PathRequest) -> Connection:
     """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
-    refuse_hops(max_hops)
+    types = request.types or None
     with client.reading() as snapshot, collector_paused():
         refuse_unknown_filters(snapshot.catalog.vocabulary, types, None)
-        start, end = snapshot.resolve(source), snapshot.resolve(target)
+        start, end = snapshot.resolve(request.source), snapshot.resolve(request.target)
         for number in (start, end):
             refuse_archived(snapshot.catalog, number)
         names = snapshot.catalog.refs([start, end])
         if start == end:
             return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
-        found, is_exhaustive = strongest(snapshot, start, end, max_hops=max_hops, types=types, direction=direction)
+        found, is_exhaustive = strongest(
+            snapshot, start, end, max_hops=request.max_hops, types=types, direction=request.direction
+        )
         if found is None:
             return Connection(source=names[start], target=names[end], strength=0.0, hops=0, path=[],
                               exhaustive=is_exhaustive)  # fmt: skip
@@ -119,16 +128,10 @@ class Explainer:
                     note=self.notes.get((src, kind, dst)), direction="out" if step.is_out else "in")  # fmt: skip
 
 
-def refuse_hops(max_hops: int) -> None:
-    """Raise ``Usage`` for a number of hops that no traversal takes."""
-    if not 1 <= max_hops <= MAX_HOPS:
-        raise Usage(f"max-hops {max_hops} is not between 1 and {MAX_HOPS}")
-
-
 def refuse_unknown_filters(
     vocabulary: Vocabulary, types: Collection[str] | None, kinds: Collection[str] | None
 ) -> None:
-    """Raise ``Usage`` for a relation type or kind that does not exist: a filter nobody meets hides the answer."""
+    """Raise ``Usage`` for a relation type or kind that does not exist: such a filter hides the answer."""
     for given, known, noun in (
         (types, vocabulary.relations, "relation type"),
         (kinds, vocabulary.record_types, "kind"),
@@ -140,10 +143,10 @@ def refuse_unknown_filters(
                 )
 
 
-def solutions(client: Client, ref: str, limit: int | None) -> Solutions:
+def solutions(client: Client, request: SolutionsRequest) -> Solutions:
     """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
     with client.reading() as snapshot:
-        number = snapshot.resolve(ref, ["failure"])
+        number = snapshot.resolve(request.ref, ["failure"])
         refuse_archived(snapshot.catalog, number)
         direct, nearby = ways_to_solve(snapshot.catalog, number)
         records = snapshot.catalog.records({way.node for way in (*direct, *nearby)})
@@ -152,7 +155,7 @@ def solutions(client: Client, ref: str, limit: int | None) -> Solutions:
         ranked = ranked_solutions(direct, records, shown)
         ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
         tree = CiteChecker(snapshot)
-        results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[:limit]]
+        results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[: request.limit]]
         failure = snapshot.catalog.records([number])[number]
         return Solutions(failure=failure.ref, fixes=fixes(failure), results=results)
 

@@ -79,7 +79,7 @@ def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
 
 
 def has_markers(data: bytes) -> bool:
-    """Tell whether a file holds a conflict."""
+    """Return whether a file holds a conflict."""
     return any(mark in data for mark in CONFLICT_MARKS) and any(
         line.startswith(CONFLICT_MARKS) for line in data.split(b"\n")
     )
@@ -94,7 +94,7 @@ def merged(client: Client, data: bytes, stages: Mapping[int, bytes]) -> bytes | 
         stages: its versions in git's index, if it is unmerged there.
 
     Raises:
-        Unmergeable: markers that do not pair, a line that is no row, or a key that stands twice.
+        Unmergeable: markers that do not pair, a line that is no row, or a key that is there twice.
     """
     symmetric = client.ledger.symmetric
     if has_markers(data):

@@ -11,7 +11,8 @@ from pydantic import SerializeAsAny
 
 from graphmem import safe_files
 from graphmem.contract.answer import Answer
-from graphmem.contract.records import BulkAdded
+from graphmem.contract.campaigns import CompleteCampaignRequest
+from graphmem.contract.records import AddRowsRequest, BulkAdded
 from graphmem.contract.store import Initialised
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FOLDER, Layout
@@ -85,7 +86,7 @@ def prepare(folder: Path) -> Initialised:
     Make an empty store with the demo's types.
 
     Raises:
-        Refused: there is a store already; the demo never writes into somebody's memory.
+        Refused: there is a store already; the demo never writes into an existing memory.
     """
     layout = Layout(folder.expanduser().absolute())
     if layout.store.exists():
@@ -101,9 +102,9 @@ def prepare(folder: Path) -> Initialised:
 def plant(client: Client) -> tuple[BulkAdded, int]:
     """Add the demo's rows and two campaigns, one of them finished; return what was added, and the texts embedded."""
     lines = [*(shipped() / "rows.ndjson").read_bytes().splitlines(), *map(orjson.dumps, campaign_rows())]
-    added = bulk_add.bulk_add(client, lines, "rows.ndjson", dedup=False, skip_invalid=False, verbose=False)
+    added = bulk_add.bulk_add(client, lines, AddRowsRequest(name="rows.ndjson"))
     outcome = "Throttled, second factor for all; no account was taken over since"
-    campaigns.complete(client, FINISHED, outcome=outcome, status=None)
+    campaigns.complete(client, CompleteCampaignRequest(ref=FINISHED, outcome=outcome))
     return added, client.embed_missing(seconds=None)
 
 

@@ -1,4 +1,4 @@
-"""Doctor: all that ``validate`` finds, what is missing in this clone, and what is derived; and the mends."""
+"""Doctor: all that ``validate`` finds, what is missing in this clone, and what is derived; and the repairs."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -7,6 +7,7 @@ from graphmem.catalog.vectors import forget_damaged
 from graphmem.clone import TRACKED_FIX
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.findings import Checked, Doctored, Finding
+from graphmem.contract.store import DoctorRequest, RebuildRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.ledger.layout import FOLDER
@@ -17,23 +18,23 @@ from graphmem.usecase.store.git_setup import unregistered
 from graphmem.usecase.store.validate import DOCTOR
 
 
-def doctor(client: Client, *, fix: bool) -> Doctored:
-    """Return what is wrong; with ``fix`` mend what a program can mend, and return what is left."""
+def doctor(client: Client, request: DoctorRequest) -> Doctored:
+    """Return what is wrong; with ``fix`` repair what a program can repair, and return what is left."""
     client.refuse_unusable()
-    if fix:
+    if request.fix:
         safe_files.refuse_links(client.layout.store)
     found = examine(client).findings
-    if fix:
+    if request.fix:
         codes = {finding.code for finding in found}
         for fix_finding in dict.fromkeys(fix_finding for code, (_, fix_finding) in FIXES.items() if code in codes):
             fix_finding(client)
-    left = examine(client) if fix else validate.checked(found)
-    mended = [finding for finding in found if fix and finding not in left.findings]
+    left = examine(client) if request.fix else validate.checked(found)
+    mended = [finding for finding in found if request.fix and finding not in left.findings]
     return Doctored(ok=left.ok, findings=left.findings, mended=mended)
 
 
 def examine(client: Client) -> Checked:
-    """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be told."""
+    """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be checked."""
     found = validate.validate(client).findings
     if any(finding.code == "catalog_damaged" for finding in found):
         return validate.checked([told(finding) for finding in found])
@@ -41,7 +42,7 @@ def examine(client: Client) -> Checked:
 
 
 def told(found: Finding) -> Finding:
-    """Return a finding that says what the mend would do, where a program can mend it."""
+    """Return a finding that says what the repair would do, where a program can repair it."""
     if found.code not in FIXES:
         return found
     return found.model_copy(update={"fix": f"{DOCTOR}, which would {FIXES[found.code][0]}"})
@@ -79,7 +80,7 @@ def warning(file: str, code: str, message: str, expected: str, fix: str | None) 
                    fix=fix)  # fmt: skip
 
 
-# --- mends ---------------------------------------------------------------------------------------------------------
+# --- repairs ---------------------------------------------------------------------------------------------------------
 
 
 def make_anew(client: Client) -> None:
@@ -94,7 +95,7 @@ def complete(client: Client) -> None:
 
 
 def remove_leftovers(client: Client) -> None:
-    """Remove what dead processes left; whoever writes does it anyway."""
+    """Remove what dead processes left; every write does it anyway."""
     with client.writing() as snapshot:
         sweep(snapshot.layout)
 
@@ -124,11 +125,11 @@ def remake_vectors(client: Client) -> None:
 
 def rebuild_derived(client: Client) -> None:
     """Rebuild catalog, graph and index."""
-    rebuild.rebuild(client, embed=False)
+    rebuild.rebuild(client, RebuildRequest(embed=False))
     client.catch_up(client.lexical)
 
 
-# By code of a finding: what a mend would do, in words, and the mend; in the order in which they are done.
+# By code of a finding: what a repair would do, in words, and the repair; in the order in which they are done.
 FIXES: Mapping[str, tuple[str, Callable[[Client], None]]] = {
     "catalog_damaged": ("rebuild the catalog from the files", make_anew),
     "missing_folder": ("make the folder", complete),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from graphmem import safe_files
 from graphmem.contract.findings import Checked, Finding
-from graphmem.contract.store import Exported, ExportedFile
+from graphmem.contract.store import Exported, ExportedFile, ExportRequest
 from graphmem.errors import BadInput
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import PART
@@ -21,8 +21,9 @@ def canonical(client: Client, file: str) -> bytes:
     return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
 
 
-def export(client: Client, *, to: Path | None) -> Exported:
+def export(client: Client, request: ExportRequest) -> Exported:
     """Bring every data file into canonical form, or write the canonical files to another folder."""
+    to = request.to
     with client.writing() as snapshot:
         refuse_findings(client)
         files: dict[str, ExportedFile] = {}
@@ -71,7 +72,7 @@ def refuse_findings(client: Client) -> None:
 
 
 def export_check(client: Client) -> Checked:
-    """Say where a file is not canonical or does not check out; nothing is written."""
+    """Report where a file is not canonical or does not check out; nothing is written."""
     with client.reading() as snapshot:
         findings = client.ledger.findings()
         unwell = {finding.file for finding in findings}
@@ -100,7 +101,7 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
 
 
 def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
-    """Say when ``schema.json`` is not what the types say."""
+    """Report when ``schema.json`` is not what the types say."""
     path = snapshot.layout.vocabulary
     if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(snapshot.catalog.vocabulary):
         return []

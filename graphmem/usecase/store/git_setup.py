@@ -34,8 +34,10 @@ def unregistered(layout: Layout) -> dict[str, str]:
     """Return which of git's settings this clone lacks, each with what is wrong; none outside a repository."""
     if not is_repository(layout.root):
         return {}
-    said = commands.git(layout.root, "config", "--local", "-z", "--get-regexp", r"^(merge|diff)\.graphmem\.") or b""
-    entries = (entry.partition("\n") for entry in said.decode("utf-8", "surrogateescape").split("\0"))
+    output_of = (
+        commands.git(layout.root, "config", "--local", "-z", "--get-regexp", r"^(merge|diff)\.graphmem\.") or b""
+    )
+    entries = (entry.partition("\n") for entry in output_of.decode("utf-8", "surrogateescape").split("\0"))
     found = {name: value for name, _, value in entries}
     wrong = {name: fault(name, found.get(name), value) for name, value in drivers().items()}
     return {name: what for name, what in wrong.items() if what is not None}
@@ -55,7 +57,7 @@ def fault(name: str, found: str | None, right: str) -> str | None:
 
 
 def starts(python: str) -> bool:
-    """Tell whether a Python, a word of a shell, has a graphmem that git could run."""
+    """Return whether a Python, a word of a shell, has a graphmem that git could run."""
     try:
         words = shlex.split(python)
         call = [*words, "-P", "-c", "import graphmem.git.merge_driver, graphmem.git.textconv"]
@@ -80,8 +82,8 @@ def register(layout: Layout) -> list[str]:
 
 
 def is_repository(folder: Path) -> bool:
-    """Tell whether a folder is in the working tree of a git repository; without git, none is."""
+    """Return whether a folder is in the working tree of a git repository; without git, none is."""
     try:
-        return commands.said(folder, "rev-parse", "--is-inside-work-tree") == "true"
+        return commands.output_of(folder, "rev-parse", "--is-inside-work-tree") == "true"
     except Unavailable:
         return False

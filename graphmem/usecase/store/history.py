@@ -8,7 +8,7 @@ import orjson
 
 from graphmem import safe_files
 from graphmem.checkout import committed
-from graphmem.contract.history import Difference, History, Revision, RowChange
+from graphmem.contract.history import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.errors import NotFound
 from graphmem.git import commands
 from graphmem.ledger.layout import FOLDER, Layout, usual_file
@@ -24,13 +24,13 @@ from graphmem.runtime import Client
 # --- the whole memory -----------------------------------------------------------------------------------------------
 
 
-def diff(client: Client, revisions: str | None) -> Difference:
+def diff(client: Client, request: DiffRequest) -> Difference:
     """Return what changed between two commits, or from a commit to the files as they are now."""
     client = client.present or client  # the past has the same history
     folder = client.layout.root
     with client.reading():
         symmetric = client.ledger.symmetric
-    old, new = ends(folder, revisions)
+    old, new = ends(folder, request.revisions)
     with commands.objects(folder) as objects:
         before = committed(folder, old)[1] if old is not None else {}
         if new is None:
@@ -101,10 +101,11 @@ def lines(files: dict[str, bytes]) -> set[bytes]:
 # --- one record -----------------------------------------------------------------------------------------------------
 
 
-def log(client: Client, ref: str, limit: int | None) -> History:
+def log(client: Client, request: LogRequest) -> History:
     """Return the commits that changed a record, newest first, and first of all what is not committed yet."""
     client = client.present or client
     folder = client.layout.root
+    ref, limit = request.ref, request.limit
     gone: NotFound | None = None
     with client.reading() as snapshot:
         try:

@@ -3,12 +3,12 @@
 import time
 
 from graphmem.catalog.vectors import forget_damaged
-from graphmem.contract.store import Rebuilt
+from graphmem.contract.store import RebuildRequest, Rebuilt
 from graphmem.process.collector import collector_paused
 from graphmem.runtime import Client
 
 
-def rebuild(client: Client, *, embed: bool) -> Rebuilt:
+def rebuild(client: Client, request: RebuildRequest) -> Rebuilt:
     """Rebuild everything derived from the files: catalog, index, graph, and the vectors that are missing."""
     client.refuse_unusable()
     start = time.monotonic()
@@ -21,7 +21,7 @@ def rebuild(client: Client, *, embed: bool) -> Rebuilt:
             client.catalog.compact()
         client.report()
         embedded = 0
-        if embed:
+        if request.embed:
             client.catch_up(client.clues)
             client.catch_up(client.lexical)
             embedded = client.embed_missing(seconds=None)

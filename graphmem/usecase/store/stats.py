@@ -13,8 +13,8 @@ from graphmem.constants import (
     SHOWN_UNSOLVED,
     STALE_DAYS,
 )
-from graphmem.contract.query import Tier
-from graphmem.contract.stats import Capacity, Connectivity, Coverage, Stats, Week, Worth
+from graphmem.contract.query import QueryRequest, Tier
+from graphmem.contract.stats import Capacity, Connectivity, Coverage, Stats, StatsRequest, Week, Worth
 from graphmem.errors import BadInput
 from graphmem.model import Experience, Failure
 from graphmem.model.vocabulary import KINDS
@@ -23,14 +23,15 @@ from graphmem.rules.health import accuracies, bands, ratio
 from graphmem.rules.merge import FACTS
 from graphmem.rules.score import TIERS
 from graphmem.runtime import Client, Snapshot
-from graphmem.usecase.records.prune import Weighed, least, weighed
+from graphmem.usecase.records.prune import WeighedRecord, least, weighed
 from graphmem.usecase.retrieval.query import query
 
 MEMORIES = ("failure", "pattern")  # what has an importance
 
 
-def stats(client: Client, objective: str | None) -> Stats:
+def stats(client: Client, request: StatsRequest) -> Stats:
     """Return the health of the store, with the tiers for an objective if one is given."""
+    objective = request.objective
     if objective is not None and not objective.strip():
         raise BadInput(
             "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
@@ -76,19 +77,19 @@ def tiers(client: Client, objective: str) -> dict[Tier, int]:
     """Return how many failures and patterns are in each tier for an objective; what no search finds is background."""
     with client.reading() as snapshot:
         total = sum(1 for kind in MEMORIES for _ in snapshot.catalog.live_rows(kind))
-    found = query(client, objective, kinds=MEMORIES, limit=max(1, total), min_similarity=None).results
+    found = query(client, QueryRequest(text=objective, kinds=MEMORIES, limit=max(1, total))).results
     sorted_out = Counter(hit.tier for hit in found)
     sorted_out["background"] += max(0, total - len(found))
     return {name: sorted_out[name] for name in TIERS}
 
 
-def capacity(kind: str, order: Sequence[Weighed], limit: int) -> Capacity:
+def capacity(kind: str, order: Sequence[WeighedRecord], limit: int) -> Capacity:
     """Return how full a kind is."""
     prunable = sum(1 for _ in least(order, limit))
     return Capacity.model_validate({"kind": kind, "used": len(order), "limit": limit, "prunable": prunable})
 
 
-def worth(memories: Collection[Weighed]) -> Worth:
+def worth(memories: Collection[WeighedRecord]) -> Worth:
     """Return what memories are worth."""
     stale = sum(one.age_days > STALE_DAYS and not one.accesses for one in memories)
     untested = sum(not one.record.helped and not one.record.failed for one in memories)
@@ -102,14 +103,14 @@ def worth(memories: Collection[Weighed]) -> Worth:
     )
 
 
-def without_pattern(snapshot: Snapshot, failures: Collection[Weighed]) -> list[Failure]:
+def without_pattern(snapshot: Snapshot, failures: Collection[WeighedRecord]) -> list[Failure]:
     """Return the failures that no pattern solves."""
     solved = set(snapshot.catalog.refs(snapshot.catalog.solved()).values())
     others = [one.record for one in failures if one.record.ref not in solved]
     return [record for record in others if isinstance(record, Failure)]
 
 
-def coverage(failures: Collection[Weighed], others: Collection[Failure]) -> Coverage:
+def coverage(failures: Collection[WeighedRecord], others: Collection[Failure]) -> Coverage:
     """Return how many failures are solved, and by what; ``others`` are those that no pattern solves."""
     fix_only = sum(record.fix is not None for record in others)
     return Coverage(solved=len(failures) - len(others), fix_only=fix_only, unsolved=len(others) - fix_only)

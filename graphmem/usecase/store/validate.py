@@ -30,7 +30,7 @@ from graphmem.usecase.store.export import stale_vocabulary
 
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
-DOCTOR = "graphmem doctor --fix --yes"  # the command that mends what a program can mend
+DOCTOR = "graphmem doctor --fix --yes"  # the command that repairs what a program can repair
 
 
 class FindingDraft(NamedTuple):
@@ -49,7 +49,7 @@ def validate(client: Client) -> Checked:
     """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
     client.refuse_unusable()
     damage = client.catalog.damage()
-    if damage:  # then nothing else can be said
+    if damage:  # then nothing else can be checked
         return checked([derived("catalog.sqlite", "catalog_damaged", f"the catalog is damaged: {damage}")])
     for _ in range(MOST_TRIES):
         client.sync(is_thorough=True)
@@ -74,7 +74,7 @@ def validate(client: Client) -> Checked:
 
 
 def linked(snapshot: Snapshot) -> list[Finding]:
-    """Say where the store has symbolic links: what they hide is not read, and the store is not written."""
+    """Report where the store has symbolic links: what they hide is not read, and the store is not written."""
     return [
         Finding(
             file=shown_path(path.relative_to(snapshot.layout.store).as_posix()), line=None, column=None, code="link",
@@ -87,7 +87,7 @@ def linked(snapshot: Snapshot) -> list[Finding]:
 
 
 def misnamed(snapshot: Snapshot) -> list[Finding]:
-    """Say which files are not read for their names, which a branch can make anything."""
+    """Report which files are not read for their names, which a branch can make anything."""
     return [
         Finding(
             file=shown_path(file), line=None, column=None, code="bad_name", severity="error",
@@ -104,7 +104,7 @@ def shown_path(file: str) -> str:
 
 
 def unmerged(client: Client) -> list[Finding]:
-    """Say which files lack what the other side of a merge under way has."""
+    """Report which files lack what the other side of a merge under way has."""
     return [
         Finding(
             file=file, line=None, column=None, code="unmerged", severity="error",
@@ -116,7 +116,7 @@ def unmerged(client: Client) -> list[Finding]:
 
 
 def purged(client: Client) -> list[Finding]:
-    """Say which files hold rows that were purged, and that a merge or an old branch brought back."""
+    """Report which files hold rows that were purged, and that a merge or an old branch brought back."""
     return [
         Finding(
             file=file, line=None, column=None, code="purged_row", severity="warning",
@@ -128,7 +128,7 @@ def purged(client: Client) -> list[Finding]:
 
 
 def catalog_differences(client: Client) -> list[Finding]:
-    """Say where the catalog does not hold the lines of the files, byte for byte."""
+    """Report where the catalog does not hold the lines of the files, byte for byte."""
     aside = {finding.file for finding in client.ledger.findings()} | client.ledger.purged_rows().keys()
     differing = []
     for file in client.ledger.data_files():
@@ -142,7 +142,7 @@ def catalog_differences(client: Client) -> list[Finding]:
 
 
 def vectors_damaged(client: Client) -> list[Finding]:
-    """Say when vectors are not as they were written."""
+    """Report when vectors are not as they were written."""
     found = damaged(client.catalog, client.local / "vectors")
     what = f"{len(found):,} vectors are not as they were written"
     return [derived("vectors", "vectors_damaged", what)] if found else []
@@ -234,7 +234,7 @@ def unreadable(client: Client) -> set[str]:
 
 
 def has_wrong_ends(src: int | None, dst: int | None) -> bool:
-    """Tell whether an edge without an effect has two ends, which its type does not allow."""
+    """Return whether an edge without an effect has two ends, which its type does not allow."""
     return src is not None and dst is not None and src != dst
 
 
@@ -294,12 +294,12 @@ def lost_successors(client: Client) -> Iterator[FindingDraft]:
 
 
 def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
-    """Yield the rows that say they were made or changed in the future: somebody's clock is ahead."""
+    """Yield the rows that say they were made or changed in the future: the clock of a machine is ahead."""
     bound = snapshot.now + timedelta(seconds=CLOCK_SKEW_S)
     for file, line in snapshot.catalog.all_lines():
         last = max(times_of(orjson.loads(line)), default=None)
         if last is not None and last > bound:
-            yield FindingDraft(file, line, "future", f"it is of {format_time(last)}, which is still to come",
+            yield FindingDraft(file, line, "future", f"it is of {format_time(last)}, which is in the future",
                           "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
 
 
@@ -316,7 +316,7 @@ def times_of(row: Row) -> Iterator[datetime]:
 
 
 def index_damage(lexical: LexicalIndex) -> list[Finding]:
-    """Bring the search index up to date; say where that cannot be."""
+    """Bring the search index up to date; report where that cannot be."""
     try:
         lexical.catch_up()
     except CatalogError as error:
@@ -325,7 +325,7 @@ def index_damage(lexical: LexicalIndex) -> list[Finding]:
 
 
 def index_differences(snapshot: Snapshot) -> list[Finding]:
-    """Say where the search index does not hold the records that the files have."""
+    """Report where the search index does not hold the records that the files have."""
     missing, extra = snapshot.lexical.differences()
     return [
         derived("catalog.sqlite", "index_differs", f"{number:,} records {what}")
@@ -335,13 +335,13 @@ def index_differences(snapshot: Snapshot) -> list[Finding]:
 
 
 def derived(file: str, code: str, message: str) -> Finding:
-    """Return what is wrong with something that can be made anew."""
+    """Return what is wrong with something that can be made again."""
     return Finding(file=f"local/{file}", line=None, column=None, code=code, severity="error", message=message,
                    expected="what the files say", fix="graphmem rebuild")  # fmt: skip
 
 
 def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] | None:
-    """Say where the graph differs from the files; None where it is of another moment. No graph is made for this."""
+    """Report where the graph differs from the files; None where it is of another moment. No graph is made for this."""
     if not client.graph.exists:
         return []
     try:
@@ -357,7 +357,7 @@ def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] |
 
 
 def graph_differences(catalog: Catalog, found: Mapping[str, int]) -> list[Finding]:
-    """Say where the graph does not hold as many nodes and edges as the files."""
+    """Report where the graph does not hold as many nodes and edges as the files."""
     counts, edges = catalog.counts_by_type(), catalog.edge_counts()
     wanted = {label(record_type): counts.get(record_type, 0) for record_type in catalog.vocabulary.record_types}
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}

@@ -1,0 +1,113 @@
+"""The request of each operation that takes parameters, by the name of its method: ``failures.add``, ``query``."""
+
+from graphmem.contract.campaigns import (
+    AddTasksRequest,
+    CompleteCampaignRequest,
+    CreateCampaignRequest,
+    ReadyRequest,
+    SimilarRequest,
+)
+from graphmem.contract.context import ContextRequest
+from graphmem.contract.cypher import CypherNamedRequest, CypherRequest
+from graphmem.contract.effectiveness import VerifyLoopRequest
+from graphmem.contract.entities import AddEntityRequest
+from graphmem.contract.experiences import AddExperienceRequest, PromoteRequest, RecallRequest
+from graphmem.contract.failures import AddFailureRequest
+from graphmem.contract.feedback import FeedbackRequest, FeedbackRowsRequest
+from graphmem.contract.history import DiffRequest, LogRequest
+from graphmem.contract.insights import AddInsightRequest
+from graphmem.contract.lessons import AddLessonRequest, DecayRequest, InjectRequest, LearnRequest
+from graphmem.contract.patterns import AddPatternRequest
+from graphmem.contract.query import QueryRequest
+from graphmem.contract.records import (
+    AddRowsRequest,
+    EditRequest,
+    ForgetRequest,
+    GetRequest,
+    ListRequest,
+    NamesRequest,
+    PruneRequest,
+    PurgeRequest,
+    RenameRequest,
+    RestoreRequest,
+    SupersedeRequest,
+    UndoRequest,
+)
+from graphmem.contract.relations import LinkRequest, PathRequest, RelatedRequest, SolutionsRequest, UnlinkRequest
+from graphmem.contract.request import Request
+from graphmem.contract.sessions import (
+    ConstrainRequest,
+    DecideRequest,
+    NoteRequest,
+    PreferRequest,
+    SessionRequest,
+    StartSessionRequest,
+    WorkOnRequest,
+)
+from graphmem.contract.stats import StatsRequest
+from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, RebuildRequest, TrustRequest
+from graphmem.contract.test_runs import RanRequest
+from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest
+
+REQUESTS: dict[str, type[Request]] = {
+    "init": InitRequest,
+    "failures.add": AddFailureRequest,
+    "patterns.add": AddPatternRequest,
+    "entities.add": AddEntityRequest,
+    "lessons.add": AddLessonRequest,
+    "lessons.learn": LearnRequest,
+    "lessons.decay": DecayRequest,
+    "lessons.inject": InjectRequest,
+    "experiences.add": AddExperienceRequest,
+    "experiences.recall": RecallRequest,
+    "experiences.promote": PromoteRequest,
+    "insights.add": AddInsightRequest,
+    "sessions.show": SessionRequest,
+    "sessions.start": StartSessionRequest,
+    "sessions.work_on": WorkOnRequest,
+    "sessions.decide": DecideRequest,
+    "sessions.constrain": ConstrainRequest,
+    "sessions.prefer": PreferRequest,
+    "sessions.note": NoteRequest,
+    "sessions.end": SessionRequest,
+    "relations.link": LinkRequest,
+    "relations.unlink": UnlinkRequest,
+    "campaigns.create": CreateCampaignRequest,
+    "campaigns.add_tasks": AddTasksRequest,
+    "campaigns.ready": ReadyRequest,
+    "campaigns.complete": CompleteCampaignRequest,
+    "types.show": ShowTypeRequest,
+    "types.add_entity": AddEntityTypeRequest,
+    "types.add_relation": AddRelationTypeRequest,
+    "add_rows": AddRowsRequest,
+    "get": GetRequest,
+    "list": ListRequest,
+    "edit": EditRequest,
+    "rename": RenameRequest,
+    "forget": ForgetRequest,
+    "restore": RestoreRequest,
+    "supersede": SupersedeRequest,
+    "purge": PurgeRequest,
+    "undo": UndoRequest,
+    "prune": PruneRequest,
+    "feedback": FeedbackRequest,
+    "feedback_rows": FeedbackRowsRequest,
+    "query": QueryRequest,
+    "context": ContextRequest,
+    "ran": RanRequest,
+    "related": RelatedRequest,
+    "path": PathRequest,
+    "solutions": SolutionsRequest,
+    "similar": SimilarRequest,
+    "cypher": CypherRequest,
+    "cypher_named": CypherNamedRequest,
+    "log": LogRequest,
+    "diff": DiffRequest,
+    "export": ExportRequest,
+    "rebuild": RebuildRequest,
+    "doctor": DoctorRequest,
+    "trust": TrustRequest,
+    "stats": StatsRequest,
+    "verify_loop": VerifyLoopRequest,
+    "names": NamesRequest,
+}

@@ -1,0 +1,27 @@
+"""Parameters that several requests have, each with its one description."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+Texts = tuple[str, ...]
+
+Ref = Annotated[str, Field(description="The record, as kind/name, or as its name alone")]
+Tags = Annotated[Texts | None, Field(description="Tags of the record")]
+Sources = Annotated[Texts | None, Field(description="Where the record came from: a task, a run, a file, a person")]
+Files = Annotated[Texts | None, Field(description="Files that the record is about")]
+Cites = Annotated[
+    Texts | None, Field(description="Code that the record is about: path, path:symbol or path:symbol@commit")
+]
+Name = Annotated[str | None, Field(description="Name of the record; made from its text if not given")]
+Dedup = Annotated[bool, Field(description="Look for a record that says the same, and merge the new one into it")]
+DryRun = Annotated[bool, Field(description="Return what would change, and change nothing")]
+Replace = Annotated[
+    bool, Field(description="In a merge, and under a name that is taken, make the new texts the current ones")
+]
+Yes = Annotated[bool, Field(description="Make the change; without it, only return what would change")]
+Reason = Annotated[str | None, Field(description="Why; kept with the archived record")]
+RelationTypes = Annotated[Texts | None, Field(description="Walk only edges of these relation types")]
+MostResults = Annotated[int | None, Field(ge=1, description="Return at most this many; all if not given")]
+SessionName = Annotated[str | None, Field(description="Name of a session; the project's own if not given")]
+InputName = Annotated[str, Field(description="Name of the input, for messages")]

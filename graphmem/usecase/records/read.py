@@ -1,0 +1,82 @@
+"""Get a record, and list records."""
+
+from graphmem.catalog.usage import accesses
+from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest
+from graphmem.contract.relations import Edge
+from graphmem.errors import Usage
+from graphmem.model import Record
+from graphmem.model.vocabulary import Vocabulary
+from graphmem.rules.fixes import fixes
+from graphmem.rules.merge import FACTS
+from graphmem.rules.suggest import did_you_mean
+from graphmem.runtime import Client
+from graphmem.usecase.records.citations import CiteChecker
+
+
+def get(client: Client, request: GetRequest) -> Got:
+    """Return a record with its edges."""
+    with client.reading() as snapshot:
+        number = snapshot.resolve(request.ref)
+        record = snapshot.catalog.records([number])[number]
+        steps = list(snapshot.catalog.steps([number], None, "both"))
+        names = snapshot.catalog.refs({step.far for step in steps} | {number})
+        notes = snapshot.catalog.notes(
+            {(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps}
+        )
+        edges = []
+        for step in steps:
+            src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
+            note = notes.get((src, step.type, dst))
+            edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
+        edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
+        count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
+        return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
+                   fixes=fixes(record), cites=CiteChecker(snapshot).cites_of(record))  # fmt: skip
+
+
+def listing(client: Client, request: ListRequest) -> Listing:
+    """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
+    tags, sort, limit = request.tags, request.sort, request.limit
+    with client.reading() as snapshot:
+        record_types = record_types_of(snapshot.vocabulary, request.kind)
+        ids = snapshot.catalog.listed(record_types, is_live=not request.archived)
+        if not tags and sort is None:
+            records = snapshot.catalog.records(ids[:limit])
+            found = [records[number] for number in ids[:limit]]
+            return Listing(results=[Listed(ref=record.ref, record=record) for record in found], total=len(ids))
+        records = snapshot.catalog.records(ids)
+        found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
+        total = len(found)
+        if sort is not None:
+            found = sorted_by(found, sort)
+        return Listing(results=[Listed(ref=record.ref, record=record) for record in found[:limit]], total=total)
+
+
+def record_types_of(vocabulary: Vocabulary, kind: str | None) -> list[str]:
+    """Return the record types that a filter names: one, all entity types for ``entity``, or all but what happened."""
+    if kind is None:
+        return [record_type for record_type in vocabulary.record_types if record_type not in FACTS]
+    if kind == "entity":
+        return sorted(vocabulary.entities)
+    if kind not in vocabulary.record_types:
+        known = [*vocabulary.record_types, "entity"]
+        raise Usage(
+            f"{kind!r} is not a kind or entity type", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
+        )
+    return [kind]
+
+
+def sorted_by(records: list[Record], field: str) -> list[Record]:
+    """Sort records by a field, those without a value last; ``-field`` sorts the other way."""
+    name, is_reverse = field.removeprefix("-"), field.startswith("-")
+    known = {found for record in records for found in (*type(record).model_fields, *type(record).model_computed_fields)}
+    if records and name not in known:
+        raise Usage(
+            f"no field {name!r} to sort by", hint=did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
+        )
+    with_value = [record for record in records if getattr(record, name, None) is not None]
+    without = [record for record in records if getattr(record, name, None) is None]
+    try:
+        return sorted(with_value, key=lambda record: getattr(record, name), reverse=is_reverse) + without
+    except TypeError:
+        raise Usage(f"field {name!r} has values of several kinds, nothing to sort by") from None

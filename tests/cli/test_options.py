@@ -1,0 +1,49 @@
+"""The options and arguments of the command line are made from the requests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from graphmem.cli.app import VERBS, command_line, common_options
+from graphmem.cli.options import limits
+from graphmem.contract.operations import REQUESTS
+
+# What the command line adds: forms of input and output, two words for a choice, and the fields that edit changes.
+ADDED = {
+    "add --ndjson", "add failure --missing-ok", "add failure --no-dedup", "add lesson --missing-ok",
+    "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
+    "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",
+    "demo folder", "diff --markdown", "doctor --yes", "edit --cite", "edit --cost", "edit --description", "edit --file",
+    "edit --fix", "edit --flaky", "edit --framework", "edit --insight", "edit --match", "edit --missing-ok",
+    "edit --objective", "edit --saved", "edit --set", "edit --source", "edit --trigger", "edit --value",
+    "export --check", "feedback --failed", "feedback --helped", "feedback --ndjson", "feedback ref", "init folder",
+    "learn events", "match file", "query --explain", "rebuild --no-embed", "stats --plot", "textconv file",
+    "type add entity --no-search", "undo --list", "undo number",
+}  # fmt: skip
+
+
+def parameters(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the options and arguments of a command and of those below it, by path and name."""
+    for param in command.params:
+        if param not in common_options() and param.name not in ("at", "help"):
+            is_option = param.param_type_name == "option"
+            yield f"{path} {max(param.opts, key=len) if is_option else param.name}", param
+    for name, below in getattr(command, "commands", {}).items():
+        yield from parameters(below, f"{path} {name}")
+
+
+def test_help_and_default_of_an_option_are_those_of_a_field_of_a_request() -> None:
+    root = command_line()
+    context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
+    found = [one for name in VERBS for one in parameters(root.get_command(context, name), name)]
+    fields = [field for request in set(REQUESTS.values()) for field in request.model_fields.values()]
+    made = {
+        f"{field.description}{repeated}{limits(field)}": field
+        for field in fields
+        for repeated in ("", "; may be repeated")
+    }
+    assert {name for name, param in found if param.help not in made} == ADDED
+    for name, param in found:
+        if param.help in made and not made[param.help].is_required():
+            assert param.default == (made[param.help].default or param.default), name
