@@ -6,13 +6,18 @@ from typing import Any
 
 
 class LazyModule:
-    """Stands for a module until one of its names is asked for."""
+    """Stands for a module until one of its names is asked for, or set by a test."""
+
+    __slots__ = ("__name__",)
 
     def __init__(self, name: str) -> None:
-        self.module_name = name
+        object.__setattr__(self, "__name__", name)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.module_name), name)
+        return getattr(import_module(self.__name__), name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(import_module(self.__name__), name, value)
 
 
 def lazy_modules(package: str) -> Callable[[str], LazyModule]:
