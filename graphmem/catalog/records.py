@@ -29,7 +29,7 @@ class RecordReads(NameReads, FactReads):
             for number, shown, line, crc in self.connection.execute(sql, part):
                 helped, failed, _ = counts.get(number, (0, 0, None))
                 stored = parse_record(number, line, crc)
-                if shown not in (stored.name, distinct_name(stored.name, stored.key)):
+                if shown != stored.name and shown != distinct_name(stored.name, stored.key):
                     raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
                 record = shown_as(stored, shown, helped, failed, lesson_states.get(number))
                 found[number] = (

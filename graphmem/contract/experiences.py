@@ -58,7 +58,7 @@ class Recalled(Answer):
 
 
 class Promotion(Part):
-    """What several experiences agree on; ``said`` is in whose words."""
+    """What several experiences agree on; ``said`` is in their words."""
 
     ref: str
     action: Literal["created", "updated"]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 from graphmem.model import MODELS, Constraint, Failure, MemoryRecord, Pattern
@@ -15,6 +16,14 @@ class ScoreFactors(NamedTuple):
     cost: float
     help_ratio: float
     age_decay: float
+
+
+@cache
+def fields_of(kind: str) -> tuple[bool, str, bool]:
+    """Return whether reports count for a kind, the field of what it cost or saves, if any, and whether it expires."""
+    model = MODELS[kind]
+    value_field = "cost" if issubclass(model, Failure) else "saved" if issubclass(model, Pattern) else ""
+    return issubclass(model, MemoryRecord), value_field, issubclass(model, Constraint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +54,14 @@ class Rankable:
             helped, failed: the reports, beside those that the row was imported with.
             last_helped: the time of the last report that it helped.
         """
-        model = MODELS[row["kind"]]
-        if issubclass(model, MemoryRecord):
+        is_memory, value_field, expires = fields_of(row["kind"])
+        if is_memory:
             helped, failed = helped + (row.get("helped") or 0), failed + (row.get("failed") or 0)
         else:
             helped, failed = 0, 0
-        field = "cost" if issubclass(model, Failure) else "saved" if issubclass(model, Pattern) else None
         times = [row["created_at"], *(row.get("edited") or {}).values(), *([last_helped] if last_helped else [])]
-        expires_at = row.get("expires_at") if issubclass(model, Constraint) else None
-        return cls(ref, row.get("archived_at") is not None, row.get(field) if field else None, helped, failed,
+        expires_at = row.get("expires_at") if expires else None
+        return cls(ref, row.get("archived_at") is not None, row.get(value_field) if value_field else None, helped, failed,
                    max(map(parse_time, times)), parse_time(expires_at) if expires_at else None)  # fmt: skip
 
     def holds(self, now: datetime) -> bool:
