@@ -1,7 +1,8 @@
 """
 The Python API: ``Memory``, one method a use case, grouped by noun.
 
-Every front end calls this and nothing below; each method returns a model of ``graphmem.contract``.
+Every front end calls this and nothing below. A method builds its request and returns the answer of the use case, both
+models of ``graphmem.contract``; what a parameter means and which values it takes is in docs/reference/requests.md.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ class Lessons(Noun):
         return lessons.learn(self.client, events, request)
 
     def decay(self, run: str) -> Learned:
-        """Record a run that saw no lesson, and say which lessons it moved."""
+        """Record a run that saw no lesson, and report which lessons it moved."""
         return lessons.decay(self.client, contract.lessons.DecayRequest(run=run))
 
     def inject(self, *, domain: str | None = None, archetype: str | None = None) -> Injected:
@@ -219,7 +220,7 @@ class Experiences(Noun):
         )  # fmt: skip
         return change.add_record(self.client, request)
 
-    def recall(self, *, task_type: str | None = None, tags: Collection[str] = ()) -> Recalled:
+    def recall(self, *, task_type: ExperienceType | None = None, tags: Collection[str] = ()) -> Recalled:
         """Return the newest experiences with this type of task or one of these tags, and their lessons."""
         return experiences.recall(self.client, contract.experiences.RecallRequest(task_type=task_type, tags=tags))
 
@@ -260,7 +261,7 @@ class Sessions(Noun):
 
     def work_on(self, description: str | None = None, name: str | None = None, *, id: str | None = None,  # noqa: A002
                 type: str | None = None, status: TaskStage | None = None) -> SessionContext:  # noqa: A002  # fmt: skip
-        """Say what is being worked on, or how it stands; a new description begins a new task."""
+        """Set what is being worked on, or its state; a new description begins a new task."""
         request = contract.sessions.WorkOnRequest(description=description, name=name, id=id, type=type, status=status)
         return sessions.work_on(self.client, request)
 
@@ -299,7 +300,7 @@ class Sessions(Noun):
 
     def end(self, name: str | None = None) -> Changed:
         """End the session: what it was and used becomes a record."""
-        return sessions.end(self.client, contract.sessions.SessionRequest(name=name))
+        return sessions.end(self.client, contract.sessions.EndSessionRequest(name=name))
 
 
 @repeated()
@@ -386,7 +387,7 @@ class Memory:
         lock_timeout_s: seconds to wait for another writer; None for what the settings say.
         now: the clock.
         new_id: makes the ids of reports.
-        on_message: takes a line for people, such as a bad line of a file; said once each.
+        on_message: takes a line for people, such as a bad line of a file; each reported once.
         progress: shows long work.
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
         command: what ``undo --list`` is to call the writes.
@@ -435,7 +436,7 @@ class Memory:
     @staticmethod
     def init(folder: Path | str) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
-        return init.init(Path(contract.store.InitRequest(folder=folder).folder))
+        return init.init(contract.store.InitRequest(folder=folder).folder)
 
     def close(self) -> None:
         """Let go of the store's files."""
@@ -500,7 +501,7 @@ class Memory:
     def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
               history_script: Path | None = None) -> Purged:  # fmt: skip
         """
-        Destroy records with every row that names them; without ``yes`` only say what would go.
+        Destroy records with every row that names them; without ``yes`` only report what would go.
 
         Args:
             refs: what to destroy; the tasks of a campaign go with it.
@@ -562,7 +563,7 @@ class Memory:
 
     def match(self, lines: Log) -> MatchedLog:
         """
-        Return the known failures that a log tells of, with the lines and what fixes them.
+        Return the known failures that a log reports, with the lines and what fixes them.
 
         Args:
             lines: of any number and length, as a file opened in binary gives them, read once; or the log as one text.
@@ -652,7 +653,7 @@ class Memory:
 
         Args:
             revisions: ``A..B`` for two commits, ``A...B`` for what B changed since it left A, ``A`` against the files
-                as they are now; None for the last commit against those. A date stands for the last commit before it.
+                as they are now; None for the last commit against those. A date represents the last commit before it.
         """
         return history.diff(self.client, contract.history.DiffRequest(revisions=revisions))
 
@@ -663,15 +664,15 @@ class Memory:
         return export.export(self.client, contract.store.ExportRequest(to=to))
 
     def export_check(self) -> Checked:
-        """Say where a file is not canonical or does not check out; nothing is written."""
+        """Report where a file is not canonical or does not check out; nothing is written."""
         return export.export_check(self.client)
 
     def rebuild(self, *, embed: bool = True) -> Rebuilt:
-        """Make everything derived anew from the files; ``embed=False`` makes no vectors."""
+        """Rebuild everything derived from the files; ``embed=False`` makes no vectors."""
         return rebuild.rebuild(self.client, contract.store.RebuildRequest(embed=embed))
 
     def resolve(self) -> Resolved:
-        """Merge what stands between git's conflict markers, row by row, in every data file that has them."""
+        """Merge what is between git's conflict markers, row by row, in every data file that has them."""
         return conflicts.resolve(self.client)
 
     def validate(self) -> Checked:
@@ -679,7 +680,7 @@ class Memory:
         return validate.validate(self.client)
 
     def doctor(self, *, fix: bool = False) -> Doctored:
-        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` mends what a program can mend."""
+        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can."""
         return doctor.doctor(self.client, contract.store.DoctorRequest(fix=fix))
 
     def trust(self, *, yes: bool = False) -> Trust:
@@ -691,7 +692,7 @@ class Memory:
         return stats.stats(self.client, contract.stats.StatsRequest(objective=objective))
 
     def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> Loop:
-        """Say whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
+        """Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
         return effectiveness.verify(self.client, contract.effectiveness.VerifyLoopRequest(last=last))
 
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:

@@ -327,7 +327,8 @@ def type_of(annotation: Any) -> str:
         return f"list of {type_of(parts[0])}"
     if origin in (dict, Mapping):
         return f"object of {type_of(parts[1])}"
-    names = {"str": "text", "float": "number", "int": "integer", "bool": "`true` \\| `false`", "datetime": "time"}
+    names = {"str": "text", "float": "number", "int": "integer", "bool": "`true` \\| `false`", "datetime": "time",
+             "Path": "path", "object": "any JSON"}  # fmt: skip
     if annotation is Answer:
         return "the command's own document"
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)

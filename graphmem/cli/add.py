@@ -1,6 +1,6 @@
 """``graphmem add``: one record, or rows of any kind."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -39,9 +39,9 @@ def add(
         str | None,
         typer.Option("--ndjson", metavar="FILE|-", help="Rows of any kind, one JSON object a line, all or none."),
     ] = None,
-    dedup: bool = option(AddRowsRequest, "dedup"),
-    skip_invalid: bool = option(AddRowsRequest, "skip_invalid"),
-    verbose: bool = option(AddRowsRequest, "verbose"),
+    dedup: bool = option(AddRowsRequest, "dedup", note="with --ndjson"),
+    skip_invalid: bool = option(AddRowsRequest, "skip_invalid", note="with --ndjson"),
+    verbose: bool = option(AddRowsRequest, "verbose", note="with --ndjson"),
 ) -> None:
     """Add one record, or rows of any kind with --ndjson."""
     if ctx.invoked_subcommand is not None:
@@ -58,15 +58,10 @@ def add(
     session.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *updates, *found]))
 
 
-def given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that were given: an option that is not there is not an empty list."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
 @app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
 def failure(
     ctx: typer.Context,
-    trigger: str = option(AddFailureRequest, "trigger", metavar="TEXT|-"),
+    trigger: str = option(AddFailureRequest, "trigger", metavar="TEXT|-", note="- reads standard input"),
     fix: str | None = option(AddFailureRequest, "fix", metavar="TEXT"),
     name: str | None = option(AddFailureRequest, "name", metavar="SLUG"),
     match: str | None = option(AddFailureRequest, "match", metavar="RE"),
@@ -84,11 +79,11 @@ def failure(
     """Add a failure: what went wrong and, once known, what fixes it."""
     session = session_of(ctx)
     trigger = text_of(trigger)
-    fields = given(fix=fix, match=match, cost=cost, tags=tag, sources=source, flaky=flaky)
-    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.failures.add(
-        trigger, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
-    )
+        trigger, fix=fix, name=name, match=match, cost=cost, tags=tag, sources=source, flaky=flaky,
+        dedup=not no_dedup, dry_run=dry_run, replace=replace,
+        **from_here(session, file, cite, is_missing_ok=missing_ok),
+    )  # fmt: skip
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
@@ -97,7 +92,7 @@ def failure(
 )
 def pattern(
     ctx: typer.Context,
-    trigger: str = option(AddPatternRequest, "trigger", metavar="TEXT|-"),
+    trigger: str = option(AddPatternRequest, "trigger", metavar="TEXT|-", note="- reads standard input"),
     insight: str = option(AddPatternRequest, "insight", metavar="TEXT"),
     name: str | None = option(AddPatternRequest, "name", metavar="SLUG"),
     saved: float | None = option(AddPatternRequest, "saved", metavar="K"),
@@ -114,16 +109,10 @@ def pattern(
     """Add a pattern: when it applies, and what to do then."""
     session = session_of(ctx)
     trigger = text_of(trigger)
-    fields = given(
-        saved=saved,
-        framework=framework,
-        tags=tag,
-        sources=source,
-    )
-    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.patterns.add(
-        trigger, insight, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
-    )
+        trigger, insight, name=name, saved=saved, framework=framework, tags=tag, sources=source, dedup=not no_dedup,
+        dry_run=dry_run, replace=replace, **from_here(session, file, cite, is_missing_ok=missing_ok),
+    )  # fmt: skip
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
@@ -138,7 +127,7 @@ def entity(
 ) -> None:
     """Add an entity of a declared type, or change its value."""
     session = session_of(ctx)
-    answer = session.memory.entities.add(type_name, name, value=value, dry_run=dry_run, **given(sources=source))
+    answer = session.memory.entities.add(type_name, name, value=value, dry_run=dry_run, sources=source)
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
@@ -163,12 +152,11 @@ def lesson(
 ) -> None:
     """Add a lesson by hand; most come from runs, with learn."""
     session = session_of(ctx)
-    fields = given(type=type_name, domain=domain, severity=severity, archetype=archetype, source=raised_by, tags=tag,
-                   sources=source)  # fmt: skip
-    fields |= from_here(session, file, cite, is_missing_ok=missing_ok)
     answer = session.memory.lessons.add(
-        description, name=name, dedup=not no_dedup, dry_run=dry_run, replace=replace, **fields
-    )
+        description, type=type_name, name=name, domain=domain, severity=severity, archetype=archetype,
+        source=raised_by, tags=tag, sources=source, dedup=not no_dedup, dry_run=dry_run, replace=replace,
+        **from_here(session, file, cite, is_missing_ok=missing_ok),
+    )  # fmt: skip
     session.answer(answer, text.changed(answer, is_dry=dry_run))
     if isinstance(answer.record, Lesson) and not is_frequent(answer.record):
         session.say("graphmem inject has it once two runs saw it; a preference at once (--type preference)")
@@ -197,11 +185,11 @@ def experience(
 ) -> None:
     """Add what a finished task taught."""
     session = session_of(ctx)
-    fields = given(time_taken=minutes, complexity_estimated=estimated, complexity_actual=actual, tags=tag,
-                   capabilities_used=capability, confidence=confidence, sources=source)  # fmt: skip
     answer = session.memory.experiences.add(
-        task_type, description, approach=approach, outcome=outcome, lessons=lesson, name=name, dry_run=dry_run, **fields
-    )
+        task_type, description, approach=approach, outcome=outcome, lessons=lesson, name=name, time_taken=minutes,
+        complexity_estimated=estimated, complexity_actual=actual, capabilities_used=capability, confidence=confidence,
+        tags=tag, sources=source, dry_run=dry_run,
+    )  # fmt: skip
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
@@ -221,6 +209,6 @@ def insight(
 ) -> None:
     """Add an insight by hand; most come from experiences, with promote."""
     session = session_of(ctx)
-    answer = session.memory.insights.add(category, statement, derived_from=derived_from, name=name, dry_run=dry_run,
-                                         **given(tags=tag, sources=source))  # fmt: skip
+    answer = session.memory.insights.add(category, statement, derived_from=derived_from, name=name, tags=tag,
+                                         sources=source, dry_run=dry_run)  # fmt: skip
     session.answer(answer, text.changed(answer, is_dry=dry_run))

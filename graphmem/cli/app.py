@@ -161,7 +161,7 @@ def options_of_the_past(at: str | None = At) -> None:
 
 @cache
 def common_options() -> list[Any]:
-    """Return the options that every verb takes, and that may stand before it too."""
+    """Return the options that every verb takes, and that may be before it too."""
     return options_of(options_of_all)
 
 
@@ -281,7 +281,7 @@ def run(arguments: Sequence[str]) -> int:
         status = status_of(session, list(arguments))
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # whoever read the answer has read enough
+    except BrokenPipeError:  # the reader has read enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
         return 0
     finally:
@@ -298,7 +298,7 @@ def speak_utf8() -> None:
 
 
 def status_of(session: Session, arguments: list[str]) -> int:
-    """Run the command line and return its exit status; every error is told in words."""
+    """Run the command line and return its exit status; every error is reported in words."""
     try:
         refuse_no_text(arguments)
         result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=session)
@@ -311,7 +311,7 @@ def status_of(session: Session, arguments: list[str]) -> int:
     except (OSError, MemoryError) as error:
         session.fail("unavailable", told(error), None, {})
         return 4
-    except SystemExit:  # the parser's own way out: completions were printed, or nobody reads on
+    except SystemExit:  # the parser's own way out: completions were printed, or the reader is gone
         return 0
     except Exception as error:  # the boundary of the front end: a user never sees a traceback
         if isinstance(error, RuntimeError) and "start new thread" in str(error):  # in a library, for want of memory

@@ -34,7 +34,7 @@ class Session:
     opened: "Memory | None" = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)  # said with --json: on standard error at the end, or in the error
+    notes: list[str] = field(default_factory=list)  # with --json they come at the end, or in the error
 
     @property
     def is_debug(self) -> bool:
@@ -67,12 +67,12 @@ class Session:
             return
         line = visible(f"graphmem: {text}")
         if self.is_json:
-            self.notes.append(line)  # an error is to stand there as one document
+            self.notes.append(line)  # an error has to be one document
         else:
             print(line, file=sys.stderr)
 
     def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
-        """Say what went wrong: for people in two lines, with ``--json`` as one document."""
+        """Report what went wrong: for people in two lines, with ``--json`` as one document."""
         self.end_progress()
         if self.is_json:
             notes = {"notes": self.notes} if self.notes else {}
@@ -88,7 +88,7 @@ class Session:
             print(visible(f"hint: {hint}"), file=sys.stderr)
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """Show long work on standard error, when somebody is there to see it."""
+        """Show long work on standard error, on a terminal."""
         if self.is_quiet or not sys.stderr.isatty():
             return
         if self.bar is None:
@@ -114,7 +114,7 @@ class Session:
             self.write(text)
 
     def write(self, text: str) -> None:
-        """Print to standard output, hidden characters escaped; nobody reading on is the end, and no error."""
+        """Print to standard output, hidden characters escaped; a reader that is gone is not an error."""
         self.end_progress()
         try:
             print(visible(text), flush=True)

@@ -20,7 +20,7 @@ from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, Step, committ
 
 @dataclass
 class Recorder(Session):
-    """A session that keeps the last answer, and prints it only if somebody reads."""
+    """A session that keeps the last answer, and prints it only where it is read."""
 
     last: BaseModel | None = None
 
@@ -103,7 +103,7 @@ def demo(
 
 
 def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
-    """Delete the graph, make all that is derived anew, and tell whether the files are the same bytes as before."""
+    """Delete the graph, rebuild all that is derived, and return whether the files are the same bytes as before."""
     show.tell("\n# The files are the truth: delete the graph, rebuild everything derived, compare.")
     show.run("graphmem export")
     before = committed(show.folder)

@@ -34,7 +34,7 @@ def described(text: str) -> list[str]:
 
 
 def in_usage(argument: Any) -> str:
-    """Return an argument as it stands in the line of use."""
+    """Return an argument as the usage line shows it."""
     name = argument.metavar or argument.name
     return str(name) if argument.required else f"[{name}]"
 

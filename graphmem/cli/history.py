@@ -97,7 +97,7 @@ def in_words(answer: Difference) -> str:
 
 
 def about(change: RowChange) -> str:
-    """Return what a row says, where its fields are not told one by one."""
+    """Return what a row says, where its fields are not listed one by one."""
     gist = "" if change.fields else gist_of(change)
     return f"  {gist}" if gist else ""
 
@@ -141,7 +141,7 @@ def said(value: JsonValue) -> str:
 
 
 def in_markdown(answer: Difference) -> str:
-    """Return what changed as Markdown; whatever comes from the store stands in code, where nothing of it is markup."""
+    """Return what changed as Markdown; every text of the store is shown as code, so that nothing of it is markup."""
     lines = [f"**Memory:** {answer.summary or 'no change'}"]
     for action in SECTIONS:
         found = [change for change in answer.changes if change.action == action]
@@ -157,7 +157,7 @@ def in_markdown(answer: Difference) -> str:
 
 
 def code(content: str) -> str:
-    """Return a text as code: between more backticks than stand together anywhere in it."""
+    """Return a text as code: between more backticks than occur together anywhere in it."""
     line = visible(" ".join(content.split())) or " "
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     space = " " if line.startswith("`") or line.endswith("`") else ""

@@ -54,7 +54,7 @@ def limits(answer: MatchedLog) -> Iterator[str]:
 
 
 def shown(found: Matched, *, is_placed: bool = True) -> str:
-    """Return a failure with the line that tells of it, where that is in a file, and what to do."""
+    """Return a failure with the line that reports it, where that is in a file, and what to do."""
     more = f" and {len(found.lines) - 1:,} more" if len(found.lines) > 1 else ""
     place = f"  line {found.line:,}{more}" if is_placed else ""
     apart = f"; differs in {', '.join(map(text.one_line, found.differs))}" if found.differs else ""

@@ -1,5 +1,6 @@
 """Options and arguments of commands, made from the fields of requests: their meaning, default, limits and choices."""
 
+import re
 from typing import Any, get_args, get_origin
 
 import typer
@@ -11,18 +12,20 @@ from graphmem.errors import GraphmemError
 FLAGS: dict[tuple[object, object], str] = {}  # the option of each field of a request, by the names of both
 
 
-def option(request: type[Request], name: str, *flags: str, **more: Any) -> Any:
+def option(request: type[Request], name: str, *flags: str, note: str = "", **more: Any) -> Any:
     """
     Return the option for a field of a request.
 
     Args:
-        flags: of the option; made from the name if not given. more: what the command line adds, such as a metavar.
+        flags: of the option; made from the name if not given.
+        note: a clause that is true on the command line only, such as "- reads standard input".
+        more: what the command line adds, such as a metavar.
     """
     flags = flags or (f"--{name.replace('_', '-')}",)
     FLAGS[request.__name__, name] = max(flags, key=len)
     field = request.model_fields[name]
-    repeated = "; may be repeated" if is_list(field) else ""
-    return typer.Option(default_of(field), *flags, help=f"{field.description}{repeated}{limits(field)}", **more)
+    clauses = "; ".join(filter(None, [field.description, note, "may be repeated" if is_list(field) else ""]))
+    return typer.Option(default_of(field), *flags, help=f"{clauses}{limits(field)}", **more)
 
 
 def argument(request: type[Request], name: str, **more: Any) -> Any:
@@ -53,4 +56,4 @@ def in_options(error: GraphmemError) -> str:
     """Return the message of an error with the option of the command line for the parameter of the request."""
     field = str(error.details.get("field"))
     flag = FLAGS.get((error.details.get("request"), field))
-    return error.message.replace(field, flag, 1) if flag else error.message
+    return re.sub(rf"\b{field}\b(\[\d+\])?", flag, error.message, count=1) if flag else error.message

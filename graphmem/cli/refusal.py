@@ -38,7 +38,7 @@ def in_words(error: Exception) -> tuple[str, str | None]:
 
 
 def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str | None]:
-    """Say that an option is unknown, and which was meant; a text may also begin like an option."""
+    """Report that an option is unknown, and which was meant; a text may also begin like an option."""
     known = [opt for param in context.command.get_params(context) for opt in (*param.opts, *param.secondary_opts)]
     command = context.command_path.partition(" ")[2]
     same = [option for option in OPTIONS.get(name, ()) if option in known]
@@ -49,7 +49,7 @@ def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str |
 
 
 def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None]:
-    """Say which value of an option or argument is none that it can have."""
+    """Return the error for a value that an option or argument cannot have."""
     first = cause.errors()[0]
     param = getattr(error, "param", None)
     name = max(param.opts, key=len) if param is not None else "value"

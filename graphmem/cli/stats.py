@@ -24,10 +24,10 @@ def stats(
     ] = None,
 ) -> None:
     """
-    Count records and edges, and say what they are worth, how they hang together, and how good estimates are.
+    Count records and edges, and report what they are worth, how they hang together, and how good estimates are.
 
     Importance, stale and untested are of failures and patterns: stale is what was neither changed, nor helped, nor was
-    handed out on this machine for 90 days, untested is what has no reports. Estimates differ by steps of complexity;
+    returned on this machine for 90 days, untested is what has no reports. Estimates differ by steps of complexity;
     above 0 tasks were harder than estimated.
 
     Example: graphmem stats --objective "add a login page" --plot health.svg
@@ -97,7 +97,7 @@ def verify_loop(
     last: int = option(VerifyLoopRequest, "last", metavar="N"),
 ) -> None:
     """
-    Say whether learning happens: failures are captured, handed to later tasks, used, and help.
+    Report whether learning happens: failures are captured, passed to later tasks, used, and help.
 
     A failure comes to a stage by itself or by a pattern that solves it. What breaks the loop is named; the exit status
     is 0 either way.

@@ -98,7 +98,7 @@ def resolve(ctx: typer.Context) -> None:
     Example: graphmem resolve
     """
     session = session_of(ctx)
-    session.is_quiet = True  # the bad lines are what is mended
+    session.is_quiet = True  # the bad lines are about to be repaired
     answer = session.memory.resolve()
     lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
     session.answer(answer, "\n".join(lines) or "no file is left to merge")
@@ -109,7 +109,7 @@ def resolve(ctx: typer.Context) -> None:
 
 def doctor(
     ctx: typer.Context,
-    fix: bool = option(DoctorRequest, "fix"),
+    fix: bool = option(DoctorRequest, "fix", note="without --yes, only list it"),
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: do it.")] = False,
 ) -> None:
     """

@@ -48,7 +48,7 @@ def ran(
         )
         raise typer.Exit(NOT_FOUND if is_missing else CANNOT_RUN) from None
     with ended:
-        if not ended.is_interrupted:  # else nobody knows how it would have ended
+        if not ended.is_interrupted:  # else it is unknown how it would have ended
             said = said_of(opened, command, ended, name=name, session=session, task=task)
             if said and not opened.is_quiet:
                 print("\n" * ended.is_amid + said, file=sys.stderr)

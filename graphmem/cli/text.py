@@ -30,7 +30,7 @@ from graphmem.model import (
 from graphmem.names import visible
 from graphmem.rules.fixes import fixes
 
-WIDTH = 96  # characters of a text that stands on one line
+WIDTH = 96  # characters of a text that is on one line
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
 ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn

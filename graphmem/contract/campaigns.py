@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from graphmem.constants import SIMILAR_MAX
+from graphmem.constants import SIMILAR_MAX, SIMILAR_THRESHOLD
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.parameters import Name, Sources, Tags
 from graphmem.contract.records import AddRequest
@@ -54,7 +54,10 @@ class SimilarRequest(Request):
 
     text: str = Field(description="A campaign, or an objective in words")
     threshold: float | None = Field(
-        None, ge=0, le=1, description="Return only campaigns at least this similar; the setting's value if not given"
+        None,
+        ge=0,
+        le=1,
+        description=f"Return only campaigns at least this similar; the setting ({SIMILAR_THRESHOLD:g}) if not given",
     )
     limit: int = Field(SIMILAR_MAX, ge=1, description="Return at most this many campaigns")
 

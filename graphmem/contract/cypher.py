@@ -5,18 +5,26 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S
+from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S, CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.request import Request
 
 Parameters = Annotated[Mapping[str, object] | None, Field(description="Values of the query's parameters, by name")]
 Timeout = Annotated[
     float | None,
-    Field(gt=0, le=CYPHER_MOST_S, description="Seconds that the query may take; the setting's value if not given"),
+    Field(
+        gt=0,
+        le=CYPHER_MOST_S,
+        description=f"Seconds that the query may take; the setting ({CYPHER_TIMEOUT_S:g}) if not given",
+    ),
 ]
 MostRows = Annotated[
     int | None,
-    Field(gt=0, le=CYPHER_MOST_ROWS, description="Return at most this many rows; the setting's value if not given"),
+    Field(
+        ge=1,
+        le=CYPHER_MOST_ROWS,
+        description=f"Return at most this many rows; the setting ({CYPHER_ROW_LIMIT:,}) if not given",
+    ),
 ]
 
 

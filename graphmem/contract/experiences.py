@@ -39,7 +39,7 @@ class AddExperienceRequest(AddRequest):
 class RecallRequest(Request):
     """Which experiences to recall: those with this type of task, or with one of the tags."""
 
-    task_type: str | None = Field(None, description="Type of the task")
+    task_type: ExperienceType | None = Field(None, description="Type of the task")
     tags: Texts = Field((), description="Tags of the task")
 
 
@@ -58,7 +58,7 @@ class Recalled(Answer):
 
 
 class Promotion(Part):
-    """What several experiences agree on; ``said`` is in whose words."""
+    """What several experiences agree on; ``said`` is in their words."""
 
     ref: str
     action: Literal["created", "updated"]

@@ -30,6 +30,6 @@ class Checked(Answer):
 
 
 class Doctored(Checked):
-    """What ``doctor`` found, and with ``--fix --yes`` what is left; ``mended`` is what it mended."""
+    """What ``doctor`` found, and with ``--fix --yes`` what is left; ``mended`` is what it repaired."""
 
     mended: list[Finding]

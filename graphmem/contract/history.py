@@ -20,7 +20,7 @@ class DiffRequest(Request):
     """Between which states of the memory to compare."""
 
     revisions: str | None = Field(
-        None, description="A..B for two commits, A...B for B since it left A, A against the files; HEAD if not given"
+        None, description="Two commits A..B or A...B, or one A against the files as they are; HEAD if not given"
     )
 
 

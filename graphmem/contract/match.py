@@ -9,12 +9,12 @@ from graphmem.contract.records import Listed
 
 class Matched(Part):
     """
-    A known failure that a log tells of, and by what it was found.
+    A known failure that a log reports, and by what it was found.
 
     ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. By ``line`` the log
     holds the trigger itself, by ``match`` its expression hits, ``signature`` is the same error, ``near`` the same error
     in another place, ``similarity`` one of a similar meaning, or of the same words where there is no model; then
-    ``differs`` are the words that tell the two apart.
+    ``differs`` are the words that distinguish the two.
     ``cites`` are those of the failure and of the patterns that solve it.
     """
 
@@ -33,7 +33,7 @@ class Matched(Part):
 
 class MatchedLog(Answer):
     """
-    What a log tells of, by its lines, surest first.
+    What a log reports, by its lines, surest first.
 
     ``cut`` counts the lines of which only the beginning was looked at, ``unread`` those after so many errors that their
     own were not looked up. The expressions of the failures in ``slow`` were left aside, for want of time.

@@ -38,6 +38,7 @@ from graphmem.contract.request import Request
 from graphmem.contract.sessions import (
     ConstrainRequest,
     DecideRequest,
+    EndSessionRequest,
     NoteRequest,
     PreferRequest,
     SessionRequest,
@@ -69,7 +70,7 @@ REQUESTS: dict[str, type[Request]] = {
     "sessions.constrain": ConstrainRequest,
     "sessions.prefer": PreferRequest,
     "sessions.note": NoteRequest,
-    "sessions.end": SessionRequest,
+    "sessions.end": EndSessionRequest,
     "relations.link": LinkRequest,
     "relations.unlink": UnlinkRequest,
     "campaigns.create": CreateCampaignRequest,

@@ -143,7 +143,7 @@ class NamesRequest(Request):
 
 
 class Variant(Part):
-    """A record that is similar to a new one and yet another; ``differs`` names what tells them apart, where it can."""
+    """A record that is similar to a new one and yet another; ``differs`` names what distinguishes them."""
 
     ref: str
     similarity: float

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from graphmem.constants import DEFAULT_HOPS, MAX_HOPS
+from graphmem.constants import DEFAULT_HOPS, MAX_HOPS, MIN_STRENGTH
 from graphmem.contract.answer import Answer, Part, Shown, ShownPattern
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.parameters import MostResults, Ref, RelationTypes, Texts
@@ -47,7 +47,9 @@ class RelatedRequest(Request):
     kinds: Texts | None = Field(None, description="Return only records of these kinds and entity types")
     direction: Which = "both"
     min_strength: float | None = Field(
-        None, ge=0, description="Cut a path where its strength falls below this; the setting's value if not given"
+        None,
+        ge=0,
+        description=f"Cut a path where its strength falls below this; the setting ({MIN_STRENGTH:g}) if not given",
     )
     limit: MostResults = None
 

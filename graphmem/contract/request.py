@@ -11,7 +11,7 @@ SHOWN = 80  # characters of a value that an error shows
 TYPES = {
     "bool": "true or false",
     "dict": "an object",
-    "finite": "a number",
+    "finite": "a finite number",
     "float": "a number",
     "int": "a whole number",
     "mapping": "an object",

@@ -20,6 +20,10 @@ class SessionRequest(Request):
     name: SessionName = None
 
 
+class EndSessionRequest(SessionRequest):
+    """Which session to end."""
+
+
 class StartSessionRequest(SessionRequest):
     """A session to begin; one that is under way is ended first."""
 

@@ -12,7 +12,7 @@ from graphmem.contract.request import Request
 class InitRequest(Request):
     """Which project to prepare."""
 
-    folder: Path | str = Field(description="The project's folder")
+    folder: Path = Field(description="The project's folder")
 
 
 class ExportRequest(Request):

@@ -25,9 +25,9 @@ class Ran(Answer):
     """
     What the memory has to say after a command ran.
 
-    After a failing run ``log`` is what its output tells of, and ``again`` are those failures whose fix had been shown
+    After a failing run ``log`` is what its output reports, and ``again`` are those failures whose fix had been shown
     in this session before. After a pass ``helped`` are the memories that a report was written for, ``unknown`` errors
-    of the failing runs before that nobody knows yet, ``unfixed`` their known failures that no fix is known for.
+    of the failing runs before that are not known yet, ``unfixed`` their known failures that no fix is known for.
     """
 
     status: int

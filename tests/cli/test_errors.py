@@ -47,6 +47,13 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--lock-timeout x list", 2, "--lock-timeout is 'x'", "a number"),
         ("related x --max-hops 9", 2, "--max-hops 9 is out of bounds", "from 1 to 6"),
         ("related x --min-strength nan", 2, "--min-strength nan is out of bounds", "at least 0"),
+        (
+            "context x --tier critcal",
+            2,
+            "unknown --tier 'critcal'",
+            "one of: critical, productive, exploration, background",
+        ),
+        ("prune --min-importance inf", 2, "--min-importance is inf", "a finite number"),
         ("related x --direction up", 2, "--direction is 'up'", "one of: out, in, both"),
         *(
             (

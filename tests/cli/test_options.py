@@ -38,12 +38,16 @@ def test_help_and_default_of_an_option_are_those_of_a_field_of_a_request() -> No
     context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
     found = [one for name in VERBS for one in parameters(root.get_command(context, name), name)]
     fields = [field for request in set(REQUESTS.values()) for field in request.model_fields.values()]
-    made = {
-        f"{field.description}{repeated}{limits(field)}": field
-        for field in fields
-        for repeated in ("", "; may be repeated")
-    }
-    assert {name for name, param in found if param.help not in made} == ADDED
+    made = {field.description: field for field in fields}
+    of = {name: next((made[text] for text in made if says(param.help, text)), None) for name, param in found}
+    assert {name for name, field in of.items() if field is None} == ADDED
     for name, param in found:
-        if param.help in made and not made[param.help].is_required():
-            assert param.default == (made[param.help].default or param.default), name
+        field = of[name]
+        if field is not None:
+            assert param.help.endswith(limits(field)), name
+            assert field.is_required() or param.default in (field.default, None), name
+
+
+def says(help_text: str, description: str | None) -> bool:
+    """Return whether a help text is a description, or begins with it and adds a clause."""
+    return help_text.startswith((f"{description}.", f"{description};"))

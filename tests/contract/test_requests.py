@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import reduce
 from importlib import import_module
 from operator import or_
+from pathlib import Path
 from types import UnionType
 from typing import Any
 
 import pytest
 
-from graphmem import Memory, Usage, api, contract
+from graphmem import BadInput, Memory, Usage, api, contract
 from graphmem.api import Noun
 from graphmem.contract.operations import REQUESTS
 from graphmem.contract.request import Request
@@ -45,7 +46,9 @@ def parameters(method: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def as_field(annotation: Any) -> Any:
-    """Return the type of a parameter as a request has it: any collection of a caller's becomes a tuple."""
+    """Return the type of a parameter as a request has it: any collection becomes a tuple, a text of a path a path."""
+    if annotation == Path | str:
+        return Path
     origin, parts = typing.get_origin(annotation), tuple(map(as_field, typing.get_args(annotation)))
     if origin in (Collection, Sequence):
         return tuple[parts[0], ...]  # type: ignore[valid-type]
@@ -96,3 +99,32 @@ def test_a_request_that_does_not_check_out_says_what_would_be_right() -> None:
         with pytest.raises(Usage) as caught:
             query.model_validate(given)
         assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+SAMPLES = {"string": "x", "array": ["x"], "boolean": True, "integer": 1, "number": 1.0}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_request_is_the_same_after_json(name: str) -> None:
+    """A server and a client in another language build it from the schema."""
+    request = REQUESTS[name]
+    schema = request.model_json_schema()
+    required = {field: schema["properties"][field] for field in schema.get("required", ())}
+    given = {
+        field: found["enum"][0] if "enum" in found else SAMPLES[found.get("type", "string")]
+        for field, found in required.items()
+    }
+    made = request.model_validate(given)
+    assert request.model_validate_json(made.model_dump_json()) == made
+    assert schema["additionalProperties"] is False
+
+
+def test_a_bad_request_is_refused_before_anything_is_done(memory: Memory) -> None:
+    with pytest.raises(BadInput, match="tags is 'build'") as caught:
+        memory.failures.add("boom", tags="build")
+    assert caught.value.details == {"request": "AddFailureRequest", "field": "tags"}
+    with pytest.raises(Usage, match="limit 0 is out of bounds"):
+        memory.query("boom", limit=0)
+    with pytest.raises(BadInput, match="unknown status 'active'"):
+        memory.campaigns.complete("boom", status="active")  # type: ignore[arg-type]
+    assert memory.list().total == 0

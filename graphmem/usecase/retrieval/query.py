@@ -104,7 +104,7 @@ def candidates(snapshot: Snapshot, question: Question, limit: int) -> Candidates
 
 
 def exact(snapshot: Snapshot, question: Question) -> set[int]:
-    """Return what the query names, and the failures whose expression finds it or that tell of the same error."""
+    """Return what the query names, and the failures whose expression finds it or that report the same error."""
     catalog = snapshot.catalog
     text = question.text.strip()
     record_type, name = split_ref(text)
@@ -132,7 +132,7 @@ def matched(snapshot: Snapshot, text: str) -> set[int]:
 
 
 def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
-    """Return the failures of whose triggers one stands among these lines."""
+    """Return the failures of whose triggers one is among these lines."""
     heads = catalog.heads({number for line in lines for number in numbers(line)})
     if not heads:
         return set()
@@ -144,7 +144,7 @@ def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
 
 
 def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
-    """Return the failures that tell of one of these errors, by its signature."""
+    """Return the failures that report one of these errors, by its signature."""
     return {number for error in found for number in catalog.with_errors(error.exact_keys)}
 
 
