@@ -61,8 +61,9 @@ class Rankable:
             helped, failed = 0, 0
         times = [row["created_at"], *(row.get("edited") or {}).values(), *([last_helped] if last_helped else [])]
         expires_at = row.get("expires_at") if expires else None
-        return cls(ref, row.get("archived_at") is not None, row.get(value_field) if value_field else None, helped, failed,
-                   max(map(parse_time, times)), parse_time(expires_at) if expires_at else None)  # fmt: skip
+        value = row.get(value_field) if value_field else None
+        return cls(ref, row.get("archived_at") is not None, value, helped, failed, max(map(parse_time, times)),
+                   parse_time(expires_at) if expires_at else None)  # fmt: skip
 
     def holds(self, now: datetime) -> bool:
         """Tell whether it is neither archived nor expired."""

@@ -147,6 +147,7 @@ class KuzuMirror:
     def counts(self) -> tuple[Position, dict[str, int]]:
         """Return how many nodes each label and how many edges each relation type has, and at which position."""
         query = stored("graph/counts").text
+        self.sandbox.close()  # the file is to be read, not the pages of it that a process has kept
         with self.shared_lock() as stamp:
             answer = self.run_query(stamp, query, {}, timeout_s=CYPHER_MOST_S, limit=MOST_RESULTS)
         return stamp.position, {str(name): int(str(number)) for name, number in answer.rows}
