@@ -21,9 +21,22 @@ from graphmem.errors import Unavailable
 CHECKPOINT_S = 10.0  # seconds to wait for readers of an older state, until the log of the catalog can be cut
 # What holds rows, and what follows from them.
 TABLES = (
-    "file", "record", "alias", "signature", "expression", "line", "error", "clueless", "relation", "fact", "run",
-    "seen", "standing", "stale", "change",
-)  # fmt: skip
+    "file",
+    "record",
+    "alias",
+    "signature",
+    "expression",
+    "line",
+    "error",
+    "clueless",
+    "relation",
+    "fact",
+    "run",
+    "seen",
+    "standing",
+    "stale",
+    "change",
+)
 
 
 class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
@@ -100,7 +113,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
             time.sleep(0.02)
 
     def next_epoch(self) -> None:
-        """Note that the graph has to be made anew: what it lacks is no longer listed row by row."""
+        """Note that the graph has to be made again: what it lacks is no longer listed row by row."""
         self.connection.execute("DELETE FROM change")
         self.keep("epoch", (self.meta("epoch") or 0) + 1)
 
@@ -111,7 +124,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
 
     @property
     def identity(self) -> str:
-        """What tells this catalog from one that was made anew: its epochs count from the beginning."""
+        """What distinguishes this catalog from one that was made again: its epochs count from the beginning."""
         return str(self.meta("identity"))
 
     @property

@@ -24,7 +24,7 @@ from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, split_ref
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
-MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins anew
+MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins again
 ORDER = ("record", "relation", "fact")  # of the tables that rows of files go into
 OWNED = (
     "alias",
@@ -111,7 +111,7 @@ class ChangeApplier:
             self.add_facts(batch.file, batch.entries, touched)
 
     def index_later(self, table: str, rows: int) -> None:
-        """Drop the indexes of a table before very many rows: to make them anew is cheaper than to keep them up."""
+        """Drop the indexes of a table before very many rows: building them again is cheaper than updating them."""
         if self.indexes or rows <= BULK:
             return
         if rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
@@ -138,7 +138,7 @@ class ChangeApplier:
             self.remove_owned(part, touched)
 
     def remove_owned(self, ids: Sequence[int], touched: Touched) -> None:
-        """Take out what follows from records or facts: it is made anew, or they are gone."""
+        """Take out what follows from records or facts: it is made again, or they are gone."""
         for table in OWNED:
             self.connection.execute(f"DELETE FROM {table} WHERE record IN ({marks(ids)})", ids)
         owned = self.connection.execute(f"SELECT id FROM relation WHERE owner IN ({marks(ids)})", ids).fetchall()
@@ -177,10 +177,21 @@ class ChangeApplier:
             record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
             digest = text_hash(record) if self.is_searched(record_type) else None
             old_digest, place = vectors.get(number, (None, None))
-            rows.append((
-                number, file, record_type, key, name, name, is_live,
-                digest, place if digest == old_digest else None, line, checksum(number, line),
-            ))  # fmt: skip
+            rows.append(
+                (
+                    number,
+                    file,
+                    record_type,
+                    key,
+                    name,
+                    name,
+                    is_live,
+                    digest,
+                    place if digest == old_digest else None,
+                    line,
+                    checksum(number, line),
+                )
+            )
             if digest:
                 stale.append((number,))
             others = record.other_names
@@ -224,7 +235,7 @@ class ChangeApplier:
             touched.handles |= {source, target}
 
     def remove_relations(self, gone: Collection[int], touched: Touched) -> None:
-        """Take edges out; another row that stood behind one of them speaks for it again."""
+        """Take edges out; another row of the same edge becomes the one that counts."""
         for part in chunks(gone):
             self.delete_relations(part, touched)
 
@@ -285,7 +296,7 @@ class ChangeApplier:
         return self.catalog.vocabulary.relations[kind].allows(source, target)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
-        """Note the edges of records that go: if the records come back before the graph looks, these may not have."""
+        """List the edges of removed records for the graph: the records may come back without them before it looks."""
         if touched.rows > BULK:
             return
         for column in ("src", "dst"):
@@ -370,7 +381,7 @@ class ChangeApplier:
     # --- what follows from a change -----------------------------------------------------------------------------
 
     def move_lessons(self, touched: Touched) -> None:
-        """Bring up to date how lessons stand; one that faded away counts as archived until a run sees it again."""
+        """Bring up to date the states of lessons; one that faded away counts as archived until a run sees it again."""
         if self.connection.execute("SELECT 1 FROM record WHERE record_type = 'lesson'").fetchone() is None:
             return
         other = lessons.resolve_seen(self.catalog, touched.handles)
@@ -488,7 +499,7 @@ class ChangeApplier:
         )
 
     def note_changes(self, touched: Touched) -> None:
-        """List what the graph has to take in, or have it made anew where that is cheaper or the list grew long."""
+        """List what the graph has to take in, or have it made again where that is cheaper or the list grew long."""
         (listed,) = self.connection.execute("SELECT max(seq) - min(seq) FROM change").fetchone()
         if touched.rows > BULK or (listed or 0) > MOST_LISTED:
             self.catalog.next_epoch()

@@ -11,7 +11,7 @@ class ClueReads(Reads):
     """What texts and logs are recognised by."""
 
     def expressions(self, text: str | None = None) -> list[tuple[int, str]]:
-        """Return the match expressions of live records, those alone whose needed literal stands in ``text``."""
+        """Return the match expressions of live records, those alone whose needed literal is in ``text``."""
         sql = (
             "SELECT DISTINCT e.record, e.expression FROM expression e JOIN record r ON r.id = e.record"
             " WHERE r.is_live AND (? IS NULL OR instr(?, e.literal)) ORDER BY e.record"
@@ -32,7 +32,7 @@ class ClueReads(Reads):
         return self.connection.execute(sql, (number,)).fetchall()
 
     def with_errors(self, keys: Collection[str]) -> dict[int, str]:
-        """Return the live failures whose trigger tells of an error with one of these keys, each with the first."""
+        """Return the live failures whose trigger reports an error with one of these keys, each with the first."""
         found: dict[int, str] = {}
         sql = "SELECT e.record FROM error e JOIN record r ON r.id = e.record WHERE e.number = ? AND r.is_live"
         for key in keys:

@@ -25,8 +25,12 @@ CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises
 CATALOG = "catalog.sqlite"  # the file, in the folder of what is derived
 VERSION = 11  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
-LEXICAL = ("CREATE VIRTUAL TABLE lexical USING fts5(", "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(",
-           "CREATE TABLE 'lexical_", "CREATE TABLE sqlite_sequence(")  # fmt: skip
+LEXICAL = (
+    "CREATE VIRTUAL TABLE lexical USING fts5(",
+    "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(",
+    "CREATE TABLE 'lexical_",
+    "CREATE TABLE sqlite_sequence(",
+)
 REPAIR = "graphmem doctor --fix --yes"  # of a damaged catalog
 CHUNK = 500  # values in one IN list
 
@@ -175,7 +179,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def table_of(file: str) -> str:
-    """Return which table the rows of a data file stand in: relation, fact or record."""
+    """Return which table the rows of a data file are in: relation, fact or record."""
     folder = file.split("/")[1].removesuffix(".ndjson")
     return "relation" if folder == "relations" else "fact" if folder in FACTS else "record"
 

@@ -13,7 +13,7 @@ from graphmem.contract.findings import Finding
 
 
 class Stamp(NamedTuple):
-    """What tells a file from another one, or from itself after a change: bytes, nanoseconds, inode."""
+    """What distinguishes a file from another one, or from itself after a change: bytes, nanoseconds, inode."""
 
     size: int
     mtime_ns: int
@@ -71,8 +71,17 @@ class FileReads(Reads):
         row = self.connection.execute("SELECT sha256 FROM file WHERE path = ?", (file,)).fetchone()
         return row[0] if row else None
 
-    def store_file(self, file: str, stamp: Stamp, digest: bytes, read_ns: int, *, findings: Collection[Finding] = (),
-                   purged: Collection[int] = (), is_ordered: bool) -> None:  # fmt: skip
+    def store_file(
+        self,
+        file: str,
+        stamp: Stamp,
+        digest: bytes,
+        read_ns: int,
+        *,
+        findings: Collection[Finding] = (),
+        purged: Collection[int] = (),
+        is_ordered: bool,
+    ) -> None:
         """
         Store how a file was when it was read, and what was found in it.
 
@@ -84,10 +93,15 @@ class FileReads(Reads):
         self.connection.execute(
             "INSERT OR REPLACE INTO file VALUES (?,?,?,?,?,?,?,?,?)",
             (
-                file, *stamp, digest, read_ns, is_ordered,
-                orjson.dumps([finding.model_dump() for finding in findings]), orjson.dumps(list(purged)).decode(),
+                file,
+                *stamp,
+                digest,
+                read_ns,
+                is_ordered,
+                orjson.dumps([finding.model_dump() for finding in findings]),
+                orjson.dumps(list(purged)).decode(),
             ),
-        )  # fmt: skip
+        )
 
     def store_read_time(self, file: str, read_ns: int) -> None:
         """Store when a file was last compared; where another process writes the catalog, a later call does it."""

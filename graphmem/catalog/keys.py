@@ -15,12 +15,12 @@ def text_hash(record: Frozen | None) -> bytes | None:
 
 
 def signature_of(record: MemoryRecord) -> int:
-    """Return the number that stands for the signature of a memory's trigger."""
+    """Return the number that represents the signature of a memory's trigger."""
     return row_id(f"{record.kind}\n{signature(record.subject)}")
 
 
 def repeat_keys(record: MemoryRecord) -> set[int]:
-    """Return the numbers of which two memories that may be one share one: of the text, of errors in it."""
+    """Return the signature numbers of a memory: of its text and of the errors in it; duplicates share at least one."""
     errors = error_keys(record.trigger) if isinstance(record, Failure) else ()
     return {signature_of(record), *map(row_id, errors)}
 

@@ -1,4 +1,4 @@
-"""How lessons stand, kept up to date as runs and lessons come and go (rules/lesson_state.py)."""
+"""The states of lessons, kept up to date as runs and lessons come and go (rules/lesson_state.py)."""
 
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from graphmem.model import Lesson
 from graphmem.model.field import format_time
 from graphmem.rules.lesson_state import LessonState, Order, after_seen, after_silence, standing
 
-MOST_STEPS = 20  # runs that move every lesson step by step; with more, each is folded anew
+MOST_STEPS = 20  # runs that move every lesson step by step; with more, each is folded again
 
 
 class Step(NamedTuple):
@@ -36,7 +36,7 @@ def resolve_seen(catalog: Catalog, handles: Collection[str]) -> set[int]:
 
 def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | None) -> dict[int, LessonState]:
     """
-    Return how those lessons stand now that stand otherwise than before, and note it.
+    Recompute the states of those lessons, store them, and return those that changed.
 
     Args:
         changed: lessons that are new or changed, or that other runs than before saw.
@@ -85,7 +85,7 @@ def appended(catalog: Catalog, runs: Collection[int]) -> list[Step] | None:
 
 
 def apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collection[Step]) -> LessonState:
-    """Return how a lesson stands after some more runs."""
+    """Return the state of a lesson after some more runs."""
     made = format_time(lesson.created_at)
     for (at, run), saw in steps:
         if number in saw:
@@ -96,7 +96,7 @@ def apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collectio
 
 
 def replay(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, LessonState]:
-    """Return how lessons stand after all runs; of those from before any of them was made, only what saw one counts."""
+    """Return the states of lessons after all runs; of runs from before all of them, only those that saw one count."""
     if not lessons:
         return {}
     seen: dict[int, list[Order]] = {}

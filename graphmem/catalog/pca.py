@@ -4,7 +4,7 @@ Short vectors beside a large file of long ones: they say which few rows are wort
 A product with all rows is cheaper than an index that has to be built (engine-notes, "Vector index"); of very many rows
 reading them is what costs. So each is kept a second time by its first principal components, a third as long.
 A search takes the best by these and measures them by the whole rows. The components are computed once, from a sample;
-a row that is added later is projected on them, so nothing is ever built anew.
+a row that is added later is projected on them, so nothing is ever built again.
 Measured: docs/benchmarks.md, "Search at scale".
 """
 
@@ -27,14 +27,14 @@ STEP = 50_000  # rows projected at once: 80 MB
 
 
 class Mapping:
-    """Rows of a file, mapped into memory; kept as long as the file is the same, for each new mapping faults anew."""
+    """Rows of a file, mapped into memory; kept as long as the file is the same: a new one loads its pages again."""
 
     def __init__(self) -> None:
         self.key: tuple[int, int] | None = None
         self.kept: Matrix | None = None
 
     def rows(self, path: Path, width: int, head: int = 0) -> "Matrix":
-        """Return the whole rows of ``width`` float32 that stand in a file after ``head`` bytes."""
+        """Return the whole rows of ``width`` float32 that are in a file after ``head`` bytes."""
         import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
 
         found = safe_files.stat_of(path)
@@ -66,11 +66,11 @@ class Sketch:
         return max(0, found.st_size - self.head_bytes) // self.row_bytes if found else 0
 
     def extend(self, rows: "Matrix") -> None:
-        """Project the rows that have no short vector yet; the caller sees to it that nobody else does meanwhile."""
+        """Project the rows that have no short vector yet; the caller keeps other processes from it."""
         import numpy as np  # noqa: PLC0415 - only a search by meaning needs it
 
         done = len(self)
-        if done > len(rows):  # of a file that was made anew
+        if done > len(rows):  # of a file that was made again
             safe_files.remove(self.path)
             done = 0
         if not done:

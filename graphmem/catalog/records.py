@@ -90,7 +90,7 @@ class RecordReads(NameReads, FactReads):
         return parse_record(*self.connection.execute(sql, (number,)).fetchone())
 
     def lesson_states(self, ids: Collection[int]) -> dict[int, LessonState]:
-        """Return how those of some records that are lessons stand."""
+        """Return the states of those records that are lessons."""
         found = {}
         for part in chunks(ids):
             sql = f"SELECT record, frequency, silent, last_run, is_faded FROM standing WHERE record IN ({marks(part)})"
@@ -121,7 +121,7 @@ class RecordReads(NameReads, FactReads):
         return {ref for ref, number in numbers.items() if number in found}
 
     def holding(self, texts: Collection[str]) -> list[int]:
-        """Return the live records in whose rows one of these texts stands, wherever; every row is looked at."""
+        """Return the live records whose rows hold one of these texts anywhere; every row is looked at."""
         wanted = [orjson.dumps(text)[1:-1] for text in texts]
         any_of = " OR ".join(["instr(line, ?)"] * len(wanted))
         sql = f"SELECT id FROM record WHERE is_live AND file IS NOT NULL AND ({any_of}) ORDER BY id"
@@ -208,7 +208,7 @@ class RecordReads(NameReads, FactReads):
 
 
 def shown_as(record: Record, shown: str, helped: int, failed: int, standing: LessonState | None = None) -> Record:
-    """Return the copy of a record that answers show: by current name, with its counts, and how it stands."""
+    """Return the copy of a record that answers show: by current name, with its counts, and its state."""
     changes: dict[str, object] = {} if shown == record.name else {"name": shown}
     others = tuple(found for found in record.alternates if getattr(record, found.field, None) != found.text)
     if others != record.alternates:

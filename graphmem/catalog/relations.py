@@ -72,7 +72,7 @@ class RelationReads(Reads):
         return Relation.model_validate(orjson.loads(row[0])) if row else None
 
     def relation_rows(self, number: int) -> list[tuple[int, str]]:
-        """Return number and file of every row that stands for an edge."""
+        """Return number and file of every row that represents an edge."""
         sql = (
             "SELECT id, file FROM relation WHERE id = ? AND file IS NOT NULL UNION"
             " SELECT id, file FROM relation WHERE edge <> id AND edge = ?"

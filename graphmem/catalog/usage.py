@@ -1,5 +1,5 @@
 """
-How often this machine handed out a record: in ``state/``, so that reading never dirties the working tree.
+How often this machine returned a record: in ``state/``, so that reading never dirties the working tree.
 
 Source: docs/format.md.
 """
@@ -69,7 +69,7 @@ def forget(path: Path, refs: Collection[str]) -> None:
 
 
 def accesses(path: Path, refs: Collection[str]) -> dict[str, tuple[int, str]]:
-    """Return, for records that were handed out, how often that was and when it was last; nothing of what is damaged."""
+    """Return how often records were returned and when last; nothing of what is damaged."""
     if not safe_files.is_file(path):
         return {}
     with contextlib.suppress(OSError, sqlite3.Error), opened(path) as connection:

@@ -312,7 +312,7 @@ class VectorStore:
         return found
 
     def has_records(self, record_types: Collection[str] | None, number: int) -> bool:
-        """Tell whether more than a number of live records of some types, None for all, have a vector."""
+        """Return whether more than a number of live records of some types, None for all, have a vector."""
         sql = f"SELECT 1 FROM record WHERE {of_types(record_types)} LIMIT 1 OFFSET ?"
         return self.connection.execute(sql, (*(record_types or ()), number)).fetchone() is not None
 
@@ -379,7 +379,7 @@ def is_unit(rows: "Matrix") -> "NDArray[np.bool_]":
 
 
 def generation_of(connection: sqlite3.Connection, model: str) -> int:
-    """Return which file of a model the catalog speaks of."""
+    """Return which file of a model the catalog means."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_file {model}",)).fetchone()
     return int(row[0]) if row else 0
 
@@ -390,7 +390,7 @@ def file_of(folder: Path, model: str, generation: int) -> Path:
 
 
 def current_files(catalog: Reads, folder: Path) -> list[Path]:
-    """Return the files of vectors that the catalog speaks of, those that are there."""
+    """Return the files of vectors that the catalog means and that exist."""
     names = catalog.connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
     models = [name.partition(" ")[2] for (name,) in names]
     found = [file_of(folder, model, generation_of(catalog.connection, model)) for model in models]

@@ -60,7 +60,7 @@ def query_terms(text: str) -> list[str]:
 
 
 def query_pairs(text: str) -> list[str]:
-    """Return the words that stand side by side in a query, no stop word among them."""
+    """Return the words that are side by side in a query, no stop word among them."""
     words = [word.lower() for word in WORD.findall(text)]
     beside = (pair for pair in pairwise(words) if STOP_WORDS.isdisjoint(pair))
     return list(dict.fromkeys(map(" ".join, beside)))
@@ -119,7 +119,7 @@ class LexicalIndex:
         """
         Return the records that share terms with ``text``, with the share of it that each holds, in [0, 1], best first.
 
-        BM25 ranks them. The best one stands for the share of the query's terms, weighed by rarity, that it holds: so a
+        BM25 ranks them. The best one represents the share of the query's terms, weighed by rarity, that it holds: so a
         query of which nothing telling is known finds nothing telling, however it ranks.
 
         Args:
@@ -172,14 +172,14 @@ class LexicalIndex:
         return total
 
     def counts(self, terms: list[str]) -> dict[str, int]:
-        """Return in how many records each term stands; of very many terms, those in the fewest."""
+        """Return in how many records each term is; of very many terms, those in the fewest."""
         stems = self.stems(terms)
         counts: dict[str, int] = {}
         for part in chunks(set(stems)):
             sql = f"SELECT term, doc FROM lexical_terms WHERE term IN ({marks(part)})"
             counts |= dict(self.connection.execute(sql, part).fetchall())
         found = {term: counts.get(stem, 0) for term, stem in zip(terms, stems, strict=True)}
-        # What stands nowhere finds nothing, so of too many terms it goes first.
+        # What is nowhere finds nothing, so of too many terms it goes first.
         kept = sorted(found, key=lambda term: found[term] or math.inf)[:QUERY_TERMS]
         return {term: found[term] for term in kept}
 
@@ -204,7 +204,7 @@ def affordable(counts: Mapping[str, int], pairs: Sequence[str], total: int) -> l
     """
     Return the terms and pairs to look up: all of them, or in a large store the rarest.
 
-    BM25 reads every record that a word stands in: one that stands in very many costs most and tells least. Yet it
+    BM25 reads every record that a word is in: one that is in very many costs most and tells least. Yet it
     tells something, so as long as the store is small nothing is left out.
     """
     known = [pair for pair in pairs if counts.keys() >= set(pair.split())]

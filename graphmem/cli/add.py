@@ -52,8 +52,10 @@ def add(
     name = "<stdin>" if ndjson == "-" else ndjson
     with lines_of(ndjson) as lines:
         answer = session.memory.add_rows(lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
-    found = [f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
-             f"{answer.unchanged:,} unchanged, {text.count(answer.relations, 'relation')}"]  # fmt: skip
+    found = [
+        f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
+        f"{answer.unchanged:,} unchanged, {text.count(answer.relations, 'relation')}"
+    ]
     updates = [] if verbose else [f"updated {update.ref}: {', '.join(update.fields)}" for update in answer.updates]
     session.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *updates, *found]))
 
@@ -80,10 +82,19 @@ def failure(
     session = session_of(ctx)
     trigger = text_of(trigger)
     answer = session.memory.failures.add(
-        trigger, fix=fix, name=name, match=match, cost=cost, tags=tag, sources=source, flaky=flaky,
-        dedup=not no_dedup, dry_run=dry_run, replace=replace,
+        trigger,
+        fix=fix,
+        name=name,
+        match=match,
+        cost=cost,
+        tags=tag,
+        sources=source,
+        flaky=flaky,
+        dedup=not no_dedup,
+        dry_run=dry_run,
+        replace=replace,
         **from_here(session, file, cite, is_missing_ok=missing_ok),
-    )  # fmt: skip
+    )
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
@@ -110,9 +121,18 @@ def pattern(
     session = session_of(ctx)
     trigger = text_of(trigger)
     answer = session.memory.patterns.add(
-        trigger, insight, name=name, saved=saved, framework=framework, tags=tag, sources=source, dedup=not no_dedup,
-        dry_run=dry_run, replace=replace, **from_here(session, file, cite, is_missing_ok=missing_ok),
-    )  # fmt: skip
+        trigger,
+        insight,
+        name=name,
+        saved=saved,
+        framework=framework,
+        tags=tag,
+        sources=source,
+        dedup=not no_dedup,
+        dry_run=dry_run,
+        replace=replace,
+        **from_here(session, file, cite, is_missing_ok=missing_ok),
+    )
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
@@ -153,10 +173,20 @@ def lesson(
     """Add a lesson by hand; most come from runs, with learn."""
     session = session_of(ctx)
     answer = session.memory.lessons.add(
-        description, type=type_name, name=name, domain=domain, severity=severity, archetype=archetype,
-        source=raised_by, tags=tag, sources=source, dedup=not no_dedup, dry_run=dry_run, replace=replace,
+        description,
+        type=type_name,
+        name=name,
+        domain=domain,
+        severity=severity,
+        archetype=archetype,
+        source=raised_by,
+        tags=tag,
+        sources=source,
+        dedup=not no_dedup,
+        dry_run=dry_run,
+        replace=replace,
         **from_here(session, file, cite, is_missing_ok=missing_ok),
-    )  # fmt: skip
+    )
     session.answer(answer, text.changed(answer, is_dry=dry_run))
     if isinstance(answer.record, Lesson) and not is_frequent(answer.record):
         session.say("graphmem inject has it once two runs saw it; a preference at once (--type preference)")
@@ -186,10 +216,21 @@ def experience(
     """Add what a finished task taught."""
     session = session_of(ctx)
     answer = session.memory.experiences.add(
-        task_type, description, approach=approach, outcome=outcome, lessons=lesson, name=name, time_taken=minutes,
-        complexity_estimated=estimated, complexity_actual=actual, capabilities_used=capability, confidence=confidence,
-        tags=tag, sources=source, dry_run=dry_run,
-    )  # fmt: skip
+        task_type,
+        description,
+        approach=approach,
+        outcome=outcome,
+        lessons=lesson,
+        name=name,
+        time_taken=minutes,
+        complexity_estimated=estimated,
+        complexity_actual=actual,
+        capabilities_used=capability,
+        confidence=confidence,
+        tags=tag,
+        sources=source,
+        dry_run=dry_run,
+    )
     session.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
@@ -209,6 +250,7 @@ def insight(
 ) -> None:
     """Add an insight by hand; most come from experiences, with promote."""
     session = session_of(ctx)
-    answer = session.memory.insights.add(category, statement, derived_from=derived_from, name=name, tags=tag,
-                                         sources=source, dry_run=dry_run)  # fmt: skip
+    answer = session.memory.insights.add(
+        category, statement, derived_from=derived_from, name=name, tags=tag, sources=source, dry_run=dry_run
+    )
     session.answer(answer, text.changed(answer, is_dry=dry_run))

@@ -46,9 +46,13 @@ class Session:
         """The memory that this run works on."""
         if self.opened is None:
             self.opened = graphmem.Memory(
-                self.folder, lock_timeout_s=self.lock_timeout_s, on_message=self.say, progress=self.progress,
-                at=self.at, command=self.command,
-            )  # fmt: skip
+                self.folder,
+                lock_timeout_s=self.lock_timeout_s,
+                on_message=self.say,
+                progress=self.progress,
+                at=self.at,
+                command=self.command,
+            )
         return self.opened
 
     def close(self) -> None:

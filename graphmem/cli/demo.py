@@ -88,15 +88,24 @@ def demo(
         f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."
     )
     added, embedded = plant(show.open().client)
-    show.tell(f"{text.count(added.created, 'record')}, {text.count(added.relations, 'relation')},"
-              f" {text.count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s")  # fmt: skip
+    show.tell(
+        f"{text.count(added.created, 'record')}, {text.count(added.relations, 'relation')},"
+        f" {text.count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s"
+    )
     for purpose, command in SHOWN:
         show.tell(f"\n# {purpose}")
         show.run(command)
     is_identical, kept = rebuilt(show)
     seconds = time.monotonic() - start
-    answer = Demonstrated(path=made.path, added=added, embedded=embedded, steps=show.steps, files=kept,
-                          identical=is_identical, seconds=seconds)  # fmt: skip
+    answer = Demonstrated(
+        path=made.path,
+        added=added,
+        embedded=embedded,
+        steps=show.steps,
+        files=kept,
+        identical=is_identical,
+        seconds=seconds,
+    )
     session.answer(answer, ending(show.folder, seconds) if is_identical else "")
     if not is_identical:
         raise typer.Exit(1)

@@ -71,10 +71,20 @@ def edit(
     """
     session = session_of(ctx)
     named: dict[str, Any] = {
-        "trigger": trigger, "fix": fix, "insight": insight, "match": match, "cost": cost, "saved": saved,
-        "framework": framework, "value": value, "objective": objective, "flaky": flaky, "sources": source,
-        "description": description, **from_here(session, file, cite, is_missing_ok=missing_ok),
-    }  # fmt: skip
+        "trigger": trigger,
+        "fix": fix,
+        "insight": insight,
+        "match": match,
+        "cost": cost,
+        "saved": saved,
+        "framework": framework,
+        "value": value,
+        "objective": objective,
+        "flaky": flaky,
+        "sources": source,
+        "description": description,
+        **from_here(session, file, cite, is_missing_ok=missing_ok),
+    }
     fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
     if not (fields or tag or untag or unset):
         raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
@@ -154,5 +164,8 @@ def feedback(
             "say which memory, and whether it helped", hint="graphmem feedback REF --helped, or --failed; not both"
         )
     answer = session.memory.feedback(ref, helped=helped, task=task)
-    session.answer(answer, f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}"
-                           f" (help ratio {answer.help_ratio:.2f})")  # fmt: skip
+    session.answer(
+        answer,
+        f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}"
+        f" (help ratio {answer.help_ratio:.2f})",
+    )

@@ -29,8 +29,11 @@ def help_of(command: Any, path: str) -> str:
 
 def described(text: str) -> list[str]:
     """Return the paragraphs of a description, each on lines of its own."""
-    return [textwrap.fill(" ".join(part.split()), WIDTH, initial_indent="  ", subsequent_indent="  ")
-            for part in text.split("\n\n") if part.strip()]  # fmt: skip
+    return [
+        textwrap.fill(" ".join(part.split()), WIDTH, initial_indent="  ", subsequent_indent="  ")
+        for part in text.split("\n\n")
+        if part.strip()
+    ]
 
 
 def in_usage(argument: Any) -> str:

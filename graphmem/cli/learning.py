@@ -139,8 +139,10 @@ def promotion(found: Promotion, *, is_done: bool) -> str:
     """Return an insight and the experiences behind it."""
     would = "" if is_done else "would be "
     count = text.count(found.occurrences, "experience")
-    lines = [f"{would}{found.action} {found.ref}  ({found.category}, {count}, confidence {found.confidence})",
-             f"    {text.one_line(found.statement)}"]  # fmt: skip
+    lines = [
+        f"{would}{found.action} {found.ref}  ({found.category}, {count}, confidence {found.confidence})",
+        f"    {text.one_line(found.statement)}",
+    ]
     return "\n".join([*lines, *(f"    from {ref}" for ref in found.experiences)])
 
 

@@ -8,8 +8,9 @@ from graphmem.errors import BadInput
 from graphmem.model.cite import FORM
 
 
-def from_here(session: Session, file: list[str] | None, cite: list[str] | None, *, is_missing_ok: bool
-              ) -> dict[str, list[str]]:  # fmt: skip
+def from_here(
+    session: Session, file: list[str] | None, cite: list[str] | None, *, is_missing_ok: bool
+) -> dict[str, list[str]]:
     """Return the fields of a record for the files and cites that were given."""
     found = {"files": files(session, file, is_missing_ok=is_missing_ok), "cites": cites(session, cite)}
     return {name: paths for name, paths in found.items() if paths is not None}

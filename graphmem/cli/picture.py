@@ -116,5 +116,6 @@ def estimates(axes: Any, answer: Stats) -> None:
     axes.set_xticks(range(len(STEPS)), STEPS)
     axes.set_yticks(range(len(STEPS)), STEPS)
     ends = (-0.5, len(STEPS) - 0.5)
-    axes.set(title="Estimate against actual", xlabel="estimated complexity", ylabel="actual complexity", xlim=ends,
-             ylim=ends)  # fmt: skip
+    axes.set(
+        title="Estimate against actual", xlabel="estimated complexity", ylabel="actual complexity", xlim=ends, ylim=ends
+    )

@@ -109,9 +109,19 @@ def context(
     tags = [*(tag or ()), *([role] if role else [])]
     about = files(session, file, is_missing_ok=True) or ()
     tiers = cast(list[Tier], tier or ())  # the request checks them
-    answer = session.memory.context(objective, tags=tags, files=about, tiers=tiers, complexity=complexity,
-                                    domain=domain, archetype=archetype, task_type=task_type, session=named,
-                                    budget=budget, explain=explain)  # fmt: skip
+    answer = session.memory.context(
+        objective,
+        tags=tags,
+        files=about,
+        tiers=tiers,
+        complexity=complexity,
+        domain=domain,
+        archetype=archetype,
+        task_type=task_type,
+        session=named,
+        budget=budget,
+        explain=explain,
+    )
     left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]
     session.answer(answer, answer.text.rstrip("\n"))
     if answer.note:

@@ -67,9 +67,14 @@ def related(
     """
     session = session_of(ctx)
     answer = session.memory.related(
-        ref, max_hops=max_hops, types=types, kinds=kind, direction=direction,
-        min_strength=min_strength, limit=limit,
-    )  # fmt: skip
+        ref,
+        max_hops=max_hops,
+        types=types,
+        kinds=kind,
+        direction=direction,
+        min_strength=min_strength,
+        limit=limit,
+    )
     session.answer(answer, text.tree(answer.start, answer.results))
     if answer.truncated:
         session.say("more are within reach; raise --limit")

@@ -113,6 +113,10 @@ def verify_loop(
 
 def window(answer: Loop) -> str:
     """Return what was looked back over."""
-    counted = [text.count(len(answer.campaigns), "campaign"), text.count(len(answer.runs), "run"),
-               text.count(answer.tasks, "task"), text.count(answer.reports, "report")]  # fmt: skip
+    counted = [
+        text.count(len(answer.campaigns), "campaign"),
+        text.count(len(answer.runs), "run"),
+        text.count(answer.tasks, "task"),
+        text.count(answer.reports, "report"),
+    ]
     return f"{f'since {answer.since}' if answer.since else 'from the beginning'}: {', '.join(counted)}"

@@ -53,8 +53,10 @@ def export(
             raise typer.Exit(1)
         return
     answer = session.memory.export(to=to)
-    lines = [f"{file}  {text.count(found.rows, 'row')}  {found.sha256[:12]}{'  changed' if found.changed else ''}"
-             for file, found in answer.files.items()]  # fmt: skip
+    lines = [
+        f"{file}  {text.count(found.rows, 'row')}  {found.sha256[:12]}{'  changed' if found.changed else ''}"
+        for file, found in answer.files.items()
+    ]
     session.answer(answer, "\n".join(lines))
     if not lines:
         session.say("no rows yet")
@@ -72,9 +74,12 @@ def rebuild(
     session = session_of(ctx)
     answer = session.memory.rebuild(embed=not no_embed)
     rate = (answer.records + answer.relations) / answer.seconds if answer.seconds else 0.0
-    session.answer(answer, f"{text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')},"
-                           f" {text.count(answer.embedded, 'text')} embedded in {answer.seconds:.2f} s"
-                           f" ({rate:,.0f} rows/s)")  # fmt: skip
+    session.answer(
+        answer,
+        f"{text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')},"
+        f" {text.count(answer.embedded, 'text')} embedded in {answer.seconds:.2f} s"
+        f" ({rate:,.0f} rows/s)",
+    )
 
 
 def validate(ctx: typer.Context) -> None:

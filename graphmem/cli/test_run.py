@@ -60,8 +60,15 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def said_of(opened: Session, command: Sequence[str], ended: CommandEnd, *, name: str | None, session: str | None,
-            task: str | None) -> str:  # fmt: skip
+def said_of(
+    opened: Session,
+    command: Sequence[str],
+    ended: CommandEnd,
+    *,
+    name: str | None,
+    session: str | None,
+    task: str | None,
+) -> str:
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
         answer = opened.memory.ran(

@@ -36,8 +36,19 @@ ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
 INDENT = 18  # characters before the value of a field
-FIRST = ("trigger", "fix", "insight", "description", "approach", "statement", "objective", "decision", "reasoning",
-         "constraint", "value")  # fmt: skip # fields of a record that say what it is
+FIRST = (
+    "trigger",
+    "fix",
+    "insight",
+    "description",
+    "approach",
+    "statement",
+    "objective",
+    "decision",
+    "reasoning",
+    "constraint",
+    "value",
+)  # fields of a record that say what it is
 LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
 UNSHOWN = ("kind", "key", "name", "ref", "edited")
 HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
@@ -147,8 +158,11 @@ def fields(record: Record, *, but: str = "") -> str:
     values = record.model_dump(by_alias=True)
     if isinstance(record, Failure):
         values["alternates"] = [found for found in values["alternates"] if found["field"] != "fix"]
-    names = [*(name for name in FIRST if name in values), *(name for name in values if name not in (*FIRST, *LAST)),
-             *(name for name in LAST if name in values)]  # fmt: skip
+    names = [
+        *(name for name in FIRST if name in values),
+        *(name for name in values if name not in (*FIRST, *LAST)),
+        *(name for name in LAST if name in values),
+    ]
     lines = [record.ref]
     for name in names:
         if name == "fix":

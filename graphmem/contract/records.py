@@ -129,9 +129,11 @@ class PruneRequest(Request):
     max_failures: int = Field(constants.PRUNE_FAILURES, ge=0, description="Number of failures that may stay")
     max_patterns: int = Field(constants.PRUNE_PATTERNS, ge=0, description="Number of patterns that may stay")
     min_importance: float = Field(
-        constants.PRUNE_IMPORTANCE, ge=0, allow_inf_nan=False,
+        constants.PRUNE_IMPORTANCE,
+        ge=0,
+        allow_inf_nan=False,
         description="Archive records of less importance that are older than 30 days",
-    )  # fmt: skip
+    )
     yes: Yes = False
 
 

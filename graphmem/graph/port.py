@@ -89,8 +89,15 @@ class GraphMirror(Protocol):
             Unavailable: time, memory or the disk is exhausted, or the engine broke down.
         """
 
-    def named(self, name: str, parameters: Mapping[str, object], names: Mapping[str, str] | None = None, *,
-              timeout_s: float, limit: int) -> Answer:  # fmt: skip
+    def named(
+        self,
+        name: str,
+        parameters: Mapping[str, object],
+        names: Mapping[str, str] | None = None,
+        *,
+        timeout_s: float,
+        limit: int,
+    ) -> Answer:
         """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
 
     def counts(self) -> tuple[Position, dict[str, int]]:

@@ -3,7 +3,7 @@ The stored queries: one statement a file, its parameters and columns in its head
 
 A file's header: line 1 is a sentence; ``// write`` if it writes; ``// param NAME TYPE meaning``;
 ``// column NAME TYPE``; ``// cost WHAT`` if it looks at more than the neighbourhood of a record.
-Labels and relation types that vary stand as ``{label}``, ``{from}``, ``{to}``, ``{relation}`` and are filled only
+Labels and relation types that vary are as ``{label}``, ``{from}``, ``{to}``, ``{relation}`` and are filled only
 with names of the checked vocabulary, back-quoted.
 
 A statement is in the Cypher that Kuzu and LadybugDB share.

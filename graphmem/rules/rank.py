@@ -62,11 +62,18 @@ class Rankable:
         times = [row["created_at"], *(row.get("edited") or {}).values(), *([last_helped] if last_helped else [])]
         expires_at = row.get("expires_at") if expires else None
         value = row.get(value_field) if value_field else None
-        return cls(ref, row.get("archived_at") is not None, value, helped, failed, max(map(parse_time, times)),
-                   parse_time(expires_at) if expires_at else None)  # fmt: skip
+        return cls(
+            ref,
+            row.get("archived_at") is not None,
+            value,
+            helped,
+            failed,
+            max(map(parse_time, times)),
+            parse_time(expires_at) if expires_at else None,
+        )
 
     def holds(self, now: datetime) -> bool:
-        """Tell whether it is neither archived nor expired."""
+        """Return whether it is neither archived nor expired."""
         return not self.is_archived and (self.expires_at is None or self.expires_at > now)
 
     def factors(self, now: datetime, half_life_days: float) -> ScoreFactors:

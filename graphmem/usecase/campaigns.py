@@ -204,5 +204,12 @@ def described(snapshot: Snapshot, number: int, record: Record, total: float, par
     blocked = {current.get(ref, ref) for task in tasks for ref in task.blocked_by}
     used = {current.get(ref, ref) for task in tasks for ref in task.utilized}
     outcome = record.outcome if isinstance(record, Campaign) else None
-    return SimilarCampaign(ref=record.ref, similarity=total, parts=parts, outcome=outcome, blocked_by=sorted(blocked),
-                           solved_by=sorted(used), record=record)  # fmt: skip
+    return SimilarCampaign(
+        ref=record.ref,
+        similarity=total,
+        parts=parts,
+        outcome=outcome,
+        blocked_by=sorted(blocked),
+        solved_by=sorted(used),
+        record=record,
+    )

@@ -25,9 +25,15 @@ NO_MEMORY = ("bad_alloc", "Buffer manager exception", "failed to map segment", "
 
 
 def open_database(
-    path: Path, *, read_only: bool, buffer_bytes: int, max_bytes: int, threads: int, needed_bytes: int = 0,
+    path: Path,
+    *,
+    read_only: bool,
+    buffer_bytes: int,
+    max_bytes: int,
+    threads: int,
+    needed_bytes: int = 0,
     engine: Engine = "kuzu",
-) -> tuple[Database, Connection]:  # fmt: skip
+) -> tuple[Database, Connection]:
     """
     Open the database at ``path``.
 
@@ -44,9 +50,12 @@ def open_database(
     try:
         module = importlib.import_module(engine)
         database = module.Database(
-            path, read_only=read_only, buffer_pool_size=min(buffer_bytes, reserved), max_db_size=reserved,
+            path,
+            read_only=read_only,
+            buffer_pool_size=min(buffer_bytes, reserved),
+            max_db_size=reserved,
             max_num_threads=threads,
-        )  # fmt: skip
+        )
         return database, module.Connection(database, num_threads=threads)
     except (ImportError, RuntimeError, MemoryError) as error:  # a library that finds no memory is not imported
         raise unavailable(error, "the graph cannot be opened") from None
@@ -82,9 +91,10 @@ def unavailable(error: Exception, what: str) -> Unavailable:
     message = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, MemoryError) or any(text in message for text in NO_MEMORY):
         return Unavailable(
-            f"{what}: memory is short ({message})", hint="free memory, or raise its limit (ulimit -v)",
+            f"{what}: memory is short ({message})",
+            hint="free memory, or raise its limit (ulimit -v)",
             details={"cause": "memory"},
-        )  # fmt: skip
+        )
     return Unavailable(f"{what}: {message}", hint="is the disk full? The files are whole; see: graphmem doctor")
 
 

@@ -1,8 +1,8 @@
 """
-Decides, before anything runs, whether a query that somebody else wrote only reads.
+Decides, before anything runs, whether a query of a user only reads.
 
 This is the dialect of Kuzu 0.11.3: the text is cut into tokens as that engine cuts it. A walk over them knows at each
-token whether the grammar wants an *operand* (then every word is a name, whatever it spells), stands *after* one (then
+token whether the grammar wants an *operand* (then every word is a name, whatever it spells), is *after* one (then
 a word can only be a keyword, and must be one of the words below), or wants a *clause*. So ``RETURN n.set AS load ORDER
 BY load`` passes and ``MATCH (n) SET n.x = 1`` does not. Nothing that is not listed passes.
 Source: docs/guarantees.md, "Queries of others".
@@ -50,7 +50,7 @@ class Token:
 
 
 class Wanted(Enum):
-    """What the grammar wants next: ``OPERATOR`` stands for whatever can follow a complete operand or pattern."""
+    """What the grammar wants next: ``OPERATOR`` represents whatever can follow a complete operand or pattern."""
 
     CLAUSE = auto()
     FUNCTION = auto()
@@ -66,13 +66,13 @@ FUNCTIONS = frozenset(
 # Scalar functions that change something; every other one computes a value from its arguments.
 CHANGING = frozenset({"nextval", "currval"})
 
-# Where a clause must begin. ALL follows UNION, LOGICAL follows EXPLAIN; the engine knows that they stand nowhere else.
+# Where a clause must begin. ALL follows UNION, LOGICAL follows EXPLAIN; the engine knows that they are nowhere else.
 CLAUSES = {
     **dict.fromkeys(["MATCH", "UNWIND", "WITH", "RETURN"], Wanted.OPERAND),
     **dict.fromkeys(["OPTIONAL", "EXPLAIN", "LOGICAL", "PROFILE", "ALL"], Wanted.CLAUSE),
     "CALL": Wanted.FUNCTION,
 }
-# After an operand, where names cannot stand.
+# After an operand, where names cannot be.
 OPERATORS = {
     **dict.fromkeys(["MATCH", "UNWIND", "WITH", "RETURN"], Wanted.OPERAND),
     **dict.fromkeys(
@@ -256,7 +256,7 @@ def _broken(message: str, text: str, at: int) -> Refused:
 
 @dataclass
 class _Walk:
-    """Goes over the tokens once and refuses the first that is not allowed where it stands."""
+    """Goes over the tokens once and refuses the first that is not allowed where it is."""
 
     tokens: list[Token]
     wanted: Wanted = Wanted.CLAUSE
@@ -312,7 +312,7 @@ class _Walk:
         self.wanted = Wanted.OPERATOR
 
     def operator(self, place: int, token: Token) -> None:
-        """Take a word after an operand; in brackets begins no clause, so other words may stand there (types)."""
+        """Take a word after an operand; in brackets begins no clause, so other words may be there (types)."""
         if token.word in OPERATORS:
             self.wanted = OPERATORS[token.word]
         elif not self.open or token.word in REASONS or token.word == "COPY":

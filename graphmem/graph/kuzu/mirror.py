@@ -137,8 +137,15 @@ class KuzuMirror:
         with self.shared_lock() as stamp:
             return self.run_query(stamp, text, parameters, timeout_s=timeout_s, limit=limit)
 
-    def named(self, name: str, parameters: Mapping[str, object], names: Mapping[str, str] | None = None, *,
-              timeout_s: float, limit: int) -> Answer:  # fmt: skip
+    def named(
+        self,
+        name: str,
+        parameters: Mapping[str, object],
+        names: Mapping[str, str] | None = None,
+        *,
+        timeout_s: float,
+        limit: int,
+    ) -> Answer:
         """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
         query = stored(name)
         query.refuse_parameters(parameters)
@@ -167,8 +174,9 @@ class KuzuMirror:
             self.catch_up()
         raise Unavailable("the graph is changed again and again", hint="is another version of graphmem at work here?")
 
-    def run_query(self, stamp: FileStamp, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int
-                  ) -> Answer:  # fmt: skip
+    def run_query(
+        self, stamp: FileStamp, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int
+    ) -> Answer:
         """Run a query in the sandbox while the lock is held; where it names no table of ours, hint at the one meant."""
         try:
             return self.sandbox.run(self.path, text, parameters, timeout_s=timeout_s, limit=limit, state=stamp)
@@ -230,12 +238,18 @@ class KuzuMirror:
         stat = safe_files.stat_of(self.path)
         assert stat is not None
         return FileStamp(
-            schema_version(), self.catalog.identity, self.vocabulary_digest(), epoch, seq, stat.st_size,
-            stat.st_mtime_ns, stat.st_ino,
-        )  # fmt: skip
+            schema_version(),
+            self.catalog.identity,
+            self.vocabulary_digest(),
+            epoch,
+            seq,
+            stat.st_size,
+            stat.st_mtime_ns,
+            stat.st_ino,
+        )
 
     def vocabulary_digest(self) -> str:
-        """Return what tells this vocabulary from another one."""
+        """Return what distinguishes this vocabulary from another one."""
         return hashlib.sha256((self.catalog.meta("vocabulary") or "").encode()).hexdigest()[:16]
 
     def remove(self) -> None:
@@ -255,9 +269,12 @@ class KuzuMirror:
         """
         self.sandbox.close()  # it has another state open
         request = {
-            "job": job, "engine": self.engine, "folder": str(self.path.parent), "catalog": str(self.catalog.path),
+            "job": job,
+            "engine": self.engine,
+            "folder": str(self.path.parent),
+            "catalog": str(self.catalog.path),
             "lock_timeout_s": self.lock_timeout_s,
-        }  # fmt: skip
+        }
         timeout_s = self.lock_timeout_s + WRITE_S + WRITE_S_A_MIB * self.likely_bytes() / 2**20
         result = run_worker(
             "kuzu.writer", request, timeout_s=timeout_s, most_bytes=ANSWER_BYTES, is_stuck=FullDisk(self.path.parent)
@@ -292,16 +309,19 @@ def remove_database(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened(
-    path: Path, *, read_only: bool, needed_bytes: int = 0, engine: Engine = "kuzu"
-) -> Iterator[Connection]:  # fmt: skip
+def opened(path: Path, *, read_only: bool, needed_bytes: int = 0, engine: Engine = "kuzu") -> Iterator[Connection]:
     """Open a database for the length of a block; ``needed_bytes`` is how large its file may become."""
     for file in database_files(path):
         safe_files.refuse_link(file)
     database, connection = open_database(
-        path, read_only=read_only, buffer_bytes=GRAPH_BUFFER_BYTES, max_bytes=GRAPH_MAX_BYTES, threads=THREADS,
-        needed_bytes=needed_bytes, engine=engine,
-    )  # fmt: skip
+        path,
+        read_only=read_only,
+        buffer_bytes=GRAPH_BUFFER_BYTES,
+        max_bytes=GRAPH_MAX_BYTES,
+        threads=THREADS,
+        needed_bytes=needed_bytes,
+        engine=engine,
+    )
     try:
         yield connection
     finally:

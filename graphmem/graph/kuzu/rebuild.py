@@ -59,8 +59,9 @@ def fill_edges(connection: Connection, catalog: Catalog, ends: Ends, progress: P
         if len(found) == PART:
             yield copy_edges(connection, pair, edge_table(gathered.pop(pair), ends, edge_kinds(kind)), progress)
     # What is left of pairs with the same columns becomes one table: one for each costs more than to copy its few rows.
-    for kinds, group in groupby(sorted(gathered.items(), key=lambda item: (item[0][0] == "used", item[0])),
-                                lambda item: edge_kinds(item[0][0])):  # fmt: skip
+    for kinds, group in groupby(
+        sorted(gathered.items(), key=lambda item: (item[0][0] == "used", item[0])), lambda item: edge_kinds(item[0][0])
+    ):
         left = list(group)
         rest = edge_table([edge for _, found in left for edge in found], ends, kinds)
         place = 0

@@ -26,7 +26,7 @@ def defaults(model: type[Frozen]) -> Mapping[str, object]:
 
 
 def with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
-    """Return the row of a record with what its node has beside: the name of a fact, how a lesson stands."""
+    """Return the row of a record with what its node has beside: the name of a fact, the state of a lesson."""
     match row["kind"]:
         case "run":
             return {**row, "name": row["run"], "created_at": row["at"]}
@@ -42,8 +42,9 @@ def with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
     return row
 
 
-def node_columns(catalog: Catalog, record_type: str, numbers: Sequence[int], shown: Sequence[str],
-                 lines: Sequence[bytes]) -> dict[str, list[Any]]:  # fmt: skip
+def node_columns(
+    catalog: Catalog, record_type: str, numbers: Sequence[int], shown: Sequence[str], lines: Sequence[bytes]
+) -> dict[str, list[Any]]:
     """
     Return the properties of nodes, one column each, as the data definition has them; times are texts.
 

@@ -1,5 +1,5 @@
 """
-Runs a query that somebody else wrote in a child process that can read the open graph and nothing else.
+Runs a query of a user in a child process that can read the open graph and nothing else.
 
 The child opens the database read-only, takes away its own means (no descriptor can be opened any more, no file can
 grow, memory and CPU are bounded), runs the query, and writes one line of JSON to the pipe. The parent bounds time and
@@ -87,8 +87,16 @@ class Sandbox:
         self.database: object = None  # which the child has open: its path and its state
         self.queries, self.end_at, self.owner = 0, 0.0, 0
 
-    def run(self, path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int,
-            state: object = None) -> Answer:  # fmt: skip
+    def run(
+        self,
+        path: Path,
+        query: str,
+        parameters: Mapping[str, object],
+        *,
+        timeout_s: float,
+        limit: int,
+        state: object = None,
+    ) -> Answer:
         """
         Run ``query`` on the database at ``path`` and return at most ``limit`` rows.
 
@@ -106,9 +114,13 @@ class Sandbox:
         Cost: a process, about 0.1 s CPU, unless one is kept. Source: docs/guarantees.md, "Queries of others".
         """
         request = Request(
-            engine=self.engine, path=str(path.resolve()), query=query, parameters=dict(parameters),
-            timeout_s=timeout_s, limit=limit,
-        )  # fmt: skip
+            engine=self.engine,
+            path=str(path.resolve()),
+            query=query,
+            parameters=dict(parameters),
+            timeout_s=timeout_s,
+            limit=limit,
+        )
         line = json.dumps(request).encode() + b"\n"
         with place(timeout_s):
             was_kept = self.has_child((request["path"], state))
@@ -122,7 +134,7 @@ class Sandbox:
             raise
 
     def has_child(self, database: object) -> bool:
-        """Tell whether a child is kept that may answer on a database; any other one is ended."""
+        """Return whether a child is kept that may answer on a database; any other one is ended."""
         is_usable = self.database == database and self.queries < CYPHER_KEPT_QUERIES and time.monotonic() < self.end_at
         if self.child is not None and (not is_usable or self.owner != os.getpid() or self.child.poll() is not None):
             self.close()
@@ -171,8 +183,9 @@ def end_child(child: subprocess.Popen[bytes], owner: int) -> int:
     return child.wait()
 
 
-def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int,
-        engine: Engine = "kuzu") -> Answer:  # fmt: skip
+def run(
+    path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int, engine: Engine = "kuzu"
+) -> Answer:
     """Run one query as ``Sandbox.run`` does, in a child that answers no other."""
     with contextlib.closing(Sandbox(engine)) as sandbox:
         return sandbox.run(path, query, parameters, timeout_s=timeout_s, limit=limit)
@@ -221,7 +234,7 @@ def place(timeout_s: float) -> Iterator[None]:
 
 
 def is_taken(handle: int) -> bool:
-    """Take the lock on an open file, and tell whether that was possible."""
+    """Take the lock on an open file, and return whether that was possible."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -287,9 +300,13 @@ def _opened(request: Request, output: int) -> tuple[Database, Connection]:
     path = Path(request["path"])
     try:
         opened = open_database(
-            path, read_only=True, buffer_bytes=CYPHER_BUFFER_BYTES, max_bytes=CYPHER_MAX_DB_BYTES, threads=THREADS,
+            path,
+            read_only=True,
+            buffer_bytes=CYPHER_BUFFER_BYTES,
+            max_bytes=CYPHER_MAX_DB_BYTES,
+            threads=THREADS,
             engine=request["engine"],
-        )  # fmt: skip
+        )
     except Unavailable as error:
         send(output, json.dumps({"unavailable": error_fields(error)}).encode() + b"\n")
     # POSIX gives up all locks of a process on a file that it closes: this one must not keep out a writer while it

@@ -111,8 +111,10 @@ def definitions() -> dict[str, str]:
         + node_table("{label}", Entity).replace("`{label}`", "{label}"),
         "schema/relation.cypher": "// A relation type, with its first pair of ends.\n\n"
         + relation_table("{relation}", "{from}", "{to}")
-        .replace("`{relation}`", "{relation}").replace("`{from}`", "{from}").replace("`{to}`", "{to}"),
-    }  # fmt: skip
+        .replace("`{relation}`", "{relation}")
+        .replace("`{from}`", "{from}")
+        .replace("`{to}`", "{to}"),
+    }
     for kind in KINDS:
         files[f"queries/{kind}/put.cypher"] = put_query(kind, label(kind), MODELS[kind])
     files["queries/entity/put.cypher"] = put_query("entity", "{label}", Entity)
@@ -152,7 +154,7 @@ def define(connection: Connection, vocabulary: Vocabulary) -> None:
 
 @cache
 def schema_version() -> str:
-    """Return what tells this version of the data definition from another one."""
+    """Return what distinguishes this version of the data definition from another one."""
     files = ("graph.cypher", "entity.cypher", "relation.cypher")
     text = "".join(shipped("schema").joinpath(file).read_text(encoding="utf-8") for file in files)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

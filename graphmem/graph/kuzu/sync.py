@@ -37,9 +37,10 @@ def dependents(catalog: Catalog, refs: Sequence[str]) -> list[str]:
     depends = {f"task/{key}": orjson.loads(line).get("depends", ()) for _, key, _, line in catalog.live_rows("task")}
     meant = catalog.known({parent for parents in depends.values() for parent in parents})
     return [
-        ref for ref, parents in depends.items()
+        ref
+        for ref, parents in depends.items()
         if any(parent not in meant or meant[parent] in changed for parent in parents)
-    ]  # fmt: skip
+    ]
 
 
 def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
@@ -56,7 +57,7 @@ def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
 
 
 def sync_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
-    """Make an edge what its row says, or take it out; a symmetric one stands once, as its row has it."""
+    """Make an edge what its row says, or take it out; a symmetric one is there once, as its row has it."""
     found = catalog.edge(source, kind, target)
     ends = split_ref(source), split_ref(target)
     if catalog.vocabulary.relations[kind].symmetric:

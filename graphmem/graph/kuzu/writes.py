@@ -31,8 +31,9 @@ def remove_node(connection: Connection, record_type: str, key: str) -> None:
     run(connection, "record/remove", {"key": key}, {"label": label(record_type)})
 
 
-def put_edge(connection: Connection, kind: str, source: tuple[str, str], target: tuple[str, str],
-             properties: Mapping[str, Any]) -> None:  # fmt: skip
+def put_edge(
+    connection: Connection, kind: str, source: tuple[str, str], target: tuple[str, str], properties: Mapping[str, Any]
+) -> None:
     """Write an edge between two records, each given by record type and key; their pair of labels is declared first."""
     names = {"relation": relation_label(kind), "from": label(source[0]), "to": label(target[0])}
     declare(connection, names["relation"], names["from"], names["to"])

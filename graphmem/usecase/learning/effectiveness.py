@@ -44,16 +44,19 @@ def verify(client: Client, request: VerifyLoopRequest) -> Loop:
             runs=[piece.ref for piece in pieces if piece.is_run],
             tasks=len(tasks),
             reports=len(reports),
-            stages=[StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
-                    for name, found in stages.items()],
+            stages=[
+                StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
+                for name, found in stages.items()
+            ],
             is_learning=bool(counts.helped),
             broken=broken_stage(counts),
             verdict=verdict(counts),
-        )  # fmt: skip
+        )
 
 
-def handed_on(snapshot: Snapshot, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report],
-              since: datetime | None) -> dict[LoopStage, set[int]]:  # fmt: skip
+def handed_on(
+    snapshot: Snapshot, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report], since: datetime | None
+) -> dict[LoopStage, set[int]]:
     """Return the failures that were injected, used, and helped: what helped was used, what was used was injected."""
     given = snapshot.catalog.known({ref for task in tasks for ref in task.prior_knowledge}).values()
     named = snapshot.catalog.known({ref for task in tasks for ref in task.utilized}).values()

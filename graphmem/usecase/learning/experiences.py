@@ -109,15 +109,23 @@ def refuse_chance(snapshot: Snapshot, insight: Insight) -> None:
 
 def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
     """Return what a promotion does, or would do."""
-    return Promotion.model_validate({
-        "ref": made.ref, "action": action, "category": made.category, "statement": made.statement,
-        "experiences": list(made.derived_from), "occurrences": made.occurrences,
-        "confidence": confidence_of(made.occurrences), "said": [one.text for one in agreement.statements],
-    })  # fmt: skip
+    return Promotion.model_validate(
+        {
+            "ref": made.ref,
+            "action": action,
+            "category": made.category,
+            "statement": made.statement,
+            "experiences": list(made.derived_from),
+            "occurrences": made.occurrences,
+            "confidence": confidence_of(made.occurrences),
+            "said": [one.text for one in agreement.statements],
+        }
+    )
 
 
-def promoted(snapshot: Snapshot, agreement: Agreement, insights: list[Insight],
-             category: Category | None) -> tuple[Insight | None, str]:  # fmt: skip
+def promoted(
+    snapshot: Snapshot, agreement: Agreement, insights: list[Insight], category: Category | None
+) -> tuple[Insight | None, str]:
     """Return the insight that an agreement comes to, and what writing it does; none where it was archived."""
     texts = {one.text for one in agreement.statements}
     for insight in insights:
@@ -127,8 +135,11 @@ def promoted(snapshot: Snapshot, agreement: Agreement, insights: list[Insight],
             both = sorted({*insight.derived_from, *agreement.experiences})
             after = changed(insight, {"derived_from": both}, snapshot.now)
             return after, "unchanged" if after is insight else "updated"
-    fields: dict[str, Any] = {"category": category or agreement.category, "statement": agreement.statement,
-                              "derived_from": list(agreement.experiences)}  # fmt: skip
+    fields: dict[str, Any] = {
+        "category": category or agreement.category,
+        "statement": agreement.statement,
+        "derived_from": list(agreement.experiences),
+    }
     made = build("insight", {**fields, "name": "unnamed"}, snapshot.now)
     assert isinstance(made, Insight)
     taken = {insight.ref: insight.key_ref for insight in insights}

@@ -83,8 +83,14 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
         action, moved = record_run(client, events.run, events.at, sorted(seen), puts)
         refs = snapshot.catalog.refs([row_id(key) for key in seen])
         shown = [match.model_copy(update={"ref": refs[row_id(key)]}) for key, match in sorted(seen.items())]
-        return Learned(run=events.run, action=action, seen=shown, created=[lesson.ref for lesson in made],
-                       passed_over=passed_over, moved=moved)  # fmt: skip
+        return Learned(
+            run=events.run,
+            action=action,
+            seen=shown,
+            created=[lesson.ref for lesson in made],
+            passed_over=passed_over,
+            moved=moved,
+        )
 
 
 def decay(client: Client, request: DecayRequest) -> Learned:
@@ -148,8 +154,11 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
             bad.append(bad_line(BadLine("the time of the event is not a time", str(error)), name, place))
     if bad:
         many = "line" if len(bad) == 1 else "lines"
-        raise BadInput(f"{len(bad):,} bad {many}, nothing was changed: {bad[0]}", hint="an event is one JSON object",
-                       details={"findings": [found.model_dump() for found in bad]})  # fmt: skip
+        raise BadInput(
+            f"{len(bad):,} bad {many}, nothing was changed: {bad[0]}",
+            hint="an event is one JSON object",
+            details={"findings": [found.model_dump() for found in bad]},
+        )
     if not rows:
         raise no_verdict(name, others)
     if run is None and len(runs) > 1:
@@ -210,8 +219,15 @@ def likenesses(snapshot: Snapshot, found: list[Finding], lessons: Mapping[int, L
 
 def candidate(snapshot: Snapshot, found: Finding, at: datetime) -> Lesson:
     """Return the lesson that a finding makes: made when its run was, so that every clone makes the same."""
-    fields = {"type": "anti_pattern", "description": found.text, "severity": found.severity, "domain": found.domain,
-              "source": found.source or None, "tags": list(found.tags), "created_at": at}  # fmt: skip
+    fields = {
+        "type": "anti_pattern",
+        "description": found.text,
+        "severity": found.severity,
+        "domain": found.domain,
+        "source": found.source or None,
+        "tags": list(found.tags),
+        "created_at": at,
+    }
     made = build("lesson", {**fields, "name": "unnamed"}, at)
     assert isinstance(made, Lesson)
     return made

@@ -157,10 +157,14 @@ def note(client: Client, request: NoteRequest) -> SessionContext:
     def noted(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         keys = [snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in request.used]
         current = before.session
-        return {"session": current.but(
-            messages=request.messages, conversation=request.conversation,
-            skills=sorted({*current.skills, *request.skills}), used=sorted({*current.used, *keys}),
-        )}  # fmt: skip
+        return {
+            "session": current.but(
+                messages=request.messages,
+                conversation=request.conversation,
+                skills=sorted({*current.skills, *request.skills}),
+                used=sorted({*current.used, *keys}),
+            )
+        }
 
     return update(client, request.name, noted)
 
@@ -172,8 +176,13 @@ def decide(client: Client, request: DecideRequest) -> Changed:
         named = request.task or (current.id if current else None)
         known = snapshot.catalog.known({named, f"task/{named}"}) if named else {}
         ref = snapshot.catalog.stored(min(known.values())).key_ref if known else named
-    fields = {"decision": request.decision, "reasoning": request.reasoning, "task": ref, "session": request.name,
-              "name": request.key}  # fmt: skip
+    fields = {
+        "decision": request.decision,
+        "reasoning": request.reasoning,
+        "task": ref,
+        "session": request.name,
+        "name": request.key,
+    }
     return change.add(client, "decision", fields)
 
 
@@ -181,8 +190,13 @@ def constrain(client: Client, request: ConstrainRequest) -> Changed:
     """Record a constraint, for everybody or for a named session."""
     if request.expires_at is not None:
         refuse_past(request.expires_at, client.now())
-    fields = {"constraint": request.constraint, "source": request.source, "expires_at": request.expires_at,
-              "session": request.name, "name": request.key}  # fmt: skip
+    fields = {
+        "constraint": request.constraint,
+        "source": request.source,
+        "expires_at": request.expires_at,
+        "session": request.name,
+        "name": request.key,
+    }
     return change.add(client, "constraint", fields)
 
 
@@ -199,11 +213,20 @@ def refuse_past(time: str, now: datetime) -> None:
 def as_record(board: Blackboard, session: str | None, now: datetime) -> Session:
     """Return what a session that ends leaves behind."""
     current = board.session
-    made = build("session", {
-        "name": name_of(board, session, now), "started_at": current.started_at, "ended_at": now,
-        "task": board.task.description if board.task else None, "conversation": current.conversation,
-        "messages": current.messages or None, "skills": current.skills or None, "used": current.used or None,
-    }, now)  # fmt: skip
+    made = build(
+        "session",
+        {
+            "name": name_of(board, session, now),
+            "started_at": current.started_at,
+            "ended_at": now,
+            "task": board.task.description if board.task else None,
+            "conversation": current.conversation,
+            "messages": current.messages or None,
+            "skills": current.skills or None,
+            "used": current.used or None,
+        },
+        now,
+    )
     assert isinstance(made, Session)
     return made
 

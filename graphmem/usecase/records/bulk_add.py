@@ -264,8 +264,9 @@ def end_of(intake: BulkAdd, ref: str) -> str:
     """Return the reference by key of an end of an edge."""
     key = key_of(intake, ref)
     if key is None:
-        raise BadInput(f"{ref!r} is neither there nor in the input", hint="the reference of a record",
-                       details={"code": "dangling"})  # fmt: skip
+        raise BadInput(
+            f"{ref!r} is neither there nor in the input", hint="the reference of a record", details={"code": "dangling"}
+        )
     return key
 
 

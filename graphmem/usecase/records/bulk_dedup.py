@@ -73,8 +73,13 @@ def add_without_repeats(intake: BulkAdd, rows: Sequence[Given]) -> None:
         pool = pool_of(intake.client, kind, [record.search_text for _, record in of_kind])
         compared = neighbours(pool.vectors, len(of_kind), bound)
         for (given, _), (place, near) in zip(of_kind, compared, strict=True):
-            guarded(intake, given, lambda intake, given, pool=pool, place=place, near=near: add_unless_repeated(
-                intake, given, pool, place, near))  # fmt: skip
+            guarded(
+                intake,
+                given,
+                lambda intake, given, pool=pool, place=place, near=near: add_unless_repeated(
+                    intake, given, pool, place, near
+                ),
+            )
 
 
 def embed_input(client: Client, lines: Iterable[bytes]) -> None:

@@ -90,9 +90,16 @@ class BulkAdd:
             return
         into = record.ref if action == "merged" else None
         self.results.append(
-            Changed(ref=record.ref, action=action, merged_into=into, merged_by=likeness.by,
-                    similarity=likeness.similarity, variants=list(variants), record=record)
-        )  # fmt: skip
+            Changed(
+                ref=record.ref,
+                action=action,
+                merged_into=into,
+                merged_by=likeness.by,
+                similarity=likeness.similarity,
+                variants=list(variants),
+                record=record,
+            )
+        )
 
     def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
         """Return whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""

@@ -53,8 +53,15 @@ from graphmem.usecase.records.validation import (
 NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 
 
-def add(client: Client, kind: str, fields: Mapping[str, Any], *, dedup: bool = True, dry_run: bool = False,
-        replace: bool = False) -> Changed:  # fmt: skip
+def add(
+    client: Client,
+    kind: str,
+    fields: Mapping[str, Any],
+    *,
+    dedup: bool = True,
+    dry_run: bool = False,
+    replace: bool = False,
+) -> Changed:
     """
     Add a record, or change the one that has its key.
 
@@ -135,8 +142,9 @@ def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
         raise taken(catalog, holder, made.name)
 
 
-def rewrite(client: Client, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (),
-            dry_run: bool) -> Changed:  # fmt: skip
+def rewrite(
+    client: Client, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (), dry_run: bool
+) -> Changed:
     """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
     refuse_archived(client.catalog, number)
     older = client.catalog.stored(number)
@@ -193,9 +201,13 @@ def merge(
     changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
     answer = put(client, likeness.same, changes, "merged", dry_run=dry_run)
     return answer.model_copy(
-        update={"action": "merged", "merged_into": answer.ref, "merged_by": likeness.by,
-                "similarity": likeness.similarity}
-    )  # fmt: skip
+        update={
+            "action": "merged",
+            "merged_into": answer.ref,
+            "merged_by": likeness.by,
+            "similarity": likeness.similarity,
+        }
+    )
 
 
 def shown(catalog: Catalog, number: int, record: Record) -> Record:
@@ -213,9 +225,12 @@ def put(client: Client, number: int, changes: Mapping[str, Any], action: Action,
     if after is not before and not dry_run:
         client.ledger.commit([entry(after, client.ledger.symmetric)])
     record = shown(client.catalog, number, after)
-    return Changed(ref=client.catalog.refs([number])[number] if not dry_run else record.ref,
-                   action="unchanged" if after is before else action, record=record,
-                   set_aside=[found for found in after.alternates if found not in before.alternates])  # fmt: skip
+    return Changed(
+        ref=client.catalog.refs([number])[number] if not dry_run else record.ref,
+        action="unchanged" if after is before else action,
+        record=record,
+        set_aside=[found for found in after.alternates if found not in before.alternates],
+    )
 
 
 def edit(client: Client, request: EditRequest) -> Changed:
@@ -250,8 +265,22 @@ def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
     return changes | with_alternates(record, swaps)
 
 
-FIXED = ("helped", "failed", "kind", "key", "name", "created_at", "edited", "aliases", "campaign", "depends",
-         "archived_at", "archive_reason", "superseded_by", "alternates")  # fmt: skip
+FIXED = (
+    "helped",
+    "failed",
+    "kind",
+    "key",
+    "name",
+    "created_at",
+    "edited",
+    "aliases",
+    "campaign",
+    "depends",
+    "archived_at",
+    "archive_reason",
+    "superseded_by",
+    "alternates",
+)
 
 
 def rename(client: Client, request: RenameRequest) -> Changed:
@@ -302,5 +331,7 @@ def refuse_fact(record: Record) -> None:
     """Raise ``Refused`` for what happened: it is not changed, only taken back."""
     if isinstance(record, Fact):
         destroy = command("graphmem", "purge", record.ref)
-        raise Refused(f"{record.ref} is something that happened, which nothing changes",
-                      hint=f"graphmem undo takes a write back, {destroy} destroys")  # fmt: skip
+        raise Refused(
+            f"{record.ref} is something that happened, which nothing changes",
+            hint=f"graphmem undo takes a write back, {destroy} destroys",
+        )

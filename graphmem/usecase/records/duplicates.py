@@ -56,8 +56,13 @@ def find_alike(client: Client, made: MemoryRecord) -> DuplicateMatch:
     return classify(client.settings.retrieval, made, similar, repeats, client.catalog.stored)
 
 
-def classify(settings: Retrieval, made: MemoryRecord, cosines: Mapping[int, float], repeats: Sequence[MemoryRecord],
-          record_of: Callable[[int], Record]) -> DuplicateMatch:  # fmt: skip
+def classify(
+    settings: Retrieval,
+    made: MemoryRecord,
+    cosines: Mapping[int, float],
+    repeats: Sequence[MemoryRecord],
+    record_of: Callable[[int], Record],
+) -> DuplicateMatch:
     """
     Decide what a new record is.
 

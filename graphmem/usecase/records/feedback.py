@@ -96,8 +96,10 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
                     found[number][1] if number in found and found[number][1] == "created" else action,
                 )
         if findings:
-            raise BadInput(f"{len(findings)} of the reports are bad, none was stored: {findings[0]}",
-                           details={"findings": [finding.model_dump() for finding in findings]})  # fmt: skip
+            raise BadInput(
+                f"{len(findings)} of the reports are bad, none was stored: {findings[0]}",
+                details={"findings": [finding.model_dump() for finding in findings]},
+            )
         for _, action in found.values():
             counts[action] += 1
         client.ledger.commit([entry(made, ()) for made, action in found.values() if action != "unchanged"])
@@ -115,5 +117,13 @@ def known_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def bad_report(name: str, place: int, message: str, expected: str | None) -> Finding:
     """Report what is wrong with a line of a batch."""
-    return Finding(file=name, line=place, column=1, code="bad_row", severity="error", message=message,
-                   expected=expected or "the reference of a memory", fix=None)  # fmt: skip
+    return Finding(
+        file=name,
+        line=place,
+        column=1,
+        code="bad_row",
+        severity="error",
+        message=message,
+        expected=expected or "the reference of a memory",
+        fix=None,
+    )

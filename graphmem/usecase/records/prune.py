@@ -58,8 +58,9 @@ def weighed(snapshot: Snapshot, kind: str) -> list[WeighedRecord]:
         last = max(record.updated_at, parse_time(helped_last)) if helped_last else record.updated_at
         value = getattr(record, "cost", None) or getattr(record, "saved", None)
         count, _ = counted.get(record.key_ref, (0, ""))
-        worth = importance(value, last, now, count, record.helped, record.failed,
-                           snapshot.settings.retrieval.half_life_days)  # fmt: skip
+        worth = importance(
+            value, last, now, count, record.helped, record.failed, snapshot.settings.retrieval.half_life_days
+        )
         found.append(WeighedRecord(record, worth, max(0.0, (now - last) / timedelta(days=1)), count))
     return sorted(found, key=lambda one: (one.importance, -one.age_days, one.record.ref))
 
@@ -84,5 +85,9 @@ def surplus(snapshot: Snapshot) -> Iterator[PrunedRecord]:
     refs = snapshot.catalog.refs([row_id(found.key_ref) for found in going])
     for found in going:
         age = max(0.0, (now - found.created_at) / timedelta(days=1))
-        yield PrunedRecord(ref=refs[row_id(found.key_ref)], importance=None, age_days=age,
-                           reason=f"confidence {found.confidence}, over the bound of {MOST_EXPERIENCES}")  # fmt: skip
+        yield PrunedRecord(
+            ref=refs[row_id(found.key_ref)],
+            importance=None,
+            age_days=age,
+            reason=f"confidence {found.confidence}, over the bound of {MOST_EXPERIENCES}",
+        )

@@ -123,8 +123,14 @@ def purge(client: Client, request: PurgeRequest) -> Purged:
             safe_files.write(history_script.absolute(), script)
         program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
         rows = {file: len(numbers) for file, numbers in sorted(plan.rows.items())}
-        return Purged(done=yes, records=records, rows=rows, changed=changes, vectors=len(digests),
-                      history=[program] if records or history_script else [])  # fmt: skip
+        return Purged(
+            done=yes,
+            records=records,
+            rows=rows,
+            changed=changes,
+            vectors=len(digests),
+            history=[program] if records or history_script else [],
+        )
 
 
 def script_for(client: Client, plan: PurgePlan) -> bytes:
@@ -162,8 +168,10 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
         raise
     left = [what for what, forget in traces(client, plan, digests) if not is_done(forget)]
     if left:  # the rows are gone: that is no failure of the purge
-        client.notify_once(f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their"
-                       " texts: is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild")  # fmt: skip
+        client.notify_once(
+            f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their"
+            " texts: is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild"
+        )
 
 
 def traces(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:

@@ -30,8 +30,15 @@ def get(client: Client, request: GetRequest) -> Got:
             edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
         count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
-        return Got(ref=record.ref, record=record, relations=edges, access_count=count, last_accessed=last,
-                   fixes=fixes(record), cites=CiteChecker(snapshot).cites_of(record))  # fmt: skip
+        return Got(
+            ref=record.ref,
+            record=record,
+            relations=edges,
+            access_count=count,
+            last_accessed=last,
+            fixes=fixes(record),
+            cites=CiteChecker(snapshot).cites_of(record),
+        )
 
 
 def listing(client: Client, request: ListRequest) -> Listing:

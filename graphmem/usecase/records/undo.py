@@ -133,10 +133,12 @@ def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, write: notes
         after = current.after.get(held, {})
         rows = [number for number in snapshot.catalog.lines(held).values() if after.get(number, b"") is not None]
         users = [
-            made.type for made in snapshot.catalog.vocabulary.project_relations.values()
-            if group == "entities" and name in (*made.sources, *made.targets)
+            made.type
+            for made in snapshot.catalog.vocabulary.project_relations.values()
+            if group == "entities"
+            and name in (*made.sources, *made.targets)
             and f"types/relations/{made.type}.md" not in going
-        ]  # fmt: skip
+        ]
         if rows or users:
             what = f"{len(rows):,} rows are of it" if rows else f"relation type {users[0]!r} names it"
             raise Refused(

@@ -75,8 +75,15 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
         return cut(snapshot, request.objective, request.budget, found, entries, first, below)
 
 
-def cut(snapshot: Snapshot, objective: str, budget: int, found: Found, entries: list[ContextEntry],
-        first: Collection[str], below: Collection[Hit]) -> ContextBlock:  # fmt: skip
+def cut(
+    snapshot: Snapshot,
+    objective: str,
+    budget: int,
+    found: Found,
+    entries: list[ContextEntry],
+    first: Collection[str],
+    below: Collection[Hit],
+) -> ContextBlock:
     """
     Return the block of what fits into the budget, and count that as returned.
 
@@ -92,13 +99,24 @@ def cut(snapshot: Snapshot, objective: str, budget: int, found: Found, entries: 
     refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
     counted(snapshot, refs)
     shown = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
-    over = [LeftOut(ref=entry.ref, reason="budget", similarity=entry.similarity)
-            for place, entry in enumerate(entries) if place not in fit]  # fmt: skip
+    over = [
+        LeftOut(ref=entry.ref, reason="budget", similarity=entry.similarity)
+        for place, entry in enumerate(entries)
+        if place not in fit
+    ]
     under = [LeftOut(ref=hit.ref, reason="tier", similarity=hit.similarity) for hit in below if hit.ref not in shown]
     left_out = sorted(over + under, key=lambda out: -out.similarity)
-    return ContextBlock(objective=objective, text=text, tokens=tokens(text), budget=budget, refs=refs, entries=kept,
-                        left_out=left_out, search=found.search,
-                        note=said_of(over, under, budget, is_empty=not kept))  # fmt: skip
+    return ContextBlock(
+        objective=objective,
+        text=text,
+        tokens=tokens(text),
+        budget=budget,
+        refs=refs,
+        entries=kept,
+        left_out=left_out,
+        search=found.search,
+        note=said_of(over, under, budget, is_empty=not kept),
+    )
 
 
 def said_of(over: Sequence[LeftOut], below: Sequence[LeftOut], budget: int, *, is_empty: bool) -> str | None:
@@ -144,12 +162,22 @@ def unasked(record: Record) -> Hit:
     factors = Factors(
         semantic=0.0, lexical=0.0, exact=0.0, graph=0.0, reranked=None, cost=1.0, help_ratio=0.5, age_decay=1.0
     )
-    return Hit(ref=record.ref, score=0.0, relevance=0.0, similarity=0.0, tier="background", band="background",
-               factors=factors, record=record, fixes=fixes(record))  # fmt: skip
+    return Hit(
+        ref=record.ref,
+        score=0.0,
+        relevance=0.0,
+        similarity=0.0,
+        tier="background",
+        band="background",
+        factors=factors,
+        record=record,
+        fixes=fixes(record),
+    )
 
 
-def with_cites(snapshot: Snapshot, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
-               ) -> Iterator[ContextEntry]:  # fmt: skip
+def with_cites(
+    snapshot: Snapshot, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
+) -> Iterator[ContextEntry]:
     """Yield entries with the code that they, and the patterns with them, cite, and how that is now."""
     tree = CiteChecker(snapshot)
     for entry in entries:
@@ -242,9 +270,19 @@ def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: li
     if record.sources:
         notes = [*notes, ("from", ", ".join(record.sources))]
     text = entry_text(hit.ref, marks, notes, why(hit) if explain else None)
-    return ContextEntry(section=section, ref=hit.ref, tier=hit.tier, similarity=hit.similarity, text=text,
-                        relevance=hit.relevance, score=hit.score, factors=hit.factors, solved_by=solved_by,
-                        record=record, fixes=hit.fixes)  # fmt: skip
+    return ContextEntry(
+        section=section,
+        ref=hit.ref,
+        tier=hit.tier,
+        similarity=hit.similarity,
+        text=text,
+        relevance=hit.relevance,
+        score=hit.score,
+        factors=hit.factors,
+        solved_by=solved_by,
+        record=record,
+        fixes=hit.fixes,
+    )
 
 
 def known_since(record: Record) -> str:
@@ -270,8 +308,14 @@ def campaigns(client: Client, objective: str) -> Iterator[ContextEntry]:
     for found in similar(client, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
         marks = [nearness, f"similarity {found.similarity:.2f}", known_since(found.record)]
-        yield ContextEntry(section="Similar campaigns", ref=found.ref, tier=nearness, similarity=found.similarity,
-                           text=entry_text(found.ref, marks, campaign_notes(found)), record=found.record)  # fmt: skip
+        yield ContextEntry(
+            section="Similar campaigns",
+            ref=found.ref,
+            tier=nearness,
+            similarity=found.similarity,
+            text=entry_text(found.ref, marks, campaign_notes(found)),
+            record=found.record,
+        )
 
 
 def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
@@ -295,8 +339,9 @@ def entities(snapshot: Snapshot, objective: str, hits: Collection[Hit]) -> Itera
         if isinstance(record, Entity) and not record.is_archived and record.ref not in known:
             notes = [("value", record.value)] if record.value else []
             text = entry_text(record.ref, ["mentioned", known_since(record)], notes)
-            yield ContextEntry(section="Entities", ref=record.ref, tier="critical", similarity=1.0, text=text,
-                               record=record)  # fmt: skip
+            yield ContextEntry(
+                section="Entities", ref=record.ref, tier="critical", similarity=1.0, text=text, record=record
+            )
 
 
 def counted(snapshot: Snapshot, refs: Collection[str]) -> None:

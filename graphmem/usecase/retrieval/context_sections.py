@@ -30,8 +30,9 @@ def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[Context
         yield taught(SESSION, decision, [f"of {decision.created_at:%Y-%m-%d}"], notes)
 
 
-def lesson_entries(client: Client, hits: Collection[Hit], domain: str | None, archetype: str | None
-                   ) -> Iterator[ContextEntry]:  # fmt: skip
+def lesson_entries(
+    client: Client, hits: Collection[Hit], domain: str | None, archetype: str | None
+) -> Iterator[ContextEntry]:
     """Yield the lessons to inject, then those that the objective is about, then the insights that it is about."""
     injected = [found.record for found in inject(client, InjectRequest(domain=domain, archetype=archetype)).lessons]
     for record in injected:
@@ -56,8 +57,9 @@ def lesson_marks(lesson: Lesson) -> list[str]:
     return [lesson.severity, f"seen {lesson.frequency}x"]
 
 
-def experience_entries(client: Client, hits: Collection[Hit], task_type: ExperienceType | None,
-                       tags: Collection[str]) -> Iterator[ContextEntry]:  # fmt: skip
+def experience_entries(
+    client: Client, hits: Collection[Hit], task_type: ExperienceType | None, tags: Collection[str]
+) -> Iterator[ContextEntry]:
     """
     Yield experiences with their lessons, those of sure or successful ones first.
 
@@ -86,13 +88,27 @@ def experience_notes(record: Experience) -> list[tuple[str, str]]:
 
 def taught(section: str, record: Record, marks: list[str], notes: list[tuple[str, str]]) -> ContextEntry:
     """Return a record that is in the block whatever the objective says."""
-    return ContextEntry(section=section, ref=record.ref, tier="critical", similarity=1.0, record=record,
-                        text=entry_text(record.ref, marks, notes))  # fmt: skip
+    return ContextEntry(
+        section=section,
+        ref=record.ref,
+        tier="critical",
+        similarity=1.0,
+        record=record,
+        text=entry_text(record.ref, marks, notes),
+    )
 
 
 def of_hit(section: str, hit: Hit, marks: list[str], notes: list[tuple[str, str]]) -> ContextEntry:
     """Return a record that is in the block because the objective is about it."""
     marks = [hit.band, f"score {hit.score:.3g}", *marks]
-    return ContextEntry(section=section, ref=hit.ref, tier=hit.tier, similarity=hit.similarity,
-                        relevance=hit.relevance, score=hit.score, factors=hit.factors, record=hit.record,
-                        text=entry_text(hit.ref, marks, notes))  # fmt: skip
+    return ContextEntry(
+        section=section,
+        ref=hit.ref,
+        tier=hit.tier,
+        similarity=hit.similarity,
+        relevance=hit.relevance,
+        score=hit.score,
+        factors=hit.factors,
+        record=hit.record,
+        text=entry_text(hit.ref, marks, notes),
+    )

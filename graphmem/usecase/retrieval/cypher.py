@@ -33,8 +33,9 @@ def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     return run(client, partial(client.graph.named, name, given, names), request)
 
 
-def filled(snapshot: Snapshot, query: Stored, parameters: Mapping[str, object], extra: Collection[str]
-           ) -> tuple[dict[str, object], dict[str, str]]:  # fmt: skip
+def filled(
+    snapshot: Snapshot, query: Stored, parameters: Mapping[str, object], extra: Collection[str]
+) -> tuple[dict[str, object], dict[str, str]]:
     """Return the parameters of a stored query and the names for its placeholders; ``extra`` are asked of the user."""
     names = {}
     if "relation" in extra:
@@ -93,10 +94,15 @@ def names_asked(query: Stored) -> set[str]:
 
 def query_list() -> QueryList:
     """Return the stored queries that read."""
-    return QueryList(results=[
-        StoredQuery(
-            name=query.name, sentence=query.sentence, columns=list(query.columns),
-            parameters={**query.parameters, **dict.fromkeys(sorted(names_asked(query)), "NAME")},
-        )
-        for query in all_stored().values() if not query.is_write
-    ])  # fmt: skip
+    return QueryList(
+        results=[
+            StoredQuery(
+                name=query.name,
+                sentence=query.sentence,
+                columns=list(query.columns),
+                parameters={**query.parameters, **dict.fromkeys(sorted(names_asked(query)), "NAME")},
+            )
+            for query in all_stored().values()
+            if not query.is_write
+        ]
+    )

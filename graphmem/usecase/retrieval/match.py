@@ -202,9 +202,18 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit]) -> list[Matched]:
     )
     tree = CiteChecker(snapshot)
     return [
-        Matched(ref=records[n].ref, by=hits[n].by, line=hits[n].lines[0], text=hits[n].text, lines=hits[n].lines,
-                similarity=hits[n].similarity, differs=differs(hits[n], records[n]), solved_by=solutions.get(n, []),
-                record=records[n], fixes=fixes(records[n]),
-                cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))))
+        Matched(
+            ref=records[n].ref,
+            by=hits[n].by,
+            line=hits[n].lines[0],
+            text=hits[n].text,
+            lines=hits[n].lines,
+            similarity=hits[n].similarity,
+            differs=differs(hits[n], records[n]),
+            solved_by=solutions.get(n, []),
+            record=records[n],
+            fixes=fixes(records[n]),
+            cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))),
+        )
         for n in order
-    ]  # fmt: skip
+    ]

@@ -190,9 +190,13 @@ def rerank(
 
 
 def with_patterns(
-    snapshot: Snapshot, question: Question, evidence: Evidences, relevances: Relevances, calibration: Calibration,
+    snapshot: Snapshot,
+    question: Question,
+    evidence: Evidences,
+    relevances: Relevances,
+    calibration: Calibration,
     limit: int,
-) -> tuple[Evidences, Relevances]:  # fmt: skip
+) -> tuple[Evidences, Relevances]:
     """Return evidence and relevances with the patterns that solve a hit, through the hit's relevance."""
     hits = {**relevances, **relevances_of_failures(snapshot, question, limit)}
     best = {number: hits[number] for number in best_of(hits, GRAPH_HITS)}
@@ -270,12 +274,28 @@ def hit(snapshot: Snapshot, found: Ranked, record: Record, score: float, cites: 
     similarity = evidence.semantic if snapshot.vectors is not None else found.relevance
     cost, ratio, decay = found.record.factors(snapshot.now, settings.half_life_days)
     factors = Factors(
-        semantic=evidence.semantic, lexical=evidence.lexical, exact=evidence.exact, graph=evidence.graph,
-        reranked=evidence.reranked, cost=cost, help_ratio=ratio, age_decay=decay, freshness=freshness(cites),
-    )  # fmt: skip
-    return Hit(ref=record.ref, score=score, relevance=found.relevance, similarity=similarity,
-               tier=tier(similarity, **tier_bounds(settings)), band=BANDS[found.place[0]], factors=factors,
-               record=record, fixes=fixes(record), cites=cites)  # fmt: skip
+        semantic=evidence.semantic,
+        lexical=evidence.lexical,
+        exact=evidence.exact,
+        graph=evidence.graph,
+        reranked=evidence.reranked,
+        cost=cost,
+        help_ratio=ratio,
+        age_decay=decay,
+        freshness=freshness(cites),
+    )
+    return Hit(
+        ref=record.ref,
+        score=score,
+        relevance=found.relevance,
+        similarity=similarity,
+        tier=tier(similarity, **tier_bounds(settings)),
+        band=BANDS[found.place[0]],
+        factors=factors,
+        record=record,
+        fixes=fixes(record),
+        cites=cites,
+    )
 
 
 def tier_bounds(settings: Retrieval) -> dict[str, float]:

@@ -50,13 +50,19 @@ def related(client: Client, request: RelatedRequest) -> Related:
         records = snapshot.catalog.records([path.node for path in reach.paths])
         explain = Explainer(snapshot.catalog, reach.paths)
         results = [
-            {"ref": records[found.node].ref, "strength": found.strength, "hops": found.hops,
-             "path": explain.edges(found), "record": records[found.node]}
+            {
+                "ref": records[found.node].ref,
+                "strength": found.strength,
+                "hops": found.hops,
+                "path": explain.edges(found),
+                "record": records[found.node],
+            }
             for found in reach.paths
-        ]  # fmt: skip
+        ]
         start_ref = snapshot.catalog.refs([start])[start]
-        return Related.model_validate({"start": start_ref, "results": results, "exhaustive": reach.is_exhaustive,
-                                       "truncated": reach.is_truncated})  # fmt: skip
+        return Related.model_validate(
+            {"start": start_ref, "results": results, "exhaustive": reach.is_exhaustive, "truncated": reach.is_truncated}
+        )
 
 
 def path(client: Client, request: PathRequest) -> Connection:
@@ -74,23 +80,35 @@ def path(client: Client, request: PathRequest) -> Connection:
             snapshot, start, end, max_hops=request.max_hops, types=types, direction=request.direction
         )
         if found is None:
-            return Connection(source=names[start], target=names[end], strength=0.0, hops=0, path=[],
-                              exhaustive=is_exhaustive)  # fmt: skip
+            return Connection(
+                source=names[start], target=names[end], strength=0.0, hops=0, path=[], exhaustive=is_exhaustive
+            )
         edges = Explainer(snapshot.catalog, [found]).edges(found)
-        return Connection(source=names[start], target=names[end], strength=found.strength, hops=found.hops, path=edges,
-                          exhaustive=is_exhaustive)  # fmt: skip
+        return Connection(
+            source=names[start],
+            target=names[end],
+            strength=found.strength,
+            hops=found.hops,
+            path=edges,
+            exhaustive=is_exhaustive,
+        )
 
 
-def strongest(snapshot: Snapshot, start: int, end: int, *, max_hops: int, types: Collection[str] | None,
-              direction: Direction) -> tuple[Path | None, bool]:  # fmt: skip
+def strongest(
+    snapshot: Snapshot, start: int, end: int, *, max_hops: int, types: Collection[str] | None, direction: Direction
+) -> tuple[Path | None, bool]:
     """Return the strongest path between two records, and whether no stronger one can have been missed."""
     catalog = snapshot.catalog
     max_weight = catalog.max_weight(types)
     if max_weight <= 1:
         return strongest_chain(
-            start, end, lambda ids: catalog.edges_at(ids, types, direction),
-            lambda ids: catalog.edges_at(ids, types, AGAINST[direction]), catalog.refs, max_hops=max_hops,
-        )  # fmt: skip
+            start,
+            end,
+            lambda ids: catalog.edges_at(ids, types, direction),
+            lambda ids: catalog.edges_at(ids, types, AGAINST[direction]),
+            catalog.refs,
+            max_hops=max_hops,
+        )
     reach = strongest_paths(
         start,
         lambda ids: catalog.edges_at(ids, types, direction),
@@ -124,8 +142,14 @@ class Explainer:
     def edge(self, step: Step) -> Edge:
         """Return one edge; ``direction`` says how it is walked."""
         src, kind, dst = self.ends(step)
-        return Edge(source=self.names[src], type=kind, target=self.names[dst], weight=step.weight,
-                    note=self.notes.get((src, kind, dst)), direction="out" if step.is_out else "in")  # fmt: skip
+        return Edge(
+            source=self.names[src],
+            type=kind,
+            target=self.names[dst],
+            weight=step.weight,
+            note=self.notes.get((src, kind, dst)),
+            direction="out" if step.is_out else "in",
+        )
 
 
 def refuse_unknown_filters(

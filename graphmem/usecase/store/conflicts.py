@@ -40,8 +40,9 @@ def resolve(client: Client) -> Resolved:
                     contents[file] = whole
         replace_files(
             {layout.store / file: data for file, data in contents.items()} | client.ledger.stale_vocabulary_file(),
-            layout, lambda fresh: client.ledger.refuse_changed({file: read[file] for file in contents}),
-        )  # fmt: skip
+            layout,
+            lambda fresh: client.ledger.refuse_changed({file: read[file] for file in contents}),
+        )
         client.ledger.sync_written()
         findings = [finding for finding in client.ledger.findings() if finding.file in contents]
     return Resolved(files=sorted(contents), findings=findings)
@@ -65,9 +66,10 @@ def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
     folder = layout.store
     try:
         names = {
-            file: stages for file, stages in commands.unmerged(folder, "data").items()
+            file: stages
+            for file, stages in commands.unmerged(folder, "data").items()
             if {2, 3} <= stages.keys() and file.endswith(".ndjson") and safe_files.is_file(folder / file)
-        }  # fmt: skip
+        }
         if not names:
             return {}
         with commands.objects(folder) as objects:

@@ -118,10 +118,27 @@ def campaign_rows() -> Iterator[dict[str, object]]:
     yield task(
         FINISHED, "001-threats", "List how passwords are guessed", "spec", ["docs/threats.md"], status="complete"
     )
-    yield task(FINISHED, "002-throttle", "Slow down repeated logins", "impl", ["app/login.py", "app/limits.py"],
-               ["001-threats"], status="complete", utilized=helped, blocked_by=blocked)  # fmt: skip
-    yield task(FINISHED, "003-second-factor", "Ask for a second factor", "impl", ["app/login.py"], ["001-threats"],
-               status="complete", utilized=factor)  # fmt: skip
+    yield task(
+        FINISHED,
+        "002-throttle",
+        "Slow down repeated logins",
+        "impl",
+        ["app/login.py", "app/limits.py"],
+        ["001-threats"],
+        status="complete",
+        utilized=helped,
+        blocked_by=blocked,
+    )
+    yield task(
+        FINISHED,
+        "003-second-factor",
+        "Ask for a second factor",
+        "impl",
+        ["app/login.py"],
+        ["001-threats"],
+        status="complete",
+        utilized=factor,
+    )
     objective = "Protect the login of the admin console against guessed and stolen passwords"
     yield {"kind": "campaign", "name": PLANNED, "objective": objective, "tags": ["demo"]}
     yield task(PLANNED, "001-threats", "List who may log in and from where", "spec", ["docs/threats.md"])
@@ -131,13 +148,20 @@ def campaign_rows() -> Iterator[dict[str, object]]:
     yield task(PLANNED, "003-alarm", "Report logins from new places", "impl", ["app/alarm.py"], ["001-threats"])
 
 
-def task(plan: str, name: str, objective: str, sort: str, delta: list[str], depends: list[str] | None = None,
-         **more: object) -> dict[str, object]:  # fmt: skip
+def task(
+    plan: str, name: str, objective: str, sort: str, delta: list[str], depends: list[str] | None = None, **more: object
+) -> dict[str, object]:
     """Return a task as a row."""
     return {
-        "kind": "task", "name": f"{plan}/{name}", "campaign": f"campaign/{plan}", "objective": objective, "type": sort,
-        "delta": delta, "depends": [f"task/{plan}/{other}" for other in depends or ()], **more,
-    }  # fmt: skip
+        "kind": "task",
+        "name": f"{plan}/{name}",
+        "campaign": f"campaign/{plan}",
+        "objective": objective,
+        "type": sort,
+        "delta": delta,
+        "depends": [f"task/{plan}/{other}" for other in depends or ()],
+        **more,
+    }
 
 
 def committed(folder: Path) -> dict[str, str]:

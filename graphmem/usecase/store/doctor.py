@@ -76,8 +76,9 @@ def surroundings(client: Client) -> Iterator[Finding]:
 
 def warning(file: str, code: str, message: str, expected: str, fix: str | None) -> Finding:
     """Return a warning about a file as a whole, by its path below the store."""
-    return Finding(file=file, line=None, column=None, code=code, severity="warning", message=message, expected=expected,
-                   fix=fix)  # fmt: skip
+    return Finding(
+        file=file, line=None, column=None, code=code, severity="warning", message=message, expected=expected, fix=fix
+    )
 
 
 # --- repairs ---------------------------------------------------------------------------------------------------------

@@ -93,11 +93,16 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
     )
     return [
         Finding(
-            file=file, line=line, column=1, code="not_canonical", severity="error",
-            message="not in canonical form from here on", expected="what graphmem export writes",
+            file=file,
+            line=line,
+            column=1,
+            code="not_canonical",
+            severity="error",
+            message="not in canonical form from here on",
+            expected="what graphmem export writes",
             fix="graphmem export",
         )
-    ]  # fmt: skip
+    ]
 
 
 def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
@@ -106,6 +111,14 @@ def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
     if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(snapshot.catalog.vocabulary):
         return []
     return [
-        Finding(file="schema.json", line=1, column=1, code="stale_schema", severity="error",
-                message="schema.json is stale", expected="the vocabulary of types/", fix="graphmem export")
-    ]  # fmt: skip
+        Finding(
+            file="schema.json",
+            line=1,
+            column=1,
+            code="stale_schema",
+            severity="error",
+            message="schema.json is stale",
+            expected="the vocabulary of types/",
+            fix="graphmem export",
+        )
+    ]

@@ -61,8 +61,9 @@ def starts(python: str) -> bool:
     try:
         words = shlex.split(python)
         call = [*words, "-P", "-c", "import graphmem.git.merge_driver, graphmem.git.textconv"]
-        done = subprocess.run(call, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                              timeout=START_S)  # fmt: skip
+        done = subprocess.run(
+            call, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=START_S
+        )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return False
     return len(words) == 1 and done.returncode == 0

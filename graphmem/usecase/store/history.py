@@ -152,9 +152,12 @@ def revisions(layout: Layout, key: str) -> Iterator[Revision]:
             # A merge that has the row as one of its parents has it took it from there, and changed nothing.
             if len(changes) >= len(commit.parents) and all(changes) and (change := changes[0]):
                 yield Revision(
-                    commit=commit.hash, at=format_time(commit.at), author=commit.author, subject=commit.subject,
+                    commit=commit.hash,
+                    at=format_time(commit.at),
+                    author=commit.author,
+                    subject=commit.subject,
                     change=change,
-                )  # fmt: skip
+                )
 
 
 def row_of(data: bytes, key: str) -> Row | None:

@@ -48,8 +48,12 @@ def stats(client: Client, request: StatsRequest) -> Stats:
             capacity=[
                 capacity("failure", failures, PRUNE_FAILURES),
                 capacity("pattern", patterns, PRUNE_PATTERNS),
-                Capacity(kind="experience", used=len(experiences), limit=MOST_EXPERIENCES,
-                         prunable=len(over_bound(experiences))),
+                Capacity(
+                    kind="experience",
+                    used=len(experiences),
+                    limit=MOST_EXPERIENCES,
+                    prunable=len(over_bound(experiences)),
+                ),
             ],
             worth=worth([*failures, *patterns]),
             tiers=nearest,
@@ -57,7 +61,7 @@ def stats(client: Client, request: StatsRequest) -> Stats:
             feedback=list(weeks(snapshot)),
             estimates=accuracies(experiences),
             cold_start=len(experiences) < FEW_EXPERIENCES,
-        )  # fmt: skip
+        )
 
 
 def counts(snapshot: Snapshot) -> dict[str, Any]:
@@ -146,4 +150,4 @@ def connectivity(snapshot: Snapshot, unsolved: Sequence[str]) -> Connectivity:
         component_sizes=dict(sorted(sizes.items(), reverse=True)),
         unsolved_failures=len(unsolved),
         unsolved=[*unsolved[:SHOWN_UNSOLVED]],
-    )  # fmt: skip
+    )

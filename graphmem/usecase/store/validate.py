@@ -77,25 +77,34 @@ def linked(snapshot: Snapshot) -> list[Finding]:
     """Report where the store has symbolic links: what they hide is not read, and the store is not written."""
     return [
         Finding(
-            file=shown_path(path.relative_to(snapshot.layout.store).as_posix()), line=None, column=None, code="link",
+            file=shown_path(path.relative_to(snapshot.layout.store).as_posix()),
+            line=None,
+            column=None,
+            code="link",
             severity="error",
             message="a symbolic link, which is not followed; nothing is written while it is there",
-            expected="a file or a folder", fix=None,
+            expected="a file or a folder",
+            fix=None,
         )
         for path in safe_files.links(snapshot.layout.store)
-    ]  # fmt: skip
+    ]
 
 
 def misnamed(snapshot: Snapshot) -> list[Finding]:
     """Report which files are not read for their names, which a branch can make anything."""
     return [
         Finding(
-            file=shown_path(file), line=None, column=None, code="bad_name", severity="error",
-            message="a file of this name is not read", expected="a path of letters, digits and _ . - alone",
+            file=shown_path(file),
+            line=None,
+            column=None,
+            code="bad_name",
+            severity="error",
+            message="a file of this name is not read",
+            expected="a path of letters, digits and _ . - alone",
             fix=None,
         )
         for file in snapshot.layout.misnamed()
-    ]  # fmt: skip
+    ]
 
 
 def shown_path(file: str) -> str:
@@ -107,24 +116,34 @@ def unmerged(client: Client) -> list[Finding]:
     """Report which files lack what the other side of a merge under way has."""
     return [
         Finding(
-            file=file, line=None, column=None, code="unmerged", severity="error",
-            message="git's merge is not finished, and rows of the other side are missing", expected="both sides' rows",
+            file=file,
+            line=None,
+            column=None,
+            code="unmerged",
+            severity="error",
+            message="git's merge is not finished, and rows of the other side are missing",
+            expected="both sides' rows",
             fix="graphmem resolve",
         )
         for file in left(client)
-    ]  # fmt: skip
+    ]
 
 
 def purged(client: Client) -> list[Finding]:
     """Report which files hold rows that were purged, and that a merge or an old branch brought back."""
     return [
         Finding(
-            file=file, line=None, column=None, code="purged_row", severity="warning",
+            file=file,
+            line=None,
+            column=None,
+            code="purged_row",
+            severity="warning",
             message=f"rows that had been purged came back: {number:,}; they are not read",
-            expected="the file without them", fix=DOCTOR,
+            expected="the file without them",
+            fix=DOCTOR,
         )
         for file, number in client.ledger.purged_rows().items()
-    ]  # fmt: skip
+    ]
 
 
 def catalog_differences(client: Client) -> list[Finding]:
@@ -168,10 +187,20 @@ def placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding
     findings = []
     for found in suspects:
         number = wanted[found.file][found.line] if found.line is not None else None
-        findings.append(Finding.model_validate({
-            "file": found.file, "line": number, "column": number and 1, "code": found.code, "severity": found.severity,
-            "message": found.message, "expected": found.expected, "fix": found.fix,
-        }))  # fmt: skip
+        findings.append(
+            Finding.model_validate(
+                {
+                    "file": found.file,
+                    "line": number,
+                    "column": number and 1,
+                    "code": found.code,
+                    "severity": found.severity,
+                    "message": found.message,
+                    "expected": found.expected,
+                    "fix": found.fix,
+                }
+            )
+        )
     return sorted(findings, key=lambda found: (found.file, found.line or 0))
 
 
@@ -203,12 +232,17 @@ def dangling(client: Client) -> Iterator[FindingDraft]:
         if waiting and not missing:
             code, what, fix = "waiting", f"{' and '.join(waiting)} archived", command("graphmem", "restore", waiting[0])
         home = file or usual_file(split_ref(source)[0], None)
-        yield FindingDraft(home, line if file else None, code, f"{source} {kind} {target}: {what}",
-                      expected, fix)  # fmt: skip
+        yield FindingDraft(home, line if file else None, code, f"{source} {kind} {target}: {what}", expected, fix)
     for _, file, ref, line in catalog.reports_without_record():
         if split_ref(ref)[0] in unread:
-            yield FindingDraft(file, line, "unreadable_end", f"a report on {ref}: it cannot be read, or is missing",
-                          "a record that is there", None)  # fmt: skip
+            yield FindingDraft(
+                file,
+                line,
+                "unreadable_end",
+                f"a report on {ref}: it cannot be read, or is missing",
+                "a record that is there",
+                None,
+            )
         else:
             yield FindingDraft(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
 
@@ -260,10 +294,14 @@ def dangling_rows(client: Client) -> dict[str, list[int]]:
 def doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the records that are not shown by the name they hold, for another one of their record type holds it too."""
     for file, record_type, name, shown, line in snapshot.catalog.renamed_apart():
-        yield FindingDraft(file, line, "doubled_name",
-                      f"{record_type}/{name} is the name of another record too; this one is shown as {shown}",
-                      "one record a name",
-                      command("graphmem", "rename", f"{record_type}/{shown}", "NEW-NAME"))  # fmt: skip
+        yield FindingDraft(
+            file,
+            line,
+            "doubled_name",
+            f"{record_type}/{name} is the name of another record too; this one is shown as {shown}",
+            "one record a name",
+            command("graphmem", "rename", f"{record_type}/{shown}", "NEW-NAME"),
+        )
 
 
 def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
@@ -276,9 +314,15 @@ def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
         needs.setdefault(refs[source], []).append(refs[target])
     for around in cycles(needs) if needs else ():
         file, line = catalog.place_of(catalog.known([around[0]])[around[0]])
-        yield FindingDraft(file, line, "cycle", f"the plan has a cycle: {' → '.join(around)}",
-                           "a plan that can be finished",
-                           "take one of these out of a task's depends", "error")  # fmt: skip
+        yield FindingDraft(
+            file,
+            line,
+            "cycle",
+            f"the plan has a cycle: {' → '.join(around)}",
+            "a plan that can be finished",
+            "take one of these out of a task's depends",
+            "error",
+        )
 
 
 def lost_successors(client: Client) -> Iterator[FindingDraft]:
@@ -289,8 +333,14 @@ def lost_successors(client: Client) -> Iterator[FindingDraft]:
         successor = orjson.loads(line).get("superseded_by")
         is_named = isinstance(successor, str) and split_ref(successor)[0] not in unread
         if is_named and catalog.lookup(*split_ref(successor)) is None:
-            yield FindingDraft(file, line, "lost_successor", f"{ref} is superseded by {successor}, which is missing",
-                          "a record that is there", command("graphmem", "restore", ref))  # fmt: skip
+            yield FindingDraft(
+                file,
+                line,
+                "lost_successor",
+                f"{ref} is superseded by {successor}, which is missing",
+                "a record that is there",
+                command("graphmem", "restore", ref),
+            )
 
 
 def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
@@ -299,8 +349,14 @@ def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
     for file, line in snapshot.catalog.all_lines():
         last = max(times_of(orjson.loads(line)), default=None)
         if last is not None and last > bound:
-            yield FindingDraft(file, line, "future", f"it is of {format_time(last)}, which is in the future",
-                          "a time that has been", "set the clock that is wrong; the row can be edited")  # fmt: skip
+            yield FindingDraft(
+                file,
+                line,
+                "future",
+                f"it is of {format_time(last)}, which is in the future",
+                "a time that has been",
+                "set the clock that is wrong; the row can be edited",
+            )
 
 
 def times_of(row: Row) -> Iterator[datetime]:
@@ -336,8 +392,16 @@ def index_differences(snapshot: Snapshot) -> list[Finding]:
 
 def derived(file: str, code: str, message: str) -> Finding:
     """Return what is wrong with something that can be made again."""
-    return Finding(file=f"local/{file}", line=None, column=None, code=code, severity="error", message=message,
-                   expected="what the files say", fix="graphmem rebuild")  # fmt: skip
+    return Finding(
+        file=f"local/{file}",
+        line=None,
+        column=None,
+        code=code,
+        severity="error",
+        message=message,
+        expected="what the files say",
+        fix="graphmem rebuild",
+    )
 
 
 def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] | None:
