@@ -20,14 +20,10 @@ TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
 
-# Names no entity type and no relation type of a project may take (vocabulary.md, section 1).
+# Names no entity type of a project may take (docs/concepts/vocabulary.md).
 RESERVED_KINDS = frozenset(
     "failure pattern lesson experience insight entity campaign task session decision constraint exploration event run"
     " feedback relation memory item".split()
-)
-RESERVED_RELATIONS = frozenset(
-    "solves causes prerequisite co_occurs variant part_of depends_on used derived_from seen_in supersedes about"
-    " cites".split()
 )
 
 

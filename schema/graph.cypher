@@ -361,14 +361,6 @@ CREATE REL TABLE IF NOT EXISTS `VARIANT` (
   `updated_at` TIMESTAMP
 );
 
-CREATE REL TABLE IF NOT EXISTS `DEPENDS_ON` (
-  FROM `Task` TO `Task`,
-  `weight` DOUBLE,
-  `note` STRING,
-  `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
-);
-
 CREATE REL TABLE IF NOT EXISTS `PART_OF` (
   FROM `Task` TO `Campaign`,
   `weight` DOUBLE,
@@ -377,8 +369,16 @@ CREATE REL TABLE IF NOT EXISTS `PART_OF` (
   `updated_at` TIMESTAMP
 );
 
+CREATE REL TABLE IF NOT EXISTS `DEPENDS_ON` (
+  FROM `Task` TO `Task`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP
+);
+
 CREATE REL TABLE IF NOT EXISTS `USED` (
-  FROM `Task` TO `Failure`,
+  FROM `Failure` TO `Failure`,
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,

@@ -33,7 +33,7 @@ VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "spie
 
 
 class Embedder(Protocol):
-    """A model that turns texts into float32 vectors; the rows have unit length if the model normalises."""
+    """A model that turns texts into float32 vectors of unit length; longer ones count as damaged."""
 
     name: str  # as the user says it
     fingerprint: str  # 32 hexadecimal digits; where it is equal, so are the vectors

@@ -18,12 +18,13 @@ from graphmem.model.vocabulary import (
     BUILT_IN_RELATIONS,
     KINDS,
     OWNED_RELATIONS,
+    RESERVED_RELATIONS,
     EntityType,
     RelationType,
     TypeName,
     Vocabulary,
 )
-from graphmem.names import RESERVED_KINDS, RESERVED_RELATIONS, TYPE_NAME, label, relation_label
+from graphmem.names import RESERVED_KINDS, TYPE_NAME, label, relation_label
 from graphmem.ndjson import NESTING
 from graphmem.shell import command
 

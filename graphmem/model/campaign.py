@@ -12,7 +12,7 @@ FINISHED: tuple[CampaignStatus, ...] = ("complete", "partial")
 
 
 class Fingerprint(BaseModel):
-    """What `similar` compares of a finished campaign (retrieval.md, section 11)."""
+    """What `similar` compares of a finished campaign (docs/concepts/campaigns.md)."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 

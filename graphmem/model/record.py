@@ -237,7 +237,7 @@ class Record(Frozen):
 
     @property
     def search_text(self) -> str:
-        """The text that represents the record in search; empty where it is not searched (retrieval.md, section 1)."""
+        """The text that represents the record in search; empty where it is not searched."""
         return ""
 
     @property

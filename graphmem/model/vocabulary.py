@@ -91,7 +91,7 @@ def built_in(name: str, sources: str, targets: str, weight: float, description: 
     )
 
 
-# Weights and meaning: retrieval.md, section 7.
+# Weights and meaning: docs/concepts/graph.md.
 BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
     relation.type: relation
     for relation in (
@@ -117,6 +117,9 @@ OWNED_RELATIONS: Mapping[str, RelationType] = {
         built_in("supersedes", ANY, ANY, 1.0, "it took the place of the other, which is archived and in no graph"),
     )
 }
+
+# Names no relation type of a project may take; `cites` is kept for later.
+RESERVED_RELATIONS = frozenset({*BUILT_IN_RELATIONS, *OWNED_RELATIONS, "cites"})
 
 
 class Vocabulary(BaseModel):

@@ -72,7 +72,7 @@ def importance(
     half_life_days: float = HALF_LIFE_DAYS,
 ) -> float:
     """
-    Return what pruning sorts by: 0 and above, the greater the more worth keeping (retrieval.md, section 4).
+    Return what pruning sorts by: 0 and above, the greater the more worth keeping (docs/guides/pruning.md).
 
     Args:
         value: what the memory cost or saves, in thousands of tokens.

@@ -2,7 +2,7 @@
 
 import hashlib
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Literal, Union, get_args, get_origin
@@ -12,8 +12,8 @@ from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.query import quoted
 from graphmem.model import MODELS, Entity
 from graphmem.model.record import Frozen, row_fields
-from graphmem.model.vocabulary import KINDS, Vocabulary
-from graphmem.names import label
+from graphmem.model.vocabulary import ANY, BUILT_IN_RELATIONS, KINDS, OWNED_RELATIONS, Vocabulary
+from graphmem.names import label, relation_label
 
 SCALARS = {str: "STRING", float: "DOUBLE", int: "INT64", bool: "BOOLEAN", datetime: "TIMESTAMP"}
 EDGE_COLUMNS = {"weight": "DOUBLE", "note": "STRING", "created_at": "TIMESTAMP", "updated_at": "TIMESTAMP"}
@@ -88,22 +88,11 @@ def put_query(kind: str, name: str, model: type[Frozen]) -> str:
 
 def definitions() -> dict[str, str]:
     """Return every generated file of ``schema/`` and ``queries/`` that holds Cypher, by its path."""
-    built_in = {
-        "SOLVES": ("Pattern", "Failure"),
-        "CAUSES": ("Failure", "Failure"),
-        "PREREQUISITE": ("Failure", "Failure"),
-        "CO_OCCURS": ("Failure", "Failure"),
-        "VARIANT": ("Failure", "Failure"),
-        "DEPENDS_ON": ("Task", "Task"),
-        "PART_OF": ("Task", "Campaign"),
-        "USED": ("Task", "Failure"),
-        "DERIVED_FROM": ("Insight", "Experience"),
-        "SEEN_IN": ("Lesson", "Run"),
-        "ABOUT": ("Event", "Failure"),
-        "SUPERSEDES": ("Failure", "Failure"),
-    }
     nodes = [node_table(label(kind), MODELS[kind]) for kind in KINDS]
-    relations = [relation_table(name, *ends) for name, ends in built_in.items()]
+    built_in = (*BUILT_IN_RELATIONS.values(), *OWNED_RELATIONS.values())
+    relations = [
+        relation_table(relation_label(made.type), usual_end(made.sources), usual_end(made.targets)) for made in built_in
+    ]
     head = "// The graph's own labels and relations, with their usual ends. Generated from the models.\n\n"
     files = {
         "schema/graph.cypher": head + "\n".join(nodes + relations),
@@ -119,6 +108,11 @@ def definitions() -> dict[str, str]:
         files[f"queries/{kind}/put.cypher"] = put_query(kind, label(kind), MODELS[kind])
     files["queries/entity/put.cypher"] = put_query("entity", "{label}", Entity)
     return files
+
+
+def usual_end(ends: Sequence[str]) -> str:
+    """Return the label of the first end that a relation type allows; a failure where it allows any."""
+    return label("failure" if ends[0] == ANY else ends[0])
 
 
 def model_of(record_type: str) -> type[Frozen]:
