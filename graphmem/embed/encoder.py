@@ -64,7 +64,6 @@ class LightEncoder:
         self._heads: int = config["num_attention_heads"]
         self._layers = [f"encoder.layer.{layer}." for layer in range(config["num_hidden_layers"])]
         self._epsilon: float = config.get("layer_norm_eps", 1e-12)
-        self._normalise = "Normalize" in recipe.modules
         self._weights = _map(folder / WEIGHTS, tensor_names(len(self._layers)))
         self._tokenizer = _tokenizer(folder / "tokenizer.json", recipe.max_tokens)
 
@@ -77,7 +76,7 @@ class LightEncoder:
             progress: called after each batch with the number of texts done so far; what it raises ends the work.
 
         Returns:
-            float32, shape ``(len(texts), dimensions)``, unit rows if the model normalises.
+            float32, shape ``(len(texts), dimensions)``, unit rows, also of a model that does not normalise.
 
         Cost: 6 ms CPU for a short text, 35 ms for 120 word pieces. Source: engine-notes.md, "Embedding".
         """
@@ -115,8 +114,7 @@ class LightEncoder:
             x = self._norm(x, layer + "output.LayerNorm")
         sums: Matrix = np.add.reduceat(x, np.cumsum(lengths) - lengths, axis=0)
         sums /= lengths[:, None].astype(np.float32)
-        if self._normalise:
-            sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(_SHORTEST))
+        sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(_SHORTEST))
         return sums
 
     def _attend(self, x: Matrix, layer: str, lengths: NDArray[np.int_]) -> Matrix:

@@ -102,7 +102,9 @@ def fingerprint(folder: Path, *, cache_folder: Path | None) -> str:
     if not weights:
         raise Unavailable(f"there are no weights in {str(folder)!r}")
     files = {str(path.relative_to(folder)): sha256(path, cache_folder=cache_folder) for path in weights + vocabulary}
-    return hashlib.sha256(json.dumps([recipe, files], sort_keys=True).encode()).hexdigest()[:32]
+    # Vectors of such a model were once stored as long as they were; they have another fingerprint.
+    made_unit = [] if "Normalize" in recipe["modules"] else ["made unit length"]
+    return hashlib.sha256(json.dumps([recipe, files, *made_unit], sort_keys=True).encode()).hexdigest()[:32]
 
 
 def sha256(path: Path, *, cache_folder: Path | None) -> str:

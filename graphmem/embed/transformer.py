@@ -41,21 +41,23 @@ class TransformerEncoder:
             progress: called every 512 texts with the number done so far; what it raises ends the work.
 
         Returns:
-            float32, shape ``(len(texts), dimensions)``, unit rows if the model normalises.
+            float32, shape ``(len(texts), dimensions)``, unit rows, also of a model that does not normalise.
         """
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _CHUNK):
             chunk = list(texts[start : start + _CHUNK])
             vectors[start : start + len(chunk)] = self._model.encode_document(
-                chunk, batch_size=EMBEDDING_BATCH, show_progress_bar=False
+                chunk, batch_size=EMBEDDING_BATCH, show_progress_bar=False, normalize_embeddings=True
             )
             if progress is not None:
                 progress(start + len(chunk))
         return vectors
 
     def encode_query(self, text: str) -> Vector:
-        """Return the vector of one text, with the model's prompt for queries: float32, shape ``(dimensions,)``."""
-        return np.asarray(self._model.encode_query(text, show_progress_bar=False), dtype=np.float32)
+        """Return the vector of one text, with the model's prompt for queries: float32, unit length."""
+        return np.asarray(
+            self._model.encode_query(text, show_progress_bar=False, normalize_embeddings=True), dtype=np.float32
+        )
 
 
 def load(kind: str, folder: Path) -> Any:

@@ -78,7 +78,9 @@ def fits(record_type: str, ends: Iterable[str]) -> bool:
     return any(end in (record_type, ANY) for end in ends)
 
 
-def built_in(name: str, sources: str, targets: str, weight: float, description: str) -> RelationType:
+def built_in(
+    name: str, sources: str, targets: str, weight: float, description: str, *, symmetric: bool = False
+) -> RelationType:
     """Return a relation type of graphmem's own; its name is reserved, so it is made without the check of names."""
     return RelationType.model_construct(
         type=name,
@@ -87,7 +89,7 @@ def built_in(name: str, sources: str, targets: str, weight: float, description: 
         sources=(sources,),
         targets=(targets,),
         weight=weight,
-        symmetric=name in ("co_occurs", "variant"),
+        symmetric=symmetric,
     )
 
 
@@ -98,8 +100,8 @@ BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
         built_in("solves", "pattern", "failure", 1.5, "the pattern fixes the failure"),
         built_in("causes", ANY, ANY, 1.0, "A leads to B"),
         built_in("prerequisite", ANY, ANY, 1.0, "A must be understood before B"),
-        built_in("co_occurs", ANY, ANY, 0.8, "seen together; correlation, not causation"),
-        built_in("variant", ANY, ANY, 0.7, "similar but different"),
+        built_in("co_occurs", ANY, ANY, 0.8, "seen together; correlation, not causation", symmetric=True),
+        built_in("variant", ANY, ANY, 0.7, "similar but different", symmetric=True),
     )
 }
 

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from graphmem.embed.encoder import LightEncoder, Matrix, erf
+from graphmem.embed.model import fingerprint
 from graphmem.embed.recipe import supports
 from graphmem.embed.transformer import TransformerEncoder
 from graphmem.errors import Unavailable
+from tests.sample import open_memory
 
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz ABC .,;:!?",
@@ -159,14 +161,22 @@ def test_a_folder_written_by_a_newer_sentence_transformers_gives_the_same_vector
     assert np.abs(found - vectors[:32]).max() <= 1e-6
 
 
-def test_a_model_that_does_not_normalise_keeps_the_length_of_its_vectors(
+def test_a_model_that_does_not_normalise_is_searched_by_meaning_too(
     folder: Path, tmp_path: Path, texts: list[str]
 ) -> None:
+    """Longer vectors counted as damaged, and nothing was found by them."""
     plain = copy(folder, tmp_path / "plain")
     (plain / "modules.json").write_text(json.dumps(json.loads((plain / "modules.json").read_text())[:2]))
     found = LightEncoder(plain, name="n", fingerprint="f").encode(texts[:20])
     assert np.abs(found - transformer(plain).encode_documents(texts[:20])).max() <= 1e-5
-    assert np.linalg.norm(found, axis=1).min() > 1.1
+    assert np.abs(np.linalg.norm(found, axis=1) - 1).max() <= 1e-5
+    assert fingerprint(plain, cache_folder=tmp_path) != fingerprint(folder, cache_folder=tmp_path)
+    project = tmp_path / "project"
+    project.mkdir()
+    with open_memory(project, embedder=LightEncoder(plain, name="n", fingerprint="f")) as memory:
+        memory.failures.add("cannot reach the database server", fix="open the port")
+        (hit,) = memory.query("connection to postgres refused").results
+        assert hit.similarity > 0.3
 
 
 @pytest.mark.parametrize(
