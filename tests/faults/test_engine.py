@@ -246,7 +246,7 @@ def test_a_query_has_a_bound_of_memory_beyond_what_the_engine_reserves(tmp_path:
         with pytest.raises(Unavailable, match="more memory"):
             memory.cypher("UNWIND range(1, 300000) AS x RETURN collect(repeat('ab', 100000 + x))")
     grown = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    assert grown < max(before, 1_300 * 1024)
+    assert grown <= max(before, 1_300 * 1024)  # of all children so far, those of other tests too
 
 
 def test_a_long_lived_program_does_not_grow_by_its_cypher_queries(tmp_path: Path) -> None:
