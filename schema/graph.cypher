@@ -378,7 +378,7 @@ CREATE REL TABLE IF NOT EXISTS `DEPENDS_ON` (
 );
 
 CREATE REL TABLE IF NOT EXISTS `USED` (
-  FROM `Failure` TO `Failure`,
+  FROM `Task` TO `Failure`,
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,

@@ -86,12 +86,21 @@ def put_query(kind: str, name: str, model: type[Frozen]) -> str:
     return "\n".join(header) + f"\nMERGE (n:{name} {{`key`: $key}})\nSET\n{sets};\n"
 
 
+# Where the table of a type begins that any kind may begin at, if not at a failure: `relation/create_used` needs it.
+FIRST_SOURCES = {"used": "task"}
+
+
 def definitions() -> dict[str, str]:
     """Return every generated file of ``schema/`` and ``queries/`` that holds Cypher, by its path."""
     nodes = [node_table(label(kind), MODELS[kind]) for kind in KINDS]
     built_in = (*BUILT_IN_RELATIONS.values(), *OWNED_RELATIONS.values())
     relations = [
-        relation_table(relation_label(made.type), usual_end(made.sources), usual_end(made.targets)) for made in built_in
+        relation_table(
+            relation_label(made.type),
+            first_end(made.sources, FIRST_SOURCES.get(made.type, "failure")),
+            first_end(made.targets, "failure"),
+        )
+        for made in built_in
     ]
     head = "// The graph's own labels and relations, with their usual ends. Generated from the models.\n\n"
     files = {
@@ -110,9 +119,9 @@ def definitions() -> dict[str, str]:
     return files
 
 
-def usual_end(ends: Sequence[str]) -> str:
-    """Return the label of the first end that a relation type allows; a failure where it allows any."""
-    return label("failure" if ends[0] == ANY else ends[0])
+def first_end(ends: Sequence[str], of_any: str) -> str:
+    """Return the label of the first end that a relation type allows; ``of_any`` where it allows any."""
+    return label(of_any if ends[0] == ANY else ends[0])
 
 
 def model_of(record_type: str) -> type[Frozen]:
