@@ -529,7 +529,7 @@ class SyncedLedger:
     def contents(self, batch: Batch) -> bytes:
         """Return the new bytes of a file: untouched lines as they are, the others in their places."""
         path = self.layout.store / batch.file
-        data = safe_files.read(path) if safe_files.is_file(path) else b""
+        data = bytes_of(path)
         if data and self.catalog.digest(batch.file) != hashlib.sha256(data).digest():
             raise replaced(batch.file)
         changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *self.catalog.purged_in(batch.file)])
@@ -542,7 +542,14 @@ class SyncedLedger:
         """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
         fresh = vocabulary_json(self.catalog.vocabulary)
         path = self.layout.vocabulary
-        return {} if safe_files.is_file(path) and safe_files.read(path) == fresh else {path: fresh}
+        return {} if bytes_of(path) == fresh else {path: fresh}
+
+
+def bytes_of(path: Path) -> bytes:
+    """Return the content of a file; nothing where it is not there, or git removes it at this moment."""
+    with contextlib.suppress(FileNotFoundError):
+        return safe_files.read(path) if safe_files.is_file(path) else b""
+    return b""
 
 
 def removal(file: str, number: int) -> str:

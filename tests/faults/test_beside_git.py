@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import BadInput, Conflict, Locked
+from graphmem import BadInput, Conflict, Locked, safe_files
+from graphmem.ledger.row import entry
 from graphmem.model import Failure, Record
 from graphmem.model.entry import Batch
 from tests.repository import Repository
@@ -231,3 +232,25 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
         memory.client.ledger.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
         memory.export()
         assert path.read_bytes().count(b"of git") == 440
+
+
+def test_a_file_that_goes_between_two_looks_is_a_conflict_and_no_fault(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git removes a file before it writes the other branch's."""
+    path = project / ".graphmem/data/failure.ndjson"
+    with open_memory(project) as memory:
+        real = safe_files.is_file
+
+        def removed(place: Path) -> bool:
+            is_there = real(place)
+            if place == path:
+                path.unlink(missing_ok=True)
+            return is_there
+
+        with memory.client.writing() as snapshot:
+            record = snapshot.catalog.stored(snapshot.resolve("failure/f3"))
+            monkeypatch.setattr(safe_files, "is_file", removed)
+            with pytest.raises(Conflict, match="was replaced by another program"):
+                memory.client.ledger.commit([entry(record.model_copy(update={"tags": ("t",)}), ())])
+    assert not path.exists()
