@@ -6,11 +6,10 @@ until a command looks for them; one that does calls ``catch_up`` first.
 """
 
 import contextlib
-import sqlite3
 from collections.abc import Collection, Iterable
 
 from graphmem.catalog import keys
-from graphmem.catalog.database import Reads, marks, parse_record, transaction
+from graphmem.catalog.database import Index, marks, parse_record, transaction
 from graphmem.model import Failure, MemoryRecord
 from graphmem.model.expression import Expression, Malformed
 from graphmem.names import row_id
@@ -19,16 +18,8 @@ from graphmem.rules import line, signature
 PART = 5_000  # memories in one transaction: half a second
 
 
-class ClueIndex:
+class ClueIndex(Index):
     """The clues of the memories of a catalog, in the same database; the catalog lists which memories lack theirs."""
-
-    def __init__(self, catalog: Reads) -> None:
-        self.catalog = catalog
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The connection of the catalog; it may be another one after the catalog was damaged."""
-        return self.catalog.connection
 
     @property
     def is_behind(self) -> bool:

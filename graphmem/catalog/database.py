@@ -287,3 +287,15 @@ class Reads:
         except sqlite3.DatabaseError as error:
             return str(error)
         return None if result == "ok" else str(result)
+
+
+class Index:
+    """Base of what is derived of the catalog and kept in the same database."""
+
+    def __init__(self, catalog: Reads) -> None:
+        self.catalog = catalog
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of the catalog; it may be another one after the catalog was damaged."""
+        return self.catalog.connection

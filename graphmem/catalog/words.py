@@ -7,12 +7,11 @@ identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), and th
 
 import math
 import re
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from graphmem.catalog.database import Reads, chunks, marks, parse_record, transaction
+from graphmem.catalog.database import Index, chunks, marks, parse_record, transaction
 from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
 
 TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"
@@ -66,16 +65,8 @@ def query_pairs(text: str) -> list[str]:
     return list(dict.fromkeys(map(" ".join, beside)))
 
 
-class LexicalIndex:
+class LexicalIndex(Index):
     """The lexical index of a catalog, in the same database; it follows the catalog's list of stale records."""
-
-    def __init__(self, catalog: Reads) -> None:
-        self.catalog = catalog
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The connection of the catalog; it may be another one after the catalog was damaged."""
-        return self.catalog.connection
 
     @property
     def is_behind(self) -> bool:
