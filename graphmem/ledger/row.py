@@ -11,13 +11,15 @@ from graphmem.ledger.codec import checked
 from graphmem.model import MODELS, Frozen
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, instant
-from graphmem.model.record import Row
+from graphmem.model.record import Row, plain
+from graphmem.model.relation import MAX_WEIGHT
 from graphmem.names import edge_key, row_id, row_key
 from graphmem.ndjson import BadLine, decode, encode
 
-PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of an edge that is nothing but its ends
-PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"}'  # its canonical line
-PLAIN_TEXT = re.compile(  # that line, or with a weight, where no text needs an escape: taken apart without a parser
+PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of a plain edge: its ends and perhaps a weight
+WEIGHTED_EDGE = PLAIN_EDGE | {"weight"}
+PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"%b}'  # its canonical line
+PLAIN_TEXT = re.compile(  # that line where no text needs an escape: taken apart without a parser
     r'\{"created_at":"([^"\\\0-\x1f]+)","from":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","kind":"relation",'
     r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"(?:,"weight":([01]\.[0-9]{0,14}[1-9]|[12]))?\}'
 )
@@ -36,9 +38,13 @@ def entry(record: Frozen, symmetric: Container[str]) -> Entry:
 
 
 def plain_edge(row: dict[str, Any], symmetric: Container[str]) -> Entry:
-    """Return an edge that is nothing but its checked ends, with a canonical time, as a row of the ledger."""
-    source, kind, target = row["from"], row["type"], row["to"]
-    line = PLAIN_LINE % (row["created_at"].encode(), json_text(source), json_text(target), kind.encode())
+    """Return a checked plain edge with a canonical time as a row of the ledger."""
+    source, kind, target, weight = row["from"], row["type"], row["to"], b""
+    if "weight" in row:
+        value = plain(row["weight"])
+        row = row if value is row["weight"] else {**row, "weight": value}
+        weight = b',"weight":%b' % orjson.dumps(value)
+    line = PLAIN_LINE % (row["created_at"].encode(), json_text(source), json_text(target), kind.encode(), weight)
     return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
 
 
@@ -49,15 +55,15 @@ def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
     Raises:
         BadLine: it is none.
     """
-    if plain := read_plain_edge(line, symmetric):
-        return plain
+    if edge := read_plain_edge(line, symmetric):
+        return edge
     row = decode(line)
     record = None if is_plain_edge(row) else checked(model_of(row), row, line)
     return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, row, record)
 
 
 def read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
-    """Return the row on a line that is the canonical one of a plain edge, weighted or not; None for any other line."""
+    """Return the row on a line that is the canonical one of a plain edge; None for any other line."""
     try:
         found = PLAIN_TEXT.fullmatch(line.decode())
         if found is None:
@@ -77,9 +83,9 @@ def read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
 def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:
     """Return the canonical form of a line that was read before."""
     found = read_entry(line.rstrip(b"\r"), symmetric)
-    if found.record is None and "weight" not in found.row:
+    if found.record is None:
         return plain_edge({**found.row, "created_at": time_text(found.row["created_at"])}, symmetric).line
-    return entry(found.record or checked(model_of(found.row), found.row, line), symmetric).line
+    return entry(found.record, symmetric).line
 
 
 @lru_cache(4096)  # rows that were written together share their times
@@ -89,8 +95,11 @@ def time_text(time: str) -> str:
 
 
 def is_plain_edge(row: Row) -> bool:
-    """Return whether a row is an edge and nothing but its ends, all of it valid: a model could refuse nothing of it."""
-    if row.get("kind") != "relation" or row.keys() != PLAIN_EDGE:
+    """Return whether a row is an edge of its ends and perhaps a weight, all valid: a model could refuse nothing."""
+    if row.get("kind") != "relation" or not (row.keys() == PLAIN_EDGE or row.keys() == WEIGHTED_EDGE):
+        return False
+    weight = row.get("weight", MAX_WEIGHT)
+    if not isinstance(weight, float | int) or isinstance(weight, bool) or not 0 < weight <= MAX_WEIGHT:
         return False
     source, kind, target, created = row["from"], row["type"], row["to"], row["created_at"]
     if not (isinstance(source, str) and isinstance(target, str) and isinstance(kind, str) and isinstance(created, str)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
@@ -51,11 +51,11 @@ class Frozen(BaseModel):
 
     def to_row(self) -> Row:
         """Return the canonical fields of this record: what holds its default is left out, times are texts."""
-        given, values = self.__pydantic_fields_set__, self.__dict__
+        values = self.__dict__
         row: Row = {
             alias: plain(values[name])
-            for name, alias, default in row_fields(type(self))
-            if name in given and values[name] != default
+            for name, alias, default in given_fields(type(self), frozenset(self.__pydantic_fields_set__))
+            if values[name] != default
         }
         if self.__pydantic_extra__:
             row.update((name, plain(value)) for name, value in self.__pydantic_extra__.items())
@@ -80,6 +80,12 @@ def row_fields(model: type[Frozen]) -> tuple[tuple[str, str, object], ...]:
         (name, field.alias or name, field.get_default(call_default_factory=True) if not field.is_required() else ...)
         for name, field in model.model_fields.items()
     )
+
+
+@lru_cache(1024)  # rows of a kind have few sets of fields
+def given_fields(model: type[Frozen], given: frozenset[str]) -> tuple[tuple[str, str, object], ...]:
+    """Return ``row_fields`` of those fields of ``model`` that are given."""
+    return tuple(field for field in row_fields(model) if field[0] in given)
 
 
 def plain(value: object) -> JsonValue:

@@ -18,8 +18,9 @@ def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None
 
     The error names the field, its size and the limit; nothing is ever cut.
     """
+    fields = record.model_fields_set
     for name, alias, limit in limited(type(record)):
-        if name not in record.model_fields_set or (given is not None and alias not in given):
+        if name not in fields or (given is not None and alias not in given):
             continue
         value = getattr(record, name)
         if isinstance(value, str):
@@ -38,13 +39,18 @@ def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
     Args:
         given: values by their names in a row, as a person gave them.
     """
-    texts = {alias for _, alias, limit in limited(model) if limit.size == TEXT_BYTES and not limit.items}
-    for name in sorted(texts.intersection(given)):
-        value = given[name]
+    for name in texts(model):
+        value = given.get(name)
         if isinstance(value, str) and not value.strip():
             needed = model.model_fields[name].is_required()
             hint = "say it in words" if needed else f"say it in words, or leave it out; edit --unset {name} removes it"
             raise BadInput(f"{model.__name__.lower()}: {name} is empty", hint=hint, details={"field": name})
+
+
+@cache
+def texts(model: type[Frozen]) -> tuple[str, ...]:
+    """Return the fields that are a text in words, by their names in a row, in order."""
+    return tuple(sorted(name for _, name, limit in limited(model) if limit.size == TEXT_BYTES and not limit.items))
 
 
 @cache
@@ -58,7 +64,7 @@ def refuse_text(kind: str, field: str, value: str, limit: Limit) -> None:
     """Raise ``BadInput`` for a text over its limit of characters or of bytes."""
     if limit.characters and len(value) > limit.characters:
         raise too_large(kind, field, f"{len(value):,} characters", f"{limit.characters:,}")
-    if limit.size and len(value.encode()) > limit.size:
+    if limit.size and len(value) * 4 > limit.size and len(value.encode()) > limit.size:  # a character has 4 at most
         raise too_large(kind, field, f"{len(value.encode()):,} bytes of UTF-8", f"{limit.size:,}")
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.ledger.row import canonical_line, read_entry
+from graphmem.ledger.row import canonical_line, entry, is_plain_edge, plain_edge, read_entry, time_text
+from graphmem.model import Relation
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode, encode
 
@@ -104,6 +105,31 @@ def test_the_canonical_form_of_an_edge_keeps_its_weight(given: str, weight: str 
         b'{"created_at":"2026-11-01T09:30:00.000Z","from":"failure/a","kind":"relation","to":"failure/b","type":"causes",'
         b'"weight":%b}' % weight.encode()
     )
+
+
+@given(
+    st.one_of(st.integers(-3, 5), st.floats(0, 2.5), st.floats(allow_nan=False), st.booleans(), st.none(), st.text()),
+    st.sampled_from(["2026-11-01T10:30+01:00", "2026-11-01T09:30:00.000Z"]),
+)
+def test_an_edge_that_no_model_checked_is_the_one_that_its_model_makes(weight: object, created: str) -> None:
+    row: dict[str, Any] = {
+        "created_at": created,
+        "from": "failure/a",
+        "kind": "relation",
+        "to": "failure/b",
+        "type": "causes",
+        "weight": weight,
+    }
+    try:
+        oracle = Relation.model_validate(row)
+    except ValueError:
+        assert not is_plain_edge(row)
+        return
+    assert is_plain_edge(row) == (weight is not None)
+    if weight is not None:
+        canonical = plain_edge({**row, "created_at": time_text(created)}, frozenset())
+        assert canonical.line == entry(oracle, frozenset()).line
+        assert canonical.row == entry(oracle, frozenset()).row
 
 
 @pytest.mark.parametrize(

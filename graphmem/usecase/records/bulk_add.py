@@ -99,7 +99,7 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
                 complete(intake, row)
             record = None if is_plain_edge(row) else checked(model_of(row), row, line)
             if record is not None:
-                refuse_blank(type(record), record.to_row())
+                refuse_blank(type(record), vars(record))
                 refuse_oversize(record)
             rows.append(Given(place, line, row, record))
         except BadLine as bad:
