@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from graphmem.contract.history import Difference, History
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
-    from graphmem.contract.query import Found, Tier
+    from graphmem.contract.query import Found, Profile, Tier
     from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
     from graphmem.contract.relations import Connection, Direction, Linked, Related, Solutions
     from graphmem.contract.sessions import SessionContext
@@ -529,31 +529,48 @@ class Memory:
         )
         return prune.prune(self.client, request)
 
-    def feedback(self, ref: str, *, helped: bool, task: str | None = None) -> Reported:
-        """Report that a memory helped or did not; with a task, reporting again replaces the report."""
-        return feedback.feedback(self.client, contract.feedback.FeedbackRequest(ref=ref, helped=helped, task=task))
+    def feedback(self, ref: str, *, helped: bool, task: str | None = None, question: str | None = None,
+                 asked: str | None = None) -> Reported:  # fmt: skip
+        """
+        Report that a memory helped or did not; with a task, reporting again replaces the report.
+
+        Args:
+            question: what was asked when it was found; later, the report counts for questions like that one.
+            asked: the id that the answer had, instead of the question.
+
+        Raises:
+            NotFound: there is no such memory, or nothing with this id was asked here in the last 30 days.
+        """
+        request = contract.feedback.FeedbackRequest(
+            ref=ref, helped=helped, task=task, question=question, asked=asked
+        )  # fmt: skip
+        return feedback.feedback(self.client, request)
 
     def feedback_rows(self, lines: Log, *, name: str = "input") -> BulkReported:
-        """Store a batch of reports, NDJSON lines ``{ref, helped, task?, at?, id?}``, all or none."""
+        """Store a batch of reports, NDJSON lines ``{ref, helped, task?, question?, asked?, at?, id?}``, all or none."""
         request = contract.feedback.FeedbackRowsRequest(name=name)
         return feedback.feedback_batch(self.client, lines_of(lines), request)
 
     # --- search and graph ---------------------------------------------------------------------------------------
 
     def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
-              min_similarity: float | None = None) -> Found:  # fmt: skip
-        """Return the records that a text is about, best first."""
-        request = contract.query.QueryRequest(text=text, kinds=kinds, limit=limit, min_similarity=min_similarity)
+              min_similarity: float | None = None, profile: Profile | None = None) -> Found:  # fmt: skip
+        """Return the records that a text is about, best first; the answer's ``asked`` names the question in reports."""
+        request = contract.query.QueryRequest(
+            text=text, kinds=kinds, limit=limit, min_similarity=min_similarity, profile=profile
+        )
         return query.query(self.client, request)
 
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
                 tiers: Collection[Tier] = (), complexity: Complexity | None = None, domain: str | None = None,
                 archetype: str | None = None, task_type: ExperienceType | None = None, session: str | None = None,
-                budget: int = constants.CONTEXT_BUDGET, explain: bool = False) -> ContextBlock:  # fmt: skip
+                budget: int = constants.CONTEXT_BUDGET, profile: Profile | None = None,
+                explain: bool = False) -> ContextBlock:  # fmt: skip
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
         request = contract.context.ContextRequest(
             objective=objective, tags=tags, files=files, tiers=tiers, complexity=complexity, domain=domain,
-            archetype=archetype, task_type=task_type, session=session, budget=budget, explain=explain,
+            archetype=archetype, task_type=task_type, session=session, budget=budget, profile=profile,
+            explain=explain,
         )  # fmt: skip
         return context.context(self.client, request)
 

@@ -14,7 +14,7 @@ import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,6 +22,8 @@ from graphmem import constants, model_files, safe_files
 from graphmem.errors import BadInput, Unavailable
 
 Share = Annotated[float, Field(ge=0, le=1)]
+Exponent = Annotated[float, Field(ge=0, le=4)]
+Profile = Literal["classic", "learned"]
 Name = Annotated[str, Field(max_length=1_000)]
 CONFIG_BYTES = 8 * 1024  # of a config file; the parser is quadratic in the parts of a dotted key
 SHOWN = 80  # characters of a value in a message
@@ -47,7 +49,14 @@ class Embedding(Section):
 class Retrieval(Section):
     """The numbers of scores, tiers, near-duplicates and traversal; each is explained in constants.py."""
 
+    profile: Profile = constants.PROFILE
     half_life_days: Annotated[float, Field(gt=0, le=1_000_000)] = constants.HALF_LIFE_DAYS
+    cost_exponent: Exponent = constants.COST_EXPONENT
+    help_exponent: Exponent = constants.HELP_EXPONENT
+    recency_exponent: Exponent = constants.RECENCY_EXPONENT
+    recency_days: Annotated[float, Field(gt=0, le=1_000_000)] = constants.RECENCY_DAYS
+    occasion_similarity: Share = constants.OCCASION_SIMILARITY
+    unasked_weight: Share = constants.UNASKED_WEIGHT
     critical: Share = constants.CRITICAL
     productive: Share = constants.PRODUCTIVE
     exploration: Share = constants.EXPLORATION

@@ -1,5 +1,7 @@
 """Every number of graphmem: its value, its unit, a one-line reason and where it comes from."""
 
+from typing import Literal
+
 # --- embedding ---------------------------------------------------------------------------------------------------
 EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cost per short text")
 EMBED_S = 3.0  # seconds that a command embeds texts that others brought; about 100 texts of 70 word pieces
@@ -26,13 +28,28 @@ CYPHER_KEPT_BYTES = 2**28  # memory beyond what the child has when the database 
 CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------
-HALF_LIFE_DAYS = 30.0  # days until a memory counts half
+PROFILE: Literal["classic", "learned"] = (
+    "learned"  # how relevance becomes a score, unless a project says otherwise (decision 20)
+)
+HALF_LIFE_DAYS = 30.0  # days until a memory counts half in the classic profile, and when memories are pruned
+COST_EXPONENT = 0.02  # of log2(cost + 1) in the learned profile
+HELP_EXPONENT = 0.5  # of the reports from like occasions
+RECENCY_EXPONENT = 0.02  # of the age: a tie-breaker over years
+RECENCY_DAYS = 7.0  # days until the age counts half, before its exponent
+OCCASION_SIMILARITY = 0.5  # cosine of two questions up to which a report on one says nothing about the other
+UNASKED_WEIGHT = 0.05  # of a report that does not say what was asked, beside 1 of one for the very same question
+ASKED_DAYS = 30  # days for which this machine keeps what was asked
+ASKED_BYTES = 2**20  # of one day; what is asked after that is not kept
+QUESTION_BYTES = 2 * 1024  # UTF-8 bytes of what a report says was asked
+LIKE_QUESTIONS = 100  # questions most like the one at hand whose reports are looked at
 CRITICAL = 0.6  # relevance and similarity from which a record is about the very thing
 PRODUCTIVE = 0.4  # from which it is likely to help
 EXPLORATION = 0.25  # from which it may be worth a look
 RRF_K = 60  # the constant of reciprocal rank fusion; its inventors' value
 CANDIDATES = 100  # records that each index puts forward
 LEXICAL_WEIGHT = 0.5  # of the best lexical evidence of a query, beside a cosine of at most 1 (decision 4)
+EXPRESSION_WEIGHT = 0.5  # of a match expression that finds the query, beside a cosine of at most 1
+EXPRESSION_WORTH = 0.7  # what such a hit is worth alone: it is near, and may be a broad expression (decision 20)
 BEND = 3  # power of the curve that turns likeness into relevance: 2 lets a cosine of 0.65 fall below CRITICAL
 EXACT_RELEVANCE = 0.9  # what an exact hit has at least; the rest of the way to 1 is what the other evidence says
 PARTS_WEIGHT = 0.4  # of a part of an identifier, against a word or a whole identifier

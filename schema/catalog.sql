@@ -81,11 +81,19 @@ CREATE TABLE fact (
   node INTEGER,                 -- of a run or an event: its row of `record`
   ref TEXT,                     -- of a report: the memory
   record INTEGER,               -- the record that ref is, NULL as long as it is missing
-  helped INTEGER, at TEXT, line BLOB, crc INTEGER
+  helped INTEGER, at TEXT,
+  question BLOB,                -- of a report: SHA-256 of what was asked, NULL where it does not say
+  line BLOB, crc INTEGER
 );
 CREATE INDEX fact_record ON fact (record, helped, at) WHERE ref IS NOT NULL;
 CREATE INDEX fact_purge ON fact (file) WHERE node IS NULL AND ref IS NULL;
 CREATE INDEX fact_ref ON fact (ref) WHERE ref IS NOT NULL;
+CREATE INDEX fact_question ON fact (question, record, helped) WHERE question IS NOT NULL;
+CREATE INDEX fact_asked ON fact (record, helped) WHERE question IS NOT NULL;
+
+-- What reports say was asked: the SHA-256 of each text, and its row in the vector file, NULL where it has none yet.
+CREATE TABLE question (text_hash BLOB PRIMARY KEY, vector INTEGER) WITHOUT ROWID;
+CREATE INDEX question_place ON question (vector);
 
 -- Runs in their order, and the lessons that they saw.
 CREATE TABLE run (at TEXT, run TEXT, id INTEGER UNIQUE, PRIMARY KEY (at, run)) WITHOUT ROWID;

@@ -155,6 +155,7 @@ MEANINGS = {
     "files": "Files it is about.",
     "cites": "Code that it speaks of: `path[:symbol][@commit]#hash`, the hash that of the text cited.",
     "alternates": "Texts of merged duplicates: the field and the text.",
+    "question": "What was asked when the memory was found; the report counts for questions like it.",
     "helped": "Reports that it helped; in a file only a starting value.",
     "failed": "Reports that it did not help; in a file only a starting value.",
     "fix": "The action that resolves it; absent as long as nobody knows.",
@@ -506,7 +507,14 @@ def below(root: type[errors.GraphmemError]) -> Iterator[type[errors.GraphmemErro
 
 SETTINGS = {
     "embedding.model": "A sentence-transformers name, a local path, or `none`.",
-    "retrieval.half_life_days": "Days until a memory counts half.",
+    "retrieval.profile": "How relevance becomes a score: `learned` from reports, or by the `classic` formula.",
+    "retrieval.half_life_days": "Days until a memory counts half, in the classic profile and in pruning.",
+    "retrieval.cost_exponent": "Power of log2(cost + 1) in the learned profile.",
+    "retrieval.help_exponent": "Power of the reports from like occasions in the learned profile.",
+    "retrieval.recency_exponent": "Power of the age in the learned profile.",
+    "retrieval.recency_days": "Days until the age counts half, before its power.",
+    "retrieval.occasion_similarity": "Cosine of two questions up to which a report on one means nothing to the other.",
+    "retrieval.unasked_weight": "Weight of a report that does not say what was asked, beside 1 for the same question.",
     "retrieval.critical": "Similarity from which a record is about the very thing.",
     "retrieval.productive": "From which it is likely to help.",
     "retrieval.exploration": "From which it may be worth a look.",

@@ -16,7 +16,7 @@ from graphmem.catalog import lessons
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
 from graphmem.catalog.database import checksum, chunks, distinct_name, marks, table_of
-from graphmem.catalog.keys import text_hash
+from graphmem.catalog.keys import hash_of, text_hash
 from graphmem.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time
@@ -50,6 +50,7 @@ class Touched:
     edges: set[tuple[str, str, str]] = field(default_factory=set)  # type and ends, by key
     left: set[int] = field(default_factory=set)  # rows of edges of which another row is gone
     runs: set[int] = field(default_factory=set)  # that are new
+    questions: set[bytes] = field(default_factory=set)  # that a report asked which changed or is gone
     is_reordered: bool = False  # runs are gone, or other than they were
     rows: int = 0
 
@@ -85,6 +86,7 @@ class ChangeApplier:
         self.move_lessons(self.touched)
         self.disambiguate_names(self.touched)
         self.resolve_edges_again(self.touched)
+        self.remove_questions(self.touched)
         self.note_changes(self.touched)
 
     @property
@@ -316,6 +318,7 @@ class ChangeApplier:
         """Take facts out, with the nodes that they are."""
         for part in chunks(gone):
             self.touch_reported(part, touched)
+            self.note_questions(part, touched)
             sql = f"SELECT node FROM fact WHERE node IS NOT NULL AND id IN ({marks(part)})"
             nodes = [number for (number,) in self.connection.execute(sql, part)]
             self.forget_runs(part, touched)
@@ -326,32 +329,48 @@ class ChangeApplier:
     def add_facts(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
         """Put facts in: a report finds its record now or when that appears, runs and events become nodes."""
         for part in chunks([entry.id for entry in entries]):
+            self.note_questions(part, touched)
             self.forget_runs(part, touched)
             self.remove_owned(part, touched)
         reports = [entry.record for entry in entries if isinstance(entry.record, Feedback)]
         targets = self.catalog.known({report.ref for report in reports})
         rows: list[tuple[object, ...]] = []
-        nodes, runs = [], []
+        nodes, runs, questions = [], [], []
         for number, kind, line, row, fact in sorted(entries, key=itemgetter(0)):
             if isinstance(fact, Feedback):
                 at = format_time(fact.at)
-                rows.append(
-                    (number, file, None, fact.ref, targets.get(fact.ref), fact.helped, at, line, checksum(number, line))
-                )
+                asked = hash_of(fact.question) if fact.question else None
+                target, crc = targets.get(fact.ref), checksum(number, line)
+                rows.append((number, file, None, fact.ref, target, fact.helped, at, asked, line, crc))
+                questions += [(asked,)] if asked else []
                 self.add_owned(number, fact, touched)
             elif isinstance(fact, Fact):
                 node = row_id(fact.key_ref)
-                rows.append((number, file, node, None, None, None, format_time(fact.at), line, checksum(number, line)))
+                at, crc = format_time(fact.at), checksum(number, line)
+                rows.append((number, file, node, None, None, None, at, None, line, crc))
                 nodes.append(Entry(node, kind, line, row, fact))
             elif isinstance(fact, Purge):
-                rows.append((number, file, None, None, None, None, format_time(fact.at), line, checksum(number, line)))
+                at, crc = format_time(fact.at), checksum(number, line)
+                rows.append((number, file, None, None, None, None, at, None, line, crc))
             if isinstance(fact, Run):
                 runs.append((number, fact))
-        self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR IGNORE INTO question (text_hash) VALUES (?)", questions)
         self.add_records(None, nodes, touched)
         self.add_runs(runs, touched)
         for part in chunks([entry.id for entry in entries]):
             self.touch_reported(part, touched)
+
+    def note_questions(self, ids: Sequence[int], touched: Touched) -> None:
+        """Note what reports asked that change or go: it may be asked by none of them at the end."""
+        sql = f"SELECT question FROM fact WHERE question IS NOT NULL AND id IN ({marks(ids)})"
+        touched.questions.update(digest for (digest,) in self.connection.execute(sql, ids))
+
+    def remove_questions(self, touched: Touched) -> None:
+        """Take out the questions that no report asks any more."""
+        for part in chunks(touched.questions):
+            unasked = "NOT EXISTS (SELECT 1 FROM fact WHERE fact.question = text_hash)"
+            self.connection.execute(f"DELETE FROM question WHERE text_hash IN ({marks(part)}) AND {unasked}", part)
 
     def forget_runs(self, ids: Sequence[int], touched: Touched) -> None:
         """Forget the order of some runs, and what they saw."""

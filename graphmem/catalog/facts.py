@@ -27,6 +27,35 @@ class FactReads(Reads):
                 found[number] = (helped, total - helped, last)
         return found
 
+    def asked_reports(self, ids: Collection[int]) -> dict[int, tuple[int, int]]:
+        """Return how many reports on records say what was asked, and how many of these that it helped: helped, all."""
+        found = {}
+        for part in chunks(ids):
+            sql = (
+                "SELECT record, sum(helped), count(*) FROM fact"
+                f" WHERE question IS NOT NULL AND record IN ({marks(part)}) GROUP BY record"
+            )
+            for number, helped, total in self.connection.execute(sql, part):
+                found[number] = (helped, total)
+        return found
+
+    def reports_that_ask(self) -> dict[int, Feedback]:
+        """Return the reports that say what was asked, by number."""
+        rows = self.connection.execute("SELECT id, line, crc FROM fact WHERE question IS NOT NULL").fetchall()
+        found = ((row[0], parse_row(*row)) for row in rows)
+        return {number: report for number, report in found if isinstance(report, Feedback)}
+
+    def reports_on(self, questions: Collection[bytes]) -> list[tuple[bytes, int, int, int]]:
+        """Return the reports of these questions, by hash and record: how many helped, and how many there are."""
+        found = []
+        for part in chunks(questions):
+            sql = (
+                "SELECT question, record, sum(helped), count(*) FROM fact"
+                f" WHERE question IN ({marks(part)}) AND record IS NOT NULL GROUP BY question, record"
+            )
+            found += self.connection.execute(sql, part).fetchall()
+        return found
+
     def times_of_reports(self, number: int) -> list[tuple[datetime, bool]]:
         """Return when each report on a record was made, and whether it helped, in the order of time."""
         sql = "SELECT at, helped FROM fact WHERE ref IS NOT NULL AND record = ? ORDER BY at, id"

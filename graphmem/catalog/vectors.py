@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 from graphmem import safe_files
-from graphmem.catalog.database import Reads, chunks, marks, parse_record, transaction
+from graphmem.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
 from graphmem.catalog.keys import hash_of
 from graphmem.catalog.pca import Mapping, Sketch, best, product
 from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
+from graphmem.model import Feedback
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +35,8 @@ SPARE_FACTOR = (
     4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
 )
 UNSET = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
+TABLES = {"record": UNSET, "question": "vector IS NULL"}  # with texts that have a vector, and which lack one
+ALL_TEXTS = "SELECT text_hash FROM record WHERE text_hash IS NOT NULL UNION SELECT text_hash FROM question"
 MOST_COSINE = 1.01  # of two unit vectors, with what rounding adds
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
 
@@ -49,7 +52,11 @@ class Encoder(Protocol):
 
 
 class VectorStore:
-    """The vectors of one model; ``catch_up`` makes those that are missing. To another store it is an encoder."""
+    """
+    The vectors of one model, of records and of what reports say was asked; ``catch_up`` makes those that are missing.
+
+    To another store it is an encoder.
+    """
 
     def __init__(self, catalog: Reads, folder: Path, encoder: Encoder) -> None:
         self.connection = catalog.connection
@@ -60,6 +67,7 @@ class VectorStore:
         self.sketch = Sketch(folder / f"{encoder.fingerprint}.sketch", encoder.dimensions)
         self.mapping = Mapping()
         self.lacking = 0  # texts that the last `catch_up` left without a vector
+        self.measured: tuple[Vector, Vector] | None = None  # a query, and the cosines of all rows with it
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
 
     @property
@@ -80,7 +88,7 @@ class VectorStore:
         seconds: float | None = None,
     ) -> int:
         """
-        Give every live record of the store its vector; return how many texts had to be embedded.
+        Give every live record and every question its vector; return how many texts had to be embedded.
 
         Args:
             progress: called with how many texts are done and how many there are.
@@ -92,7 +100,7 @@ class VectorStore:
         if not self.is_behind:
             self.sketch_all()
             return 0
-        self.place_known(UNSET)
+        self.place_known()
         missing = self.missing(first())
         done, step = 0, STEP if seconds is None else EMBEDDING_BATCH
         end = None if seconds is None or len(missing) <= step else time.monotonic() + seconds
@@ -102,7 +110,7 @@ class VectorStore:
             self.embed(missing[done : done + step])
             done = min(done + step, len(missing))
         if done:
-            self.place_known(UNSET)
+            self.place_known()
             if progress:
                 progress(len(missing), len(missing))
         self.lacking = len(missing) - done
@@ -114,13 +122,15 @@ class VectorStore:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there may be live records without a vector."""
+        """Whether there may be texts without a vector."""
         self.check_file()
-        return self.connection.execute(f"SELECT 1 FROM record WHERE {UNSET} LIMIT 1").fetchone() is not None
+        some = [f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {unset})" for table, unset in TABLES.items()]
+        return any(found for (found,) in self.connection.execute(" UNION ALL ".join(some)))
 
-    def missing(self, first: Collection[int]) -> list[tuple[bytes, int]]:
-        """Return the texts without a vector by their hashes, each with a record that has it."""
-        sql = f"SELECT text_hash, min(id) FROM record WHERE {UNSET} GROUP BY text_hash"
+    def missing(self, first: Collection[int]) -> list[tuple[bytes, int | None]]:
+        """Return the texts without a vector by their hashes, each with a record that has it; None for a question."""
+        questions = "SELECT text_hash, NULL FROM question WHERE vector IS NULL"
+        sql = f"{questions} UNION ALL SELECT text_hash, min(id) FROM record WHERE {UNSET} GROUP BY text_hash"
         missing = self.connection.execute(sql).fetchall()
         wanted: set[bytes] = set()
         for part in chunks(first):
@@ -134,8 +144,8 @@ class VectorStore:
         rows = self.size() // self.row_bytes
         if rows < COMPACTED_ROWS or self.has_records(None, rows // SPARE_FACTOR):
             return False
-        sql = "SELECT count(DISTINCT text_hash) FROM record WHERE text_hash IS NOT NULL"
-        return rows > SPARE_FACTOR * int(self.connection.execute(sql).fetchone()[0])
+        (texts,) = self.connection.execute(f"SELECT count(*) FROM ({ALL_TEXTS})").fetchone()
+        return rows > SPARE_FACTOR * int(texts)
 
     def compact(self) -> None:
         """Keep the vectors of texts that records have, in a new file; the one before it stays for those who read it."""
@@ -143,10 +153,7 @@ class VectorStore:
 
         with transaction(self.connection):
             old, generation = self.path, self.generation + 1
-            sql = (
-                "SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN"
-                " (SELECT text_hash FROM record WHERE text_hash IS NOT NULL) ORDER BY place"
-            )
+            sql = f"SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN ({ALL_TEXTS}) ORDER BY place"
             kept = self.connection.execute(sql, (self.fingerprint,)).fetchall()
             rows = self.rows()
             fresh = file_of(self.folder, self.fingerprint, generation)
@@ -155,8 +162,8 @@ class VectorStore:
             self.connection.execute("UPDATE vector SET place = NULL WHERE model = ?", (self.fingerprint,))
             self.connection.executemany("UPDATE vector SET place = ? WHERE model = ? AND text_hash = ?", places)
             self.connection.execute("DELETE FROM vector WHERE model = ? AND place IS NULL", (self.fingerprint,))
-            self.connection.execute("UPDATE record SET vector = NULL WHERE vector IS NOT NULL")
-            self.place_known("text_hash IS NOT NULL")
+            self.forget_places()
+            self.place_known()
             self.connection.execute(
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_file {self.fingerprint}", generation)
             )
@@ -171,12 +178,17 @@ class VectorStore:
             self.switch()
         self.checked_size = size
 
-    def place_known(self, unset: str) -> None:
-        """Give records the vectors of texts that were embedded before."""
-        known = "SELECT place FROM vector WHERE model = ? AND vector.text_hash = record.text_hash"
-        self.connection.execute(
-            f"UPDATE record SET vector = ({known}) WHERE {unset} AND EXISTS ({known})", (self.encoder.fingerprint,) * 2
-        )
+    def place_known(self) -> None:
+        """Give records and questions the vectors of texts that were embedded before."""
+        for table, unset in TABLES.items():
+            known = f"SELECT place FROM vector WHERE model = ? AND vector.text_hash = {table}.text_hash"
+            sql = f"UPDATE {table} SET vector = ({known}) WHERE {unset} AND EXISTS ({known})"
+            self.connection.execute(sql, (self.encoder.fingerprint,) * 2)
+
+    def forget_places(self) -> None:
+        """Let no record and no question have a vector."""
+        for table in TABLES:
+            self.connection.execute(f"UPDATE {table} SET vector = NULL WHERE vector IS NOT NULL")
 
     def size(self) -> int:
         """Return the bytes of the file; 0 where there is none."""
@@ -196,18 +208,24 @@ class VectorStore:
         if is_short:
             self.connection.execute("DELETE FROM vector WHERE model = ?", (fingerprint,))
         if is_short or kept is None or kept[0] != fingerprint:
-            self.connection.execute("UPDATE record SET vector = NULL WHERE vector IS NOT NULL")
+            self.forget_places()
             self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model', ?)", (fingerprint,))
 
-    def embed(self, missing: Sequence[tuple[bytes, int]]) -> None:
-        """Embed the texts of some records, and note where their vectors are."""
-        ids = [number for _, number in missing]
-        texts: dict[int, str] = {}
-        for part in chunks(ids):
+    def embed(self, missing: Sequence[tuple[bytes, int | None]]) -> None:
+        """Embed the texts of some records and questions, and note where their vectors are."""
+        digests = {number: digest for digest, number in missing if number is not None}
+        texts: dict[bytes, str] = {}
+        for part in chunks(digests):
             sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
-            texts |= {row[0]: parse_record(*row).search_text for row in self.connection.execute(sql, part)}
-        vectors = self.encoder.encode_documents([texts[number] for number in ids])
-        self.append([digest for digest, _ in missing], vectors)
+            for row in self.connection.execute(sql, part):
+                texts[digests[row[0]]] = parse_record(*row).search_text
+        for questions in chunks(digest for digest, number in missing if number is None):
+            sql = f"SELECT question, id, line, crc FROM fact WHERE question IN ({marks(questions)}) GROUP BY question"
+            for digest, *row in self.connection.execute(sql, questions):
+                report = parse_row(*row)
+                assert isinstance(report, Feedback)
+                texts[digest] = report.question or ""
+        self.append(list(texts), self.encoder.encode_documents(list(texts.values())))
 
     def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
         """Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off."""
@@ -282,7 +300,7 @@ class VectorStore:
         self, rows: "Matrix", query: "Vector", record_types: Collection[str] | None, limit: int
     ) -> list[tuple[int, int]]:
         """Return records and their places, among them the nearest ``limit``."""
-        likeness = None if self.is_sketched else cosines(rows, query)
+        likeness = None if self.is_sketched else self.likeness(rows, query)
         most = 2 * limit  # some rows are of texts that no record has, such as that of one about to be added
         while True:
             places = best(likeness, most) if likeness is not None else self.sketch.nearest(query, most, len(rows))
@@ -290,6 +308,12 @@ class VectorStore:
             if len(pairs) >= limit or len(places) >= len(rows):
                 return pairs
             most *= 8  # most of these rows are of other record types, archived or gone
+
+    def likeness(self, rows: "Matrix", query: "Vector") -> "Vector":
+        """Return the cosines of all rows with a query; a query asks for them twice, for records and for questions."""
+        if self.measured is None or self.measured[0] is not query or len(self.measured[1]) != len(rows):
+            self.measured = query, cosines(rows, query)
+        return self.measured[1]
 
     def placed(
         self, record_types: Collection[str] | None, among: Collection[int] | None = None
@@ -315,6 +339,26 @@ class VectorStore:
         """Return whether more than a number of live records of some types, None for all, have a vector."""
         sql = f"SELECT 1 FROM record WHERE {of_types(record_types)} LIMIT 1 OFFSET ?"
         return self.connection.execute(sql, (*(record_types or ()), number)).fetchone() is not None
+
+    def questions_like(self, query: "Vector", least: float, limit: int) -> dict[bytes, float]:
+        """
+        Return what reports say was asked, by hash, with its cosine with ``query`` where that is above ``least``.
+
+        Args:
+            query: float32, shape ``(dimensions,)``, unit length.
+            limit: at most this many, those with the largest cosine.
+        """
+        if self.connection.execute("SELECT 1 FROM question WHERE vector IS NOT NULL LIMIT 1").fetchone() is None:
+            return {}
+        rows, found = self.rows(), dict[bytes, float]()
+        likeness = None if self.is_sketched else self.likeness(rows, query)
+        places = self.sketch.nearest(query, limit * 8, len(rows)) if likeness is None else best(likeness, limit * 8)
+        for part in chunks(places.tolist()):
+            sql = f"SELECT text_hash, vector FROM question WHERE vector IN ({marks(part)})"
+            asked = self.connection.execute(sql, part).fetchall()
+            measured = cosines(rows[[place for _, place in asked]], query).tolist()
+            found |= {digest: value for (digest, _), value in zip(asked, measured, strict=True) if value > least}
+        return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
     @property
     def is_sketched(self) -> bool:
@@ -427,9 +471,9 @@ def forget_damaged(catalog: Reads, folder: Path) -> int:
     found = damaged(catalog, folder)
     with transaction(catalog.connection):
         catalog.connection.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", found)
-        catalog.connection.executemany(
-            "UPDATE record SET vector = NULL WHERE text_hash = ?", [(digest,) for _, digest in found]
-        )
+        for table in TABLES:
+            sql = f"UPDATE {table} SET vector = NULL WHERE text_hash = ?"
+            catalog.connection.executemany(sql, [(digest,) for _, digest in found])
     return len(found)
 
 

@@ -142,8 +142,13 @@ def feedback(
     helped: Annotated[bool, typer.Option("--helped", help="It helped.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="It did not help.")] = False,
     task: str | None = option(FeedbackRequest, "task", metavar="T"),
+    question: str | None = option(FeedbackRequest, "question", metavar="TEXT"),
+    asked: str | None = option(FeedbackRequest, "asked", metavar="ID"),
     ndjson: Annotated[
-        str | None, typer.Option("--ndjson", metavar="FILE|-", help="A batch: lines {ref, helped, task?, at?, id?}.")
+        str | None,
+        typer.Option(
+            "--ndjson", metavar="FILE|-", help="A batch: lines {ref, helped, task?, question?, asked?, at?, id?}."
+        ),
     ] = None,
 ) -> None:
     """
@@ -153,7 +158,7 @@ def feedback(
     """
     session = session_of(ctx)
     if ndjson is not None:
-        if ref is not None or helped or failed:
+        if ref is not None or helped or failed or question is not None or asked is not None:
             raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
         with lines_of(ndjson) as lines:
             batch = session.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
@@ -163,7 +168,7 @@ def feedback(
         raise Usage(
             "say which memory, and whether it helped", hint="graphmem feedback REF --helped, or --failed; not both"
         )
-    answer = session.memory.feedback(ref, helped=helped, task=task)
+    answer = session.memory.feedback(ref, helped=helped, task=task, question=question, asked=asked)
     session.answer(
         answer,
         f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}"

@@ -9,7 +9,7 @@ from graphmem.cli.caller import complete_kind, complete_ref, session_of
 from graphmem.cli.options import argument, option
 from graphmem.cli.paths import files
 from graphmem.contract.context import ContextRequest
-from graphmem.contract.query import Found, QueryRequest, Tier
+from graphmem.contract.query import Factors, Found, Profile, QueryRequest, Tier
 from graphmem.contract.records import GetRequest, ListRequest
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.score import Complexity
@@ -71,15 +71,16 @@ def query(
     kind: list[str] | None = option(QueryRequest, "kinds", "--kind", metavar="KIND", autocompletion=complete_kind),
     limit: int = option(QueryRequest, "limit", metavar="N"),
     min_similarity: float | None = option(QueryRequest, "min_similarity", metavar="S"),
+    profile: Profile | None = option(QueryRequest, "profile"),
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
 ) -> None:
     """
-    Find records by relevance: first what matches exactly, then by how near it is, then by what it was worth.
+    Find records by relevance: first what matches exactly, then by how near it is and how it helped on like questions.
 
     Example: graphmem query "ModuleNotFoundError: No module named 'pkg_resources'" --explain
     """
     session = session_of(ctx)
-    answer = session.memory.query(words, kinds=kind, limit=limit, min_similarity=min_similarity)
+    answer = session.memory.query(words, kinds=kind, limit=limit, min_similarity=min_similarity, profile=profile)
     session.answer(answer, hits(answer, explain))
     if not answer.results:
         session.say("nothing found")
@@ -98,6 +99,7 @@ def context(
     role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Of the agent: a tag more.")] = None,
     task_type: ExperienceType | None = option(ContextRequest, "task_type"),
     named: str | None = option(ContextRequest, "session", metavar="NAME"),
+    profile: Profile | None = option(ContextRequest, "profile"),
     explain: bool = option(ContextRequest, "explain"),
 ) -> None:
     """
@@ -120,6 +122,7 @@ def context(
         task_type=task_type,
         session=named,
         budget=budget,
+        profile=profile,
         explain=explain,
     )
     left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]
@@ -146,9 +149,16 @@ def hits(answer: Found, explain: bool) -> str:
                 f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
                 f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
                 + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
+                + moves(factors)
             )
             lines.append(
                 f"    relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
                 f" exact {factors.exact:g}, graph {factors.graph:.3f}{reranked}"
             )
     return "\n".join(lines)
+
+
+def moves(factors: Factors) -> str:
+    """Return which factors change the place of a result, and by how many places."""
+    found = [f"{name} {places:+d}" for name, places in factors.moved.items() if places]
+    return f"; places gained: {', '.join(found)}" if found else ""

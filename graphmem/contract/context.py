@@ -8,7 +8,7 @@ from graphmem.constants import CONTEXT_BUDGET
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.parameters import Texts
-from graphmem.contract.query import Factors, Tier
+from graphmem.contract.query import Factors, ProfileName, Tier
 from graphmem.contract.request import Request
 from graphmem.model.experience import Complexity, ExperienceType
 
@@ -26,6 +26,7 @@ class ContextRequest(Request):
     task_type: ExperienceType | None = Field(None, description="Type of task whose experiences to take")
     session: str | None = Field(None, description="Session whose decisions and constraints to take, by name")
     budget: int = Field(CONTEXT_BUDGET, ge=1, description="Largest size of the block, in tokens")
+    profile: ProfileName = None
     explain: bool = Field(False, description="Show what each score is made of, and what is left out")
 
 
@@ -60,7 +61,8 @@ class ContextBlock(Answer):
     """
     What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out.
 
-    ``note`` says why the block is empty, or what it left out; ``left_out`` has each, the nearest first.
+    ``note`` says why the block is empty, or what it left out; ``left_out`` has each, the nearest first. ``asked`` names
+    the objective in a report, for 30 days.
     """
 
     objective: str
@@ -72,3 +74,4 @@ class ContextBlock(Answer):
     left_out: list[LeftOut]
     note: str | None = None
     search: Literal["semantic+lexical", "lexical"]
+    asked: str | None = None

@@ -15,6 +15,8 @@ class FeedbackRequest(Request):
     ref: Ref
     helped: bool = Field(description="The memory helped; false: it did not")
     task: str | None = Field(None, description="Task that the report is for; a second report for it replaces the first")
+    question: str | None = Field(None, description="What was asked when the memory was found, at most 2 KiB")
+    asked: str | None = Field(None, description="Id of the question, from the answer that showed the memory")
 
 
 class FeedbackRowsRequest(Request):

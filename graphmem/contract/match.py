@@ -38,6 +38,7 @@ class MatchedLog(Answer):
     ``cut`` counts the lines of which only the beginning was looked at, ``unread`` those after so many errors that their
     own were not looked up. The expressions of the failures in ``slow`` were left aside, for want of time.
     ``unknown`` holds errors that no failure has the signature of, each as a trigger that would find it again.
+    ``asked`` names the lines in a report on one of the failures, for 30 days.
     """
 
     results: list[Matched]
@@ -46,3 +47,4 @@ class MatchedLog(Answer):
     unread: int = 0
     slow: list[str]
     unknown: list[str] = []
+    asked: str | None = None

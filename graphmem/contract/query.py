@@ -1,6 +1,6 @@
 """What a search takes and returns."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,7 +10,13 @@ from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.request import Request
 
 Tier = Literal["critical", "productive", "exploration", "background"]
+Profile = Literal["classic", "learned"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
+
+
+ProfileName = Annotated[
+    Profile | None, Field(description="How relevance becomes a score; the setting retrieval.profile if not given")
+]
 
 
 class QueryRequest(Request):
@@ -20,24 +26,38 @@ class QueryRequest(Request):
     kinds: tuple[str, ...] | None = Field(None, description="Return only these kinds and entity types")
     limit: int = Field(QUERY_LIMIT, ge=1, description="Return at most this many records")
     min_similarity: float | None = Field(None, ge=0, le=1, description="Return only records at least this similar")
+    profile: ProfileName = None
 
 
 class Factors(Part):
-    """What a score is made of; ``reranked`` is what the reranker gave, if there is one and it looked at the record."""
+    """
+    What a score is made of: relevance × cost × help_ratio × age_decay × freshness.
+
+    In the learned profile these are powers; in the classic one, the factors of its formula. ``expression`` is 1 where
+    the record's match expression finds the query, ``reranked`` what a reranker gave, if one looked at the record.
+    ``moved`` is how many places the record gains by each of cost, help_ratio and age_decay, below 0 where it loses
+    some.
+    """
 
     semantic: float
     lexical: float
     exact: float
+    expression: float = 0.0
     graph: float
     reranked: float | None
     cost: float
     help_ratio: float
     age_decay: float
     freshness: float = 1.0
+    moved: dict[str, int] = {}
 
 
 class Hit(Part):
-    """A record that a query found; results are in the order of ``band``, then ``score``."""
+    """
+    A record that a query found.
+
+    Exact ones are first; the others are in the order of ``score``, in the classic profile of ``band``, then ``score``.
+    """
 
     ref: str
     score: float
@@ -52,9 +72,15 @@ class Hit(Part):
 
 
 class Found(Answer):
-    """What a query found, best first; ``reranker`` is the model that reordered it, if one did."""
+    """
+    What a query found, best first.
+
+    ``reranker`` is the model that reordered it, if one did; ``asked`` names the question in a report, for 30 days.
+    """
 
     query: str
     results: list[Hit]
     search: Literal["semantic+lexical", "lexical"]
     reranker: str | None
+    profile: Profile
+    asked: str | None = None

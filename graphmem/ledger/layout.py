@@ -78,6 +78,11 @@ class Layout:
         return self.state / "usage.sqlite"
 
     @property
+    def asked(self) -> Path:
+        """Holds what was asked here in the last 30 days."""
+        return self.state / "asked"
+
+    @property
     def runs(self) -> Path:
         """Holds which commands failed here and have not passed since."""
         return self.state / "runs.json"

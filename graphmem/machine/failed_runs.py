@@ -23,7 +23,7 @@ class Episode(BaseModel):
     The failing runs of one command in one session since it last passed.
 
     ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
-    matter. ``unknown`` holds unknown errors, as triggers.
+    matter. ``lines`` holds the line of the log that reported each, ``unknown`` unknown errors, as triggers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -31,6 +31,7 @@ class Episode(BaseModel):
     id: str
     at: Time  # of the last of them
     shown: dict[str, list[str]] = {}
+    lines: dict[str, str] = {}
     unknown: list[str] = []
 
 

@@ -1,11 +1,12 @@
 """Feedback: a report that a memory helped, or did not; a fact, never a counter."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Strict, model_validator
 
-from graphmem.model.field import Flag, Item, Time
+from graphmem.constants import QUESTION_BYTES
+from graphmem.model.field import Flag, Item, Limit, Time
 from graphmem.model.record import Frozen, OwnEdge, Row
 from graphmem.names import split_ref
 
@@ -19,6 +20,7 @@ class Feedback(Frozen):
     at: Time
     task: Item | None = None
     id: Item | None = None
+    question: Annotated[str, Strict(), Limit(QUESTION_BYTES)] | None = None  # what was asked when it was handed out
 
     @classmethod
     def completed(cls, values: Any) -> Any:

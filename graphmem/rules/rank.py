@@ -1,5 +1,6 @@
 """What the order of a query's results takes from a record, read from its row: only what is shown is parsed whole."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple
 
 from graphmem.model import MODELS, Constraint, Failure, MemoryRecord, Pattern
 from graphmem.model.field import parse_time
-from graphmem.rules.score import age_decay, cost_factor, help_ratio
+from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_factor, help_ratio, recency
 
 
 class ScoreFactors(NamedTuple):
@@ -16,6 +17,24 @@ class ScoreFactors(NamedTuple):
     cost: float
     help_ratio: float
     age_decay: float
+
+
+class Reports(NamedTuple):
+    """
+    The reports on a record that say what was asked.
+
+    Attributes:
+        like_helped, like: those whose question is like the one at hand, by how much: that it helped, and all.
+        helped, number: the same of all of them, whatever was asked.
+    """
+
+    like_helped: float = 0.0
+    like: float = 0.0
+    helped: int = 0
+    number: int = 0
+
+
+NO_REPORTS = Reports()
 
 
 @cache
@@ -76,8 +95,62 @@ class Rankable:
         """Return whether it is neither archived nor expired."""
         return not self.is_archived and (self.expires_at is None or self.expires_at > now)
 
-    def factors(self, now: datetime, half_life_days: float) -> ScoreFactors:
-        """Return what its relevance is multiplied by."""
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """
+    How relevance becomes a score and an order (docs/concepts/retrieval.md, "Score and order").
+
+    Attributes:
+        is_classic: the formula whose factors are taken as they are, inside bands of relevance.
+        half_life_days: of the classic age decay.
+        unasked_weight: of a report that does not say what was asked.
+    """
+
+    is_classic: bool
+    half_life_days: float
+    cost_exponent: float
+    help_exponent: float
+    recency_exponent: float
+    recency_days: float
+    unasked_weight: float
+
+    def factors(self, record: Rankable, reports: Reports, now: datetime) -> ScoreFactors:
+        """Return what the relevance of a record is multiplied by."""
+        if self.is_classic:
+            return ScoreFactors(
+                cost_factor(record.value),
+                help_ratio(record.helped, record.failed),
+                age_decay(record.last, now, self.half_life_days),
+            )
+        unasked = record.helped + record.failed - reports.number
+        helped = reports.like_helped + self.unasked_weight * (record.helped - reports.helped)
         return ScoreFactors(
-            cost_factor(self.value), help_ratio(self.helped, self.failed), age_decay(self.last, now, half_life_days)
+            cost_factor(record.value) ** self.cost_exponent,
+            help_factor(helped, reports.like + self.unasked_weight * unasked) ** self.help_exponent,
+            recency(record.last, now, self.recency_days) ** self.recency_exponent,
         )
+
+    def level(self, relevance: float, exact: float, bounds: Mapping[str, float]) -> int:
+        """Return what results are sorted by before their score: the band, or only whether they are exact."""
+        return BANDS.index(band(relevance, exact, **bounds)) if self.is_classic else int(not exact)
+
+
+def places_gained(scores: Sequence[tuple[int, float]], factors: Sequence[float]) -> list[int]:
+    """
+    Return how many places each result gains by a factor; below 0 where it loses some.
+
+    Args:
+        scores: level and score of each result, in their order, factors included.
+        factors: the factor of each.
+    """
+    if len(set(factors)) < 2:
+        return [0] * len(scores)
+    without = [
+        (level, -score / factor, place)
+        for place, ((level, score), factor) in enumerate(zip(scores, factors, strict=True))
+    ]
+    found = [0] * len(scores)
+    for place, (*_, number) in enumerate(sorted(without)):
+        found[number] = place - number
+    return found

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from graphmem.constants import BEND, EXACT_RELEVANCE, LEXICAL_WEIGHT
+from graphmem.constants import BEND, EXACT_RELEVANCE, EXPRESSION_WEIGHT, EXPRESSION_WORTH, LEXICAL_WEIGHT
 from graphmem.rules.paths import Step
 
 
@@ -15,6 +15,7 @@ class Evidence:
     semantic: float = 0.0  # cosine of text and query
     lexical: float = 0.0  # share of what the query asks for that the text holds, by rarity
     exact: float = 0.0
+    expression: float = 0.0  # 1 where the record's match expression finds the query
     graph: float = 0.0
     reranked: float | None = None  # what a reranker gave it, of any size
 
@@ -40,13 +41,13 @@ class Calibration:
         """Return what these candidates are measured by."""
         straight = cls(max((found.lexical for found in candidates), default=0.0), math.inf, 0.0, lexical_weight)
         best = max(map(straight.likeness, candidates), default=0.0)
-        worth = max((1 - (1 - found.semantic) * (1 - found.lexical) for found in candidates), default=0.0)
+        worth = max(map(worth_of, candidates), default=0.0)
         return replace(straight, best_likeness=best, curve=worth**-BEND - best**-BEND) if best else straight
 
     def likeness(self, evidence: Evidence) -> float:
         """Return how alike query and record are, beside the other candidates; it may pass 1."""
         lexical = evidence.lexical / self.best_lexical if self.best_lexical else 0.0
-        return evidence.semantic + self.lexical_weight * lexical
+        return evidence.semantic + self.lexical_weight * lexical + EXPRESSION_WEIGHT * evidence.expression
 
     def relevance(self, evidence: Evidence) -> float:
         """Return the relevance: the bent likeness, raised by what is exact or solves a hit."""
@@ -55,6 +56,12 @@ class Calibration:
         if evidence.exact:
             relevance = EXACT_RELEVANCE + (1 - EXACT_RELEVANCE) * relevance
         return max(relevance, evidence.graph)
+
+
+def worth_of(evidence: Evidence) -> float:
+    """Return what the evidence for a candidate is worth by itself, from 0 to 1: independent reasons to believe it."""
+    doubt = (1 - evidence.semantic) * (1 - evidence.lexical) * (1 - EXPRESSION_WORTH * evidence.expression)
+    return 1 - doubt
 
 
 def reassign(relevances: Mapping[int, float], scores: Mapping[int, float]) -> dict[int, float]:

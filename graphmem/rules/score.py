@@ -4,7 +4,15 @@ import math
 from datetime import datetime
 from typing import Literal, get_args
 
-from graphmem.constants import ACCESS_BOOST, CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE
+from graphmem.constants import (
+    ACCESS_BOOST,
+    CRITICAL,
+    EXPLORATION,
+    HALF_LIFE_DAYS,
+    OCCASION_SIMILARITY,
+    PRODUCTIVE,
+    RECENCY_DAYS,
+)
 from graphmem.contract.query import Band, Tier
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -22,6 +30,22 @@ def age_decay(last: datetime, now: datetime, half_life_days: float = HALF_LIFE_D
     """Return 1 for something of now, a half after each half-life; a time in the future counts as now."""
     age_days = max(0.0, (now - last).total_seconds() / SECONDS_A_DAY)
     return float(0.5 ** (age_days / half_life_days))
+
+
+def recency(last: datetime, now: datetime, days: float = RECENCY_DAYS) -> float:
+    """Return 1 for something of now, a half after ``days``, a third after twice that; never near 0 within years."""
+    age_days = max(0.0, (now - last).total_seconds() / SECONDS_A_DAY)
+    return 1 / (1 + age_days / days)
+
+
+def occasion_weight(cosine: float, least: float = OCCASION_SIMILARITY) -> float:
+    """Return how much a report counts whose question has this cosine with the question at hand: 0 up to ``least``."""
+    return max(0.0, (cosine - least) / (1 - least)) if least < 1 else float(cosine >= 1)
+
+
+def help_factor(helped: float, reports: float) -> float:
+    """Return ``help_ratio`` of weighted reports as a factor: 1 when nothing is known, above 0 and below 2."""
+    return 2 * (helped + 1) / (reports + 2)
 
 
 def cost_factor(cost: float | None) -> float:

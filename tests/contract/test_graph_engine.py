@@ -154,7 +154,7 @@ def test_the_hybrid_score_for_given_similarities_is_that_of_query(stores: list[M
     """`query` is given what it would be without the graph; patterns that solve a hit come in by the graph alone."""
     is_raised = False
     for memory in stores:
-        hits = memory.query("f1 went wrong", limit=100).results
+        hits = memory.query("f1 went wrong", limit=100, profile="classic").results
         own = {hit.ref: hit.relevance for hit in hits if hit.relevance > hit.factors.graph}
         is_raised = is_raised or any(hit.relevance == hit.factors.graph for hit in hits)
         now = format_time(memory.client.now())

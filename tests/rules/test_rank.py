@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphmem import Memory
 from graphmem.model import Constraint, Failure, MemoryRecord, Pattern
 from graphmem.model.field import format_time
-from graphmem.rules.rank import Rankable
-from graphmem.rules.score import age_decay, cost_factor, help_ratio
+from graphmem.rules.rank import NO_REPORTS, Profile, Rankable, Reports, places_gained
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 ROW = {"kind": "failure", "name": "a", "trigger": "t", "created_at": "2026-11-01T00:00:00.000Z"}
@@ -38,10 +39,39 @@ def test_a_row_ranks_as_the_record_that_it_holds(memory: Memory) -> None:
         assert (got.helped, got.failed, format_time(got.last)) == (record.helped, record.failed, last)
 
 
-def test_factors_are_those_of_the_score() -> None:
-    record = Rankable.of("failure/a", {**ROW, "cost": 7, "helped": 2, "failed": 1}, 1, 0, "2026-11-20T00:00:00.000Z")
-    last = datetime(2026, 11, 20, tzinfo=UTC)
-    assert record.factors(NOW, 30.0) == (cost_factor(7), help_ratio(3, 1), age_decay(last, NOW, 30.0))
+CLASSIC = Profile(True, 30.0, 0.5, 0.5, 0.5, 7.0, 0.5)
+LEARNED = Profile(False, 30.0, 0.1, 0.5, 0.02, 7.0, 0.25)
+RECORD = Rankable.of("failure/a", {**ROW, "cost": 7, "helped": 2, "failed": 1}, 1, 0, "2026-11-20T00:00:00.000Z")
+
+
+def test_the_factors_of_the_classic_profile_are_those_of_the_formula() -> None:
+    assert CLASSIC.factors(RECORD, Reports(1.0, 1.0, 1, 1), NOW) == (3.0, 4 / 6, 0.5 ** (3 / 30))
+
+
+def test_the_factors_of_the_learned_profile_are_powers_of_like_reports_cost_and_age() -> None:
+    cost, helped, age = LEARNED.factors(RECORD, Reports(like_helped=0.8, like=1.1, helped=1, number=2), NOW)
+    assert cost == pytest.approx(3.0**0.1)
+    # of four reports two say what was asked, so the two others, which both helped, count a quarter each
+    assert helped == pytest.approx((2 * (0.8 + 0.25 * 2 + 1) / (1.1 + 0.25 * 2 + 2)) ** 0.5)
+    assert age == pytest.approx((1 + 3 / 7) ** -0.02)
+
+
+def test_a_record_without_reports_cost_and_age_keeps_its_relevance() -> None:
+    record = Rankable.of("failure/a", {**ROW, "created_at": format_time(NOW)}, 0, 0, None)
+    assert LEARNED.factors(record, NO_REPORTS, NOW) == (1.0, 1.0, 1.0)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.1, 2), st.booleans()), max_size=12))
+def test_places_gained_are_those_between_the_two_orders(rows: list[tuple[float, float, bool]]) -> None:
+    ordered = sorted(rows, key=lambda row: (not row[2], -row[0] * row[1]))
+    scores = [(int(not exact), relevance * factor) for relevance, factor, exact in ordered]
+    gained = places_gained(scores, [factor for _, factor, _ in ordered])
+    for place, (relevance, factor, exact) in enumerate(ordered):
+        better = sum(
+            (not other, -score / by, there) < (not exact, -(relevance * factor) / factor, place)
+            for there, ((_, score), (_, by, other)) in enumerate(zip(scores, ordered, strict=True))
+        )
+        assert gained[place] == better - place
 
 
 @pytest.mark.parametrize(("expires", "holds"), [(None, True), (timedelta(1), True), (timedelta(-1), False)])

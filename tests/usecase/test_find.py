@@ -1,6 +1,5 @@
 """List and query: filters, bands, factors, exact hits, what the graph adds; retrieval.md, sections 2, 3, 5."""
 
-import math
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Memory, Unavailable, Usage
+from graphmem.contract.query import Profile
 from graphmem.embed.model import Embedder
 from graphmem.embed.reranker import Reranker
 from graphmem.rules.score import BANDS
@@ -106,30 +106,33 @@ def test_a_score_is_the_product_of_its_factors(tmp_path: Path) -> None:
         memory.feedback("moon", helped=True)
         memory.feedback("moon", helped=False)
         clock.time = START + timedelta(days=60)
-        (hit,) = memory.query("cheese moon").results
+        (hit,) = memory.query("cheese moon", profile="classic").results
         factors = hit.factors
-        assert factors.cost == pytest.approx(math.log2(8))
-        assert factors.help_ratio == pytest.approx(3 / 5)
-        assert factors.age_decay == pytest.approx(0.25)
-        assert hit.score == pytest.approx(hit.relevance * 3 * 0.6 * 0.25)
+        assert (factors.cost, factors.help_ratio, factors.age_decay) == (3.0, 3 / 5, 0.25)
+        assert hit.score == hit.relevance * 3.0 * (3 / 5) * 0.25
+        (hit,) = memory.query("cheese moon", profile="learned").results
+        factors = hit.factors
+        assert hit.score == hit.relevance * factors.cost * factors.help_ratio * factors.age_decay
         memory.feedback("moon", helped=False)  # a report that it did not help makes it no younger
-        assert memory.query("cheese moon").results[0].factors.age_decay == pytest.approx(0.25)
+        assert memory.query("cheese moon", profile="classic").results[0].factors.age_decay == pytest.approx(0.25)
         memory.feedback("moon", helped=True)
-        assert memory.query("cheese moon").results[0].factors.age_decay == pytest.approx(1.0)
+        assert memory.query("cheese moon", profile="classic").results[0].factors.age_decay == pytest.approx(1.0)
         clock.time = START - timedelta(days=60)  # a clock that went back
-        assert memory.query("cheese moon").results[0].factors.age_decay == 1.0
+        assert memory.query("cheese moon", profile="classic").results[0].factors.age_decay == 1.0
 
 
-def test_an_old_error_that_matches_exactly_is_never_below_something_fresh(tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", ["classic", "learned"])
+def test_an_old_error_that_matches_exactly_is_never_below_something_fresh(tmp_path: Path, profile: Profile) -> None:
     clock = Clock()
     with open_memory(tmp_path, clock=clock) as memory:
-        memory.failures.add("E4711 while linking", name="old", match=r"E47\d\d")
+        memory.failures.add("E4711 while linking", name="old")
         clock.time += timedelta(days=3650)
         memory.failures.add("error E4799 while linking the program", name="fresh", cost=500, dedup=False)
-        answer = memory.query("error E4799 while linking a program")
+        answer = memory.query("E4711 while linking\nerror E4799 while linking a program", profile=profile)
         assert refs(answer) == ["failure/old", "failure/fresh"]
         assert answer.results[0].factors.exact == 1.0
-        assert answer.results[0].score < answer.results[1].score
+        if profile == "classic":
+            assert answer.results[0].score < answer.results[1].score
         assert answer.results[1].relevance > 0.6
 
 
@@ -163,7 +166,7 @@ def test_a_match_expression_finds_what_pythons_own_would(
     memory: Memory, expression: str, text: str, is_hit: bool
 ) -> None:
     memory.failures.add("unrelated words", name="it", match=expression)
-    found = [hit.ref for hit in memory.query(text).results if hit.factors.exact]
+    found = [hit.ref for hit in memory.query(text).results if hit.factors.expression]
     assert found == (["failure/it"] if is_hit else [])
 
 
@@ -367,10 +370,10 @@ def test_a_reranker_looks_at_the_first_hits_only(tmp_path: Path, monkeypatch: py
 
 
 def test_what_is_exact_stays_first_and_is_not_reranked(moons: Memory) -> None:
-    moons.failures.add("the sun", name="sun", match="moon over")
+    moons.failures.add("the sun", name="sun")
     reranker = Scored(paris=9.0)
     reranked_by(moons, reranker)
-    first = moons.query("red moon over paris").results[0]
+    first = moons.query("red moon over paris\nthe sun").results[0]
     assert (first.ref, first.factors.exact, first.factors.reranked) == ("failure/sun", 1.0, None)
     assert "the sun" not in reranker.seen
 

@@ -156,7 +156,7 @@ def test_an_expression_means_the_same_to_query_and_match(memory: Memory) -> None
     memory.failures.add("set", name="fuzzy", match=r"dict\{e\}")
     memory.failures.add("mark", name="mark", match=r"(?=x)x\Wy")
     for text, name in (("dict{e}", "fuzzy"), ("é x-y", "mark"), ("a\nx-y", "mark")):
-        assert [hit.ref for hit in memory.query(text).results if hit.factors.exact] == [f"failure/{name}"]
+        assert [hit.ref for hit in memory.query(text).results if hit.factors.expression] == [f"failure/{name}"]
         assert [ref for ref, *_ in found(told(memory, text))] == [name]
     assert told(memory, "dicte dic").results == []
 

@@ -70,7 +70,7 @@ def test_after_a_purge_its_bytes_are_in_no_file_of_the_store(store: Memory, tmp_
     assert traces(folder) == []
     assert store.validate().ok
     assert [found.ref for found in store.list("failure").results] == ["failure/good", "failure/other"]
-    store.query("PlughTrigger")
+    store.query("what is left")
     store.cypher("MATCH (f:Failure) RETURN f.fix")
     store.rebuild()
     store.close()

@@ -7,7 +7,7 @@ may have fixed a failure is then reported as having helped, once an episode.
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from graphmem.contract.match import Matched, MatchedLog
 from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import Locked
 from graphmem.ledger.row import entry
+from graphmem.machine.asked import question_of
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.model import Failure
 from graphmem.rules.fixes import fixes
@@ -52,7 +53,9 @@ def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episode
 
 def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog) -> Ran:
     """Begin an episode, or go on with it: keep what is shown, and what is not known."""
-    shown = {hit.record.key_ref: remedies(hit) for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)}
+    counted = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
+    shown = {hit.record.key_ref: remedies(hit) for hit in counted}
+    lines = {hit.record.key_ref: question_of(hit.text) for hit in counted}
     unknown = [] if shown else log.unknown[:OFFERED_ERRORS]
     before = Episode(id=client.new_id(), at=now)
     try:
@@ -60,7 +63,13 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
             before = episodes.get(key) or before
             if shown or unknown or key in episodes:
                 kept = list(dict.fromkeys([*before.unknown, *unknown]))[:OFFERED_ERRORS]
-                episodes[key] = Episode(id=before.id, at=now, shown={**before.shown, **shown}, unknown=kept)
+                episodes[key] = Episode(
+                    id=before.id,
+                    at=now,
+                    shown={**before.shown, **shown},
+                    lines={**before.lines, **lines},
+                    unknown=kept,
+                )
     except (OSError, Locked) as error:  # what is known is shown all the same
         why = error.strerror if isinstance(error, OSError) else error.message
         client.notify_once(f"{client.layout.runs} is not written, so a pass does not credit these fixes: {why}")
@@ -92,7 +101,7 @@ def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
         episode = episodes.pop(key, None)
         if episode is None:  # another run passed meanwhile
             return Ran(status=0)
-        remedied = list(dict.fromkeys(ref for refs in episode.shown.values() for ref in refs))
+        remedied = {ref: episode.lines.get(failure) for failure, refs in episode.shown.items() for ref in refs}
         helped = credited(client, remedied, task or f"ran/{episode.id}")
     with client.reading(client.clues) as snapshot:
         unknown = [text for text in episode.unknown if not snapshot.catalog.with_errors(exact_keys(text))]
@@ -111,13 +120,21 @@ def exact_keys(text: str) -> set[str]:
     return {key for error in errors([text]) for key in error.exact_keys}
 
 
-def credited(client: Client, refs: Collection[str], task: str) -> list[str]:
-    """Report that memories helped with a task; an earlier report on that task stays, what is gone is left out."""
+def credited(client: Client, refs: Mapping[str, str | None], task: str) -> list[str]:
+    """
+    Report that memories helped with a task; an earlier report on that task stays, what is gone is left out.
+
+    Args:
+        refs: by reference by key, the line of the log that each was shown for.
+    """
     if not refs:
         return []
     with client.writing() as snapshot:
         numbers = snapshot.catalog.known(refs)
-        reports = [prepared(snapshot, {"ref": ref, "helped": True, "task": task}) for ref in numbers]
+        reports = [
+            prepared(snapshot, {"ref": ref, "helped": True, "task": task, "question": refs[ref] or None})
+            for ref in numbers
+        ]
         made = [(report, action) for report, action in reports if action == "created"]
         if made:
             client.ledger.commit([entry(report, ()) for report, _ in made])

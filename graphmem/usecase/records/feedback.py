@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphmem.constants import MOST_BAD_ROWS
+from graphmem.constants import ASKED_DAYS, MOST_BAD_ROWS
 from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.contract.findings import Finding
-from graphmem.errors import BadInput, NotFound, Refused
+from graphmem.errors import BadInput, NotFound, Refused, Usage
 from graphmem.ledger.codec import finding
 from graphmem.ledger.row import entry
-from graphmem.model import Fact, Feedback, MemoryRecord
+from graphmem.machine import asked
+from graphmem.model import Fact, Feedback, MemoryRecord, Record
 from graphmem.names import row_id, row_key
 from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
@@ -55,19 +56,45 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
         raise Refused(f"{record.ref} is something that happened, no memory", hint="report on a memory that was used")
     task = row.get("task")
     task = task_key(snapshot.catalog, str(task) if task else None)
-    fields = {**row, "ref": record.key_ref, "task": task}
+    fields = {**row, "ref": record.key_ref, "task": task, "question": question_for(snapshot, record, row)}
     fields["at"] = row.get("at") or row.get("created_at") or snapshot.now
     if not task:
         fields["id"] = row.get("id") or snapshot.client.new_id()
-    made = build("feedback", {name: value for name, value in fields.items() if name != "created_at"}, snapshot.now)
+    made = build(
+        "feedback", {name: value for name, value in fields.items() if name not in ("created_at", "asked")}, snapshot.now
+    )
     assert isinstance(made, Feedback)
     number = row_id(row_key(made.to_row(), ()))
     refuse_other_kind(snapshot.catalog.fact(number), "feedback")
     existing = snapshot.catalog.report(number)
     if existing is None:
         return made, "created"
-    is_same = existing.helped == made.helped and (not row.get("at") or existing.at == made.at)
-    return made, "unchanged" if is_same else "updated"
+    if made.question is None:  # it stays as it was, and so does what was asked
+        made = made.model_copy(update={"question": existing.question})
+    is_same = existing.helped == made.helped and existing.question == made.question
+    return made, "unchanged" if is_same and (not row.get("at") or existing.at == made.at) else "updated"
+
+
+def question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> str | None:
+    """
+    Return what was asked when a memory was found: as the report says it, or as this machine kept it.
+
+    Raises:
+        NotFound: nothing with the id that the report has was asked here lately.
+        Usage: the report has both.
+    """
+    question, made = row.get("question"), row.get("asked")
+    if made is None:
+        return question
+    if question is not None:
+        raise Usage("a report has a question or the id of one", hint="leave one of them out")
+    found = asked.find(snapshot.layout.asked, snapshot.now, str(made), record.key_ref)
+    if found is None:
+        raise NotFound(
+            f"nothing with the id {made!r} was asked here in the last {ASKED_DAYS} days",
+            hint="give the question itself: --question TEXT",
+        )
+    return found
 
 
 def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRowsRequest) -> BulkReported:
@@ -85,7 +112,7 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
                 made, action = prepared(snapshot, known_fields(decode(line.strip())))
             except BadLine as bad:
                 findings.append(finding(bad, name, place))
-            except (BadInput, NotFound, Refused) as error:
+            except (BadInput, NotFound, Refused, Usage) as error:
                 findings.append(bad_report(name, place, error.message, error.hint))
             else:
                 number = row_id(row_key(made.to_row(), ()))

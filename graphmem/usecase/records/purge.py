@@ -15,7 +15,7 @@ from graphmem import safe_files
 from graphmem.catalog import usage
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
-from graphmem.catalog.keys import text_hash
+from graphmem.catalog.keys import hash_of, text_hash
 from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
 from graphmem.clone import cached
@@ -24,7 +24,7 @@ from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
 from graphmem.machine import failed_runs, session_board
-from graphmem.model import Campaign, MemoryRecord, Purge, Record, Task
+from graphmem.model import Campaign, Feedback, MemoryRecord, Purge, Record, Task
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
@@ -49,6 +49,7 @@ class PurgePlan:
     records: dict[int, Record] = field(default_factory=dict)
     rows: dict[str, set[int]] = field(default_factory=dict)  # numbers of rows that go, by file
     changes: dict[int, dict[str, Any]] = field(default_factory=dict)  # of other records, by number
+    reports: dict[int, Feedback] = field(default_factory=dict)  # on other records, whose questions hold their texts
 
     @cached_property
     def handles(self) -> frozenset[str]:
@@ -71,6 +72,11 @@ class PurgePlan:
         found = {text for record in self.records.values() for text in texts_of(record.to_row())} | self.handles
         telling = {text for text in found if len(text) >= SHORTEST}
         return tuple(telling | {orjson.dumps(text).decode()[1:-1] for text in telling})
+
+    @property
+    def removed(self) -> set[int]:
+        """The numbers of the rows that go."""
+        return {number for numbers in self.rows.values() for number in numbers}
 
     def is_told(self, text: str) -> bool:
         """Return whether a text holds one of their texts."""
@@ -155,6 +161,7 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
     refused leaves them as they were.
     """
     puts = [renewed(client, number, values) for number, values in plan.changes.items()]
+    puts += [entry(report.model_copy(update={"question": None}), ()) for report in plan.reports.values()]
     puts += [entry(made, ()) for made in purge_rows(client, plan.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
     layout = client.layout
@@ -212,9 +219,10 @@ def purge_rows(client: Client, rows: Collection[Row]) -> list[Purge]:
 
 
 def forget_on_this_machine(client: Client, plan: PurgePlan) -> None:
-    """Remove what ``state/`` holds of purged records: counters, failing runs, rejected lines, sessions, undo notes."""
+    """Remove what ``state/`` holds of purged records: counters, questions, failing runs, rejected lines, sessions."""
     state = client.layout.state
     safe_files.remove_folder(client.layout.state_aside)
+    safe_files.remove_folder(client.layout.asked)  # a question may hold any part of their texts
     usage.forget(client.layout.usage, [record.key_ref for record in plan.records.values()])
     lock, timeout_s = client.local / "runs.lock", client.ledger.lock_timeout_s
     with failed_runs.changing(client.layout.runs, lock, timeout_s, client.now(), client.notify_once) as episodes:
@@ -224,7 +232,8 @@ def forget_on_this_machine(client: Client, plan: PurgePlan) -> None:
                 kept = shown.setdefault(GONE if plan.is_called(ref) else ref, [])
                 kept += [other for other in others if not plan.is_called(other)]
             unknown = [text for text in episode.unknown if not plan.is_told(text)]
-            episodes[key] = episode.model_copy(update={"shown": shown, "unknown": unknown})
+            said = {ref: text for ref, text in episode.lines.items() if ref in shown and not plan.is_told(text)}
+            episodes[key] = episode.model_copy(update={"shown": shown, "lines": said, "unknown": unknown})
     rejects = state / "rejects.ndjson"
     if safe_files.is_file(rejects):
         lines = safe_files.read(rejects).splitlines(keepends=True)
@@ -260,6 +269,11 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
     plan.remove(loose_edges(plan))
     plan.remove(events(plan))
     plan.changes = dict(namers(plan))
+    plan.reports = {
+        number: report
+        for number, report in catalog.reports_that_ask().items()
+        if number not in plan.removed and plan.is_told(report.question or "")
+    }
     return plan
 
 
@@ -322,10 +336,13 @@ def renewed(client: Client, number: int, values: Mapping[str, Any]) -> Entry:
 
 
 def orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:
-    """Return the hashes of texts that have a vector and, once the doomed are gone, no record."""
+    """Return the hashes of texts that have a vector and, once the doomed are gone, no record and no report."""
+    questions = {number: hash_of(report.question or "") for number, report in catalog.reports_that_ask().items()}
+    gone = plan.removed | plan.reports.keys()
     digests = {digest for record in plan.records.values() if (digest := text_hash(record))}
+    digests |= {digest for number, digest in questions.items() if number in gone}
     found: list[bytes] = []
-    for digest in sorted(digests):
+    for digest in sorted(digests - {digest for number, digest in questions.items() if number not in gone}):
         if has_vector(catalog, digest) and all(number in plan.records for number in catalog.with_text(digest)):
             found.append(digest)
     return found

@@ -17,7 +17,8 @@ from graphmem.model.cite import Cite
 from graphmem.model.field import format_time
 from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, tokens
 from graphmem.rules.fixes import fixes
-from graphmem.rules.score import BANDS, band, tier
+from graphmem.rules.rank import Profile
+from graphmem.rules.score import tier
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.campaigns import similar
 from graphmem.usecase.records.citations import CiteChecker
@@ -30,7 +31,7 @@ from graphmem.usecase.retrieval.context_sections import (
     lesson_entries,
     session_entries,
 )
-from graphmem.usecase.retrieval.query import query, tier_bounds
+from graphmem.usecase.retrieval.query import profile_of, query, tier_bounds
 from graphmem.usecase.retrieval.traversal import solving
 
 SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
@@ -50,7 +51,7 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
     wanted = frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
-    found = query(client, QueryRequest(text=request.objective, limit=CANDIDATES))
+    found = query(client, QueryRequest(text=request.objective, limit=CANDIDATES, profile=request.profile))
     tags = {word.lower() for word in (*request.tags, *WORD.findall(request.objective))}
     filed = list(about_files(client, set(request.files), {hit.ref: hit for hit in found.results}))
     first = {hit.ref for hit in filed}
@@ -91,7 +92,11 @@ def cut(
         first: references of the memories that are about the task's files.
         below: what the query found below the tiers that are taken.
     """
-    texts = [Entry(entry.section, entry.text, worth(snapshot, entry, entry.ref in first)) for entry in entries]
+    profile = profile_of(snapshot.settings.retrieval, found.profile)
+    texts = [
+        Entry(entry.section, entry.text, worth(snapshot, entry, profile, is_first=entry.ref in first))
+        for entry in entries
+    ]
     fit = fitting(texts, budget)
     text = block([texts[place] for place in sorted(fit)], budget)
     before = accesses(snapshot.layout.usage, {entry.record.key_ref for entry in entries})
@@ -115,6 +120,7 @@ def cut(
         entries=kept,
         left_out=left_out,
         search=found.search,
+        asked=found.asked,
         note=said_of(over, under, budget, is_empty=not kept),
     )
 
@@ -139,8 +145,9 @@ def about_files(client: Client, files: Collection[str], hits: Mapping[str, Hit])
             number for number in snapshot.catalog.holding(files) if is_about(snapshot.catalog.stored(number), files)
         ]
         records = snapshot.catalog.records(numbers).values()
+    places = {ref: place for place, ref in enumerate(hits)}
     made = [hits.get(record.ref) or unasked(record) for record in records]
-    yield from sorted(made, key=lambda hit: (BANDS.index(hit.band), -hit.score, hit.ref))
+    yield from sorted(made, key=lambda hit: (places.get(hit.ref, len(places)), hit.ref))
 
 
 def is_about(record: Record, files: Collection[str]) -> bool:
@@ -208,21 +215,21 @@ def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) ->
 
 def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str]) -> bool:
     """Return whether a hit belongs into the block."""
-    if hit.factors.exact or hit.tier in tiers:
+    if hit.factors.exact or hit.factors.expression or hit.tier in tiers:
         return True
     record = hit.record
     is_tagged = isinstance(record, MemoryRecord) and not tags.isdisjoint(tag.lower() for tag in record.tags)
     return is_tagged and (hit.tier == "exploration" or hit.band != "background")
 
 
-def worth(snapshot: Snapshot, entry: ContextEntry, is_first: bool) -> tuple[float, ...]:
+def worth(snapshot: Snapshot, entry: ContextEntry, profile: Profile, *, is_first: bool) -> tuple[float, ...]:
     """Return what decides who stays: constraints, then what is about the files, then as `query` sorts."""
     if isinstance(entry.record, Constraint):
         return (2,)
     exact = entry.factors.exact if entry.factors else 0.0
     relevance = entry.similarity if entry.relevance is None else entry.relevance
-    level = band(relevance, exact, **tier_bounds(snapshot.settings.retrieval))
-    return 1 if is_first else -BANDS.index(level), relevance if entry.score is None else entry.score
+    level = profile.level(relevance, exact, tier_bounds(snapshot.settings.retrieval))
+    return 1 if is_first else -level, relevance if entry.score is None else entry.score
 
 
 def memories(snapshot: Snapshot, hits: Collection[Hit], *, explain: bool) -> Iterator[ContextEntry]:

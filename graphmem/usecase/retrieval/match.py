@@ -19,6 +19,7 @@ from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
+from graphmem.usecase.retrieval.query import keep_question
 from graphmem.usecase.retrieval.traversal import solving
 
 # A piece of a log without any of these reports no error and has no frame.
@@ -69,8 +70,16 @@ def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
         by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
         unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
+        results = answers(snapshot, hits)
+        by_ref = {found.record.key_ref: found.text for found in results}
         return MatchedLog(
-            results=answers(snapshot, hits), lines=log.lines, cut=log.cut, unread=log.unread, slow=slow, unknown=unknown
+            results=results,
+            lines=log.lines,
+            cut=log.cut,
+            unread=log.unread,
+            slow=slow,
+            unknown=unknown,
+            asked=keep_question(snapshot, results[0].text, by_ref) if results else None,
         )
 
 

@@ -12,18 +12,20 @@ from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, S
 from graphmem.contract.citations import Cited
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.errors import BadInput, Unavailable
+from graphmem.machine.asked import keep
 from graphmem.model import Record
 from graphmem.names import split_ref
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
-from graphmem.rules.rank import Rankable
+from graphmem.rules.rank import NO_REPORTS, Profile, ScoreFactors, places_gained
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
-from graphmem.rules.score import BANDS, band, tier
+from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker, freshness
 from graphmem.usecase.records.read import record_types_of
+from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 
 Evidences = Mapping[int, Evidence]  # by number of the record
@@ -38,25 +40,36 @@ class Question:
     gist: str  # the text; of a log the lines that tell
     record_types: Collection[str] | None  # None for all
     vector: Any  # of the gist; None without a model
+    profile: Profile
+    occasions: Occasions  # what was reported when something like it was asked; nothing in the classic profile
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The records that may answer a question: those of both indexes by their lexical evidence, and the exact ones."""
+    """
+    The records that may answer a question.
+
+    Attributes:
+        lexical: those of both indexes by their lexical evidence.
+        exact: those that the question names or repeats.
+        matched: those whose match expression finds the question.
+    """
 
     lexical: Mapping[int, float]
     exact: Collection[int]
+    matched: Collection[int]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A candidate in its place; ``place`` is the lower the better: band, negative score, reference."""
+    """A candidate in its place; ``place`` is the lower the better: level, negative score, reference."""
 
     place: tuple[int, float, str]
     number: int
     relevance: float
     evidence: Evidence
-    record: Rankable
+    factors: ScoreFactors
+    moved: Mapping[str, int]  # places gained by each factor
 
 
 def query(client: Client, request: QueryRequest) -> Found:
@@ -75,17 +88,53 @@ def query(client: Client, request: QueryRequest) -> Found:
     most = max(limit, client.settings.retrieval.candidates)
     client.embed_missing(lambda: client.lexical.search(gist, record_types, most))
     with client.unchanging(client.clues, client.lexical) as snapshot:
-        embedder = snapshot.embedder if snapshot.vectors is not None else None
-        question = Question(text, gist, record_types, embedder.encode_query(gist) if embedder else None)
+        question = asked(snapshot, text, gist, record_types, request.profile)
         evidence = evidence_of(snapshot, question, candidates(snapshot, question, limit))
         calibration = Calibration.of(evidence.values(), snapshot.settings.retrieval.lexical_weight)
         evidence, relevances = rerank(snapshot, question, evidence, calibration)
         is_reranked = any(found.reranked is not None for found in evidence.values())
         evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
         hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, request.min_similarity), limit)
-    search = "semantic+lexical" if embedder else "lexical"
+    search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = client.reranker.name if client.reranker and is_reranked else None
-    return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})
+    return Found.model_validate(
+        {
+            "query": text,
+            "results": hits,
+            "search": search,
+            "reranker": reranker,
+            "profile": "classic" if question.profile.is_classic else "learned",
+            "asked": keep_question(snapshot, text),
+        }
+    )
+
+
+def asked(
+    snapshot: Snapshot, text: str, gist: str, record_types: Collection[str] | None, profile: str | None
+) -> Question:
+    """Return a question with its vector, and what was reported when something like it was asked."""
+    vector = snapshot.embedder.encode_query(gist) if snapshot.embedder and snapshot.vectors is not None else None
+    ranking = profile_of(snapshot.settings.retrieval, profile)
+    occasions = {} if ranking.is_classic else occasions_of(snapshot, text, vector)
+    return Question(text, gist, record_types, vector, ranking, occasions)
+
+
+def profile_of(settings: Retrieval, name: str | None) -> Profile:
+    """Return how relevance becomes a score, by the name of a profile; None for that of the settings."""
+    return Profile(
+        is_classic=(name or settings.profile) == "classic",
+        half_life_days=settings.half_life_days,
+        cost_exponent=settings.cost_exponent,
+        help_exponent=settings.help_exponent,
+        recency_exponent=settings.recency_exponent,
+        recency_days=settings.recency_days,
+        unasked_weight=settings.unasked_weight,
+    )
+
+
+def keep_question(snapshot: Snapshot, text: str, by_ref: Mapping[str, str] | None = None) -> str | None:
+    """Keep what was asked on this machine, for reports; return its id, None where it cannot be kept."""
+    return None if snapshot.is_past else keep(snapshot.layout.asked, snapshot.now, text, by_ref)
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------
@@ -100,20 +149,23 @@ def candidates(snapshot: Snapshot, question: Question, limit: int) -> Candidates
         nearest = [number for number, _ in snapshot.vectors.search(question.vector, question.record_types, most)]
     lexical = snapshot.lexical.search(question.gist, question.record_types, most, nearest)
     best = fused([list(lexical)[:most], nearest], settings.rrf_k)[:most]
-    return Candidates({number: lexical.get(number, 0.0) for number in best}, exact(snapshot, question))
+    among = snapshot.vocabulary.record_types if question.record_types is None else question.record_types
+    return Candidates(
+        {number: lexical.get(number, 0.0) for number in best},
+        snapshot.catalog.of_record_types(exact(snapshot, question), among),
+        snapshot.catalog.of_record_types(matched(snapshot, question.text), among),
+    )
 
 
 def exact(snapshot: Snapshot, question: Question) -> set[int]:
-    """Return what the query names, and the failures whose expression finds it or that report the same error."""
+    """Return what the query names, the failures that it has a line of the trigger of, or the same error."""
     catalog = snapshot.catalog
     text = question.text.strip()
     record_type, name = split_ref(text)
     named = catalog.lookup(record_type, name) if record_type in catalog.vocabulary.record_types else None
     found = {*catalog.anywhere(text), *([] if named is None else [named])}
     lines = question.text.splitlines()
-    found |= {*same_lines(catalog, lines), *matched(snapshot, question.text), *same_errors(catalog, errors(lines))}
-    among = catalog.vocabulary.record_types if question.record_types is None else question.record_types
-    return catalog.of_record_types(found, among)
+    return found | {*same_lines(catalog, lines), *same_errors(catalog, errors(lines))}
 
 
 def matched(snapshot: Snapshot, text: str) -> set[int]:
@@ -152,11 +204,15 @@ def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
 
 
 def evidence_of(snapshot: Snapshot, question: Question, found: Candidates) -> Evidences:
-    """Return what speaks for each candidate."""
-    numbers = {**found.lexical, **dict.fromkeys(sorted(set(found.exact) - found.lexical.keys()), 0.0)}
+    """Return what speaks for each candidate, and for what helped on like occasions."""
+    helpful = {number for number, (helped, _) in question.occasions.items() if helped}
+    others = {*found.exact, *found.matched, *helpful} - found.lexical.keys()
+    numbers = {**found.lexical, **dict.fromkeys(sorted(others), 0.0)}
     semantic = similarities(snapshot, question, numbers)
     return {
-        number: Evidence(semantic.get(number, 0.0), lexical, 1.0 if number in found.exact else 0.0)
+        number: Evidence(
+            semantic.get(number, 0.0), lexical, float(number in found.exact), float(number in found.matched)
+        )
         for number, lexical in numbers.items()
     }
 
@@ -229,26 +285,35 @@ def relevances_of_failures(snapshot: Snapshot, question: Question, limit: int) -
 def rank(
     snapshot: Snapshot, question: Question, evidence: Evidences, relevances: Relevances, min_similarity: float | None
 ) -> list[Ranked]:
-    """Return the candidates in order: by band, then by score."""
-    settings, now, numbers = snapshot.settings.retrieval, snapshot.now, set(evidence)
+    """Return the candidates in order: by level, then by score."""
+    now, numbers, profile = snapshot.now, set(evidence), question.profile
     if question.record_types is not None:
         numbers = snapshot.catalog.of_record_types(numbers, question.record_types)
-    bounds = tier_bounds(settings)
+    bounds = tier_bounds(snapshot.settings.retrieval)
+    reports = reports_of(snapshot, question.occasions, numbers)
     ranked = []
     for number, record in snapshot.catalog.rankable(numbers).items():
         found, relevance = evidence[number], relevances[number]
         similarity = found.semantic if snapshot.vectors is not None else relevance
         if relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity) or not record.holds(now):
             continue
-        cost, ratio, decay = record.factors(now, settings.half_life_days)
-        level = BANDS.index(band(relevance, found.exact, **bounds))
-        place = level, -(relevance * cost * ratio * decay), record.ref
-        ranked.append(Ranked(place, number, relevance, found, record))
-    return sorted(ranked, key=attrgetter("place"))
+        factors = profile.factors(record, reports.get(number, NO_REPORTS), now)
+        score = relevance * factors.cost * factors.help_ratio * factors.age_decay
+        place = profile.level(relevance, found.exact, bounds), -score, record.ref
+        ranked.append(Ranked(place, number, relevance, found, factors, {}))
+    ranked.sort(key=attrgetter("place"))
+    scores = [(found.place[0], -found.place[1]) for found in ranked]
+    gained = {
+        name: places_gained(scores, [getattr(found.factors, name) for found in ranked]) for name in ScoreFactors._fields
+    }
+    return [
+        replace(found, moved={name: places[place] for name, places in gained.items()})
+        for place, found in enumerate(ranked)
+    ]
 
 
 def freshest(snapshot: Snapshot, ranked: Sequence[Ranked], limit: int) -> list[Hit]:
-    """Return the first hits; one whose cited code changed gives way inside its band. Only what comes up is read."""
+    """Return the first hits; one whose cited code changed gives way on its level. Only what comes up is read."""
     tree, hits, cites = CiteChecker(snapshot), list[Hit](), dict[int, list[Cited]]()
     by_number = {found.number: found for found in ranked}
     records = snapshot.catalog.records([found.number for found in ranked[:limit]])
@@ -272,25 +337,25 @@ def hit(snapshot: Snapshot, found: Ranked, record: Record, score: float, cites: 
     """Return a ranked candidate as answers show it."""
     settings, evidence = snapshot.settings.retrieval, found.evidence
     similarity = evidence.semantic if snapshot.vectors is not None else found.relevance
-    cost, ratio, decay = found.record.factors(snapshot.now, settings.half_life_days)
+    bounds = tier_bounds(settings)
     factors = Factors(
         semantic=evidence.semantic,
         lexical=evidence.lexical,
         exact=evidence.exact,
+        expression=evidence.expression,
         graph=evidence.graph,
         reranked=evidence.reranked,
-        cost=cost,
-        help_ratio=ratio,
-        age_decay=decay,
+        **found.factors._asdict(),
         freshness=freshness(cites),
+        moved=dict(found.moved),
     )
     return Hit(
         ref=record.ref,
         score=score,
         relevance=found.relevance,
         similarity=similarity,
-        tier=tier(similarity, **tier_bounds(settings)),
-        band=BANDS[found.place[0]],
+        tier=tier(similarity, **bounds),
+        band=band(found.relevance, evidence.exact, **bounds),
         factors=factors,
         record=record,
         fixes=fixes(record),
