@@ -52,7 +52,6 @@ class Retrieval(Section):
     profile: Profile = constants.PROFILE
     half_life_days: Annotated[float, Field(gt=0, le=1_000_000)] = constants.HALF_LIFE_DAYS
     cost_exponent: Exponent = constants.COST_EXPONENT
-    help_exponent: Exponent = constants.HELP_EXPONENT
     recency_exponent: Exponent = constants.RECENCY_EXPONENT
     recency_days: Annotated[float, Field(gt=0, le=1_000_000)] = constants.RECENCY_DAYS
     occasion_similarity: Share = constants.OCCASION_SIMILARITY

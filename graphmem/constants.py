@@ -28,20 +28,25 @@ CYPHER_KEPT_BYTES = 2**28  # memory beyond what the child has when the database 
 CYPHER_OUTPUT_BYTES = 64 * 2**20  # an answer larger than this is refused
 
 # --- relevance, scores, tiers (docs/concepts/retrieval.md) -------------------------------------------------------
-PROFILE: Literal["classic", "learned"] = (
-    "learned"  # how relevance becomes a score, unless a project says otherwise (decision 20)
-)
+PROFILE: Literal["classic", "learned"] = "learned"  # how relevance becomes a score (decision 20)
 HALF_LIFE_DAYS = 30.0  # days until a memory counts half in the classic profile, and when memories are pruned
-COST_EXPONENT = 0.02  # of log2(cost + 1) in the learned profile
-HELP_EXPONENT = 0.5  # of the reports from like occasions
-RECENCY_EXPONENT = 0.02  # of the age: a tie-breaker over years
+COST_EXPONENT = 0.0  # of log2(cost + 1) in the learned profile: 0.01 already loses problems (decision 20)
+RECENCY_EXPONENT = 0.0  # of the age in the learned profile: what it gains in one history it loses in another
 RECENCY_DAYS = 7.0  # days until the age counts half, before its exponent
-OCCASION_SIMILARITY = 0.5  # cosine of two questions up to which a report on one says nothing about the other
+OCCASION_SIMILARITY = 0.35  # cosine of two questions up to which a report on one says nothing about the other
 UNASKED_WEIGHT = 0.05  # of a report that does not say what was asked, beside 1 of one for the very same question
+HELP_DOUBT = 0.5  # reports for the very same question that leave half of the doubt whether it helps again
+FAIL_DOUBT = 2.0  # the same of reports that it did not help, which say less: something else may have helped better
+FAILED_SHARE = 0.2  # of a relevance that reports of failure take away at most
+DOUBT_SHARE = 0.8  # of a relevance, that leaves a report less to add: what is surely relevant gains a fifth
+SAME_POWER = 16  # of a report's weight, that tells the very same question from one that is alike
+NEAREST_TIMES = 2.0  # times the weight of the most alike question, that all reports together count at most
+REUSE_FOR = 0.5  # pairs of like questions with the same answer that a project is thought to have before any report
+REUSE_AGAINST = 2.0  # the same of pairs with other answers
+LIKE_QUESTIONS = 50  # questions most like the one at hand whose reports are looked at
 ASKED_DAYS = 30  # days for which this machine keeps what was asked
 ASKED_BYTES = 2**20  # of one day; what is asked after that is not kept
 QUESTION_BYTES = 2 * 1024  # UTF-8 bytes of what a report says was asked
-LIKE_QUESTIONS = 100  # questions most like the one at hand whose reports are looked at
 CRITICAL = 0.6  # relevance and similarity from which a record is about the very thing
 PRODUCTIVE = 0.4  # from which it is likely to help
 EXPLORATION = 0.25  # from which it may be worth a look

@@ -360,6 +360,12 @@ class VectorStore:
             found |= {digest: value for (digest, _), value in zip(asked, measured, strict=True) if value > least}
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
+    def likeness_among(self, questions: Sequence[bytes]) -> list[list[float]]:
+        """Return the cosines of some questions with each other, shape ``(questions, questions)``."""
+        places = self.places(questions)
+        rows = self.rows()[[places[digest] for digest in questions]]
+        return [cosines(rows, row).tolist() for row in rows]
+
     @property
     def is_sketched(self) -> bool:
         """Whether there are so many rows that short vectors choose among them, and nearly all of them have one."""

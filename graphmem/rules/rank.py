@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from graphmem.model import MODELS, Constraint, Failure, MemoryRecord, Pattern
 from graphmem.model.field import parse_time
-from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_factor, help_ratio, recency
+from graphmem.rules.occasions import Reports, help_factor
+from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_ratio, recency
 
 
 class ScoreFactors(NamedTuple):
@@ -17,24 +18,6 @@ class ScoreFactors(NamedTuple):
     cost: float
     help_ratio: float
     age_decay: float
-
-
-class Reports(NamedTuple):
-    """
-    The reports on a record that say what was asked.
-
-    Attributes:
-        like_helped, like: those whose question is like the one at hand, by how much: that it helped, and all.
-        helped, number: the same of all of them, whatever was asked.
-    """
-
-    like_helped: float = 0.0
-    like: float = 0.0
-    helped: int = 0
-    number: int = 0
-
-
-NO_REPORTS = Reports()
 
 
 @cache
@@ -104,30 +87,34 @@ class Profile:
     Attributes:
         is_classic: the formula whose factors are taken as they are, inside bands of relevance.
         half_life_days: of the classic age decay.
-        unasked_weight: of a report that does not say what was asked.
+        cost_exponent, recency_exponent: of the factors of the learned profile; 0 leaves one out.
     """
 
     is_classic: bool
     half_life_days: float
     cost_exponent: float
-    help_exponent: float
     recency_exponent: float
     recency_days: float
-    unasked_weight: float
 
-    def factors(self, record: Rankable, reports: Reports, now: datetime) -> ScoreFactors:
-        """Return what the relevance of a record is multiplied by."""
+    def factors(
+        self, record: Rankable, relevance: float, reports: Reports, reuse: float, now: datetime
+    ) -> ScoreFactors:
+        """
+        Return what the relevance of a record, above 0, is multiplied by.
+
+        Args:
+            reports: those on the record, by how alike their questions are; the classic profile takes its plain counts.
+            reuse: how often like questions had an answer in common.
+        """
         if self.is_classic:
             return ScoreFactors(
                 cost_factor(record.value),
                 help_ratio(record.helped, record.failed),
                 age_decay(record.last, now, self.half_life_days),
             )
-        unasked = record.helped + record.failed - reports.number
-        helped = reports.like_helped + self.unasked_weight * (record.helped - reports.helped)
         return ScoreFactors(
             cost_factor(record.value) ** self.cost_exponent,
-            help_factor(helped, reports.like + self.unasked_weight * unasked) ** self.help_exponent,
+            help_factor(relevance, reports, reuse),
             recency(record.last, now, self.recency_days) ** self.recency_exponent,
         )
 

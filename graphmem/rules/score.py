@@ -9,7 +9,6 @@ from graphmem.constants import (
     CRITICAL,
     EXPLORATION,
     HALF_LIFE_DAYS,
-    OCCASION_SIMILARITY,
     PRODUCTIVE,
     RECENCY_DAYS,
 )
@@ -36,16 +35,6 @@ def recency(last: datetime, now: datetime, days: float = RECENCY_DAYS) -> float:
     """Return 1 for something of now, a half after ``days``, a third after twice that; never near 0 within years."""
     age_days = max(0.0, (now - last).total_seconds() / SECONDS_A_DAY)
     return 1 / (1 + age_days / days)
-
-
-def occasion_weight(cosine: float, least: float = OCCASION_SIMILARITY) -> float:
-    """Return how much a report counts whose question has this cosine with the question at hand: 0 up to ``least``."""
-    return max(0.0, (cosine - least) / (1 - least)) if least < 1 else float(cosine >= 1)
-
-
-def help_factor(helped: float, reports: float) -> float:
-    """Return ``help_ratio`` of weighted reports as a factor: 1 when nothing is known, above 0 and below 2."""
-    return 2 * (helped + 1) / (reports + 2)
 
 
 def cost_factor(cost: float | None) -> float:

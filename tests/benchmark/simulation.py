@@ -6,8 +6,9 @@ of the store is the replayed time. What is relevant comes from the relations of 
 earlier problem is, if its solution touched the same file, or if it belongs to the same piece of work.
 """
 
+import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,10 +19,11 @@ import orjson
 
 from graphmem.api import Memory
 from graphmem.catalog.usage import count
-from graphmem.constants import DEFAULT_MODEL, HALF_LIFE_DAYS, MODEL_COMMAND
+from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.answer import Part
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
+from graphmem.machine.asked import question_of
 from graphmem.model.field import format_time
 from graphmem.runtime import Progress
 from tests.benchmark.data import read
@@ -33,8 +35,7 @@ LINKS = ("discovered_from", "related_to", "duplicate_of", "supersedes", "depends
 LATER = timedelta(days=30)  # after which a problem of a set without relations comes again: the set does not say when
 SHOWN, DEPTH = 5, 10  # results that are read; results by which the reciprocal rank is measured
 TEXT_BYTES = 16_000  # of a text that are kept; a record takes 16 KiB
-A_YEAR = 365.0  # days of a half-life
-FOR_EVER = 1e6  # days of a half-life with which nothing decays
+SEED = 20261123
 PRUNE_EVERY = 10  # memories captured between two runs of prune
 
 
@@ -52,24 +53,43 @@ class Problem:
 
 
 class Variant(NamedTuple):
-    """A way to keep the memory; ``keep`` is the share of all problems that it may hold."""
+    """
+    A way to use and keep the memory.
+
+    Attributes:
+        settings: of retrieval.
+        noise: share of the reports that say the opposite.
+        has_questions: reports say what was asked.
+        most_cost: of a memory, drawn at random from 0.5 up; 0 for none.
+        praised: reports, before anything is asked, that the first memory helped with the question of the last problem.
+        keep: the share of all problems that the memory may hold.
+        minimum: the importance below which old memories are pruned.
+    """
 
     name: str
-    half_life_days: float = FOR_EVER
+    settings: Mapping[str, str | float] = {}
     reports: Literal["none", "helped", "both"] = "none"
+    noise: float = 0.0
+    has_questions: bool = True
+    most_cost: float = 0.0
+    praised: int = 0
     keep: float = 1.0
     minimum: float = 0.0
 
 
+CLASSIC = {"profile": "classic"}
 VARIANTS = (
     Variant("relevance alone"),
-    Variant("feedback", reports="helped"),
-    Variant("decay", HALF_LIFE_DAYS),
-    Variant("feedback, decay over a year", A_YEAR, "helped"),
-    Variant("feedback, decay", HALF_LIFE_DAYS, "helped"),
-    Variant("the same, what did not help is reported too", HALF_LIFE_DAYS, "both"),
-    Variant("feedback, decay, pruned to a half", HALF_LIFE_DAYS, "helped", keep=0.5),
-    Variant("feedback, decay, pruned below 0.1", HALF_LIFE_DAYS, "helped", minimum=0.1),
+    Variant("classic, what helped is reported", CLASSIC, "helped"),
+    Variant("classic, both are reported", CLASSIC, "both"),
+    Variant("learned, what helped is reported", reports="helped"),
+    Variant("learned, both are reported", reports="both"),
+    Variant("the same, a fifth of the reports wrong", reports="both", noise=0.2),
+    Variant("the same, reports do not say what was asked", reports="both", has_questions=False),
+    Variant("the same, recency with an exponent of 0.02", {"recency_exponent": 0.02}, "both"),
+    Variant("the same, costs of 0.5 to 20 at random", reports="both", most_cost=20.0),
+    Variant("the same, 50 praises of one memory", reports="both", praised=50),
+    Variant("the same, pruned to a half", reports="both", keep=0.5),
 )
 
 
@@ -122,9 +142,10 @@ def simulate(folders: Iterable[Path], place: Path, progress: Progress) -> list[S
         embedder = Remembering(default_model())
         results.append(replay(folder.name, "the latest 5", problems, Latest()))
         results.append(replay(folder.name, "BM25", problems, Words(problems)))
+        results.append(replay(folder.name, "what helped with the nearest question", problems, Nearest(embedder)))
         for number, variant in enumerate(VARIANTS):
             progress(f"replaying {folder.name}", number, len(VARIANTS))
-            with Ours(place / folder.name / str(number), variant, len(problems), embedder) as ours:
+            with Ours(place / folder.name / str(number), variant, problems, embedder) as ours:
                 results.append(replay(folder.name, variant.name, problems, ours))
         progress(f"replaying {folder.name}", len(VARIANTS), len(VARIANTS))
     if not results:
@@ -254,14 +275,40 @@ class Words(Latest):
         return [self.names[place] for place in order(scores)[:DEPTH]]
 
 
+class Nearest:
+    """Shows what helped with the questions most like the one at hand, the most alike first; it reads no memory."""
+
+    def __init__(self, model: Embedder) -> None:
+        self.model = model
+        self.questions: list[tuple[Scores, str]] = []
+        self.captured = 0
+
+    def ask(self, problem: Problem, now: datetime) -> list[str]:
+        if not self.questions:
+            return []
+        likeness = np.stack([vector for vector, _ in self.questions]) @ self.model.encode_query(problem.query)
+        return list(dict.fromkeys(self.questions[place][1] for place in order(likeness)))[:DEPTH]
+
+    def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
+        vector = self.model.encode_query(problem.query)
+        self.questions += [(vector, name) for name in sorted(relevant)]
+
+    def capture(self, problem: Problem, now: datetime) -> None:
+        self.captured += 1
+
+    def size(self) -> int:
+        return self.captured
+
+
 class Ours:
     """graphmem, through its own interface, with a clock that is set."""
 
-    def __init__(self, folder: Path, variant: Variant, problems: int, embedder: Embedder) -> None:
-        self.variant, self.cap, self.captured = variant, max(1, round(variant.keep * problems)), 0
-        self.now = datetime.min.replace(tzinfo=UTC)
+    def __init__(self, folder: Path, variant: Variant, problems: Sequence[Problem], embedder: Embedder) -> None:
+        self.variant, self.cap, self.captured = variant, max(1, round(variant.keep * len(problems))), 0
+        self.now, self.random, self.last = datetime.min.replace(tzinfo=UTC), random.Random(SEED), problems[-1]
         config = Path(Memory.init(folder).path) / "config.toml"
-        config.write_text(f"format = 1\n[retrieval]\nhalf_life_days = {variant.half_life_days}\n", encoding="utf-8")
+        lines = [f"{name} = {value!r}" for name, value in variant.settings.items()]
+        config.write_text("\n".join(["format = 1", "[retrieval]", *lines, ""]), encoding="utf-8")
         self.memory = Memory(folder, now=lambda: self.now)
         self.memory.client.embedder = embedder
 
@@ -278,17 +325,26 @@ class Ours:
     def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
         refs = [f"failure/{name}" for name in shown]
         count(self.memory.client.layout.usage, refs, format_time(now))  # as a context block does
-        reports = [
-            orjson.dumps({"ref": ref, "helped": name in relevant, "task": problem.name})
+        found = {
+            ref: (name in relevant) != (self.random.random() < self.variant.noise)
             for ref, name in zip(refs, shown, strict=True)
-            if self.variant.reports == "both" or (self.variant.reports == "helped" and name in relevant)
+        }
+        asked = {"question": question_of(problem.query)} if self.variant.has_questions else {}
+        reports = [
+            orjson.dumps({"ref": ref, "helped": helped, "task": problem.name, **asked})
+            for ref, helped in found.items()
+            if self.variant.reports == "both" or (self.variant.reports == "helped" and helped)
         ]
         if reports:
             self.memory.feedback_rows(reports)
 
     def capture(self, problem: Problem, now: datetime) -> None:
         self.now = now
-        self.memory.failures.add(problem.trigger, name=problem.name, fix=problem.fix, dedup=False)
+        cost = 0.5 * (self.variant.most_cost / 0.5) ** self.random.random() if self.variant.most_cost else None
+        self.memory.failures.add(problem.trigger, name=problem.name, fix=problem.fix, cost=cost, dedup=False)
+        if not self.captured:
+            for _ in range(self.variant.praised):
+                self.memory.feedback(problem.name, helped=True, question=question_of(self.last.query))
         self.captured += 1
         if self.captured % PRUNE_EVERY == 0 and (self.variant.keep < 1 or self.variant.minimum):
             self.memory.prune(max_failures=self.cap, min_importance=self.variant.minimum, yes=True)

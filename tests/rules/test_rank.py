@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem import Memory
+from graphmem.constants import COST_EXPONENT, RECENCY_EXPONENT
 from graphmem.model import Constraint, Failure, MemoryRecord, Pattern
 from graphmem.model.field import format_time
-from graphmem.rules.rank import NO_REPORTS, Profile, Rankable, Reports, places_gained
+from graphmem.rules.occasions import NO_REPORTS, Reports, help_factor
+from graphmem.rules.rank import Profile, Rankable, places_gained
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 ROW = {"kind": "failure", "name": "a", "trigger": "t", "created_at": "2026-11-01T00:00:00.000Z"}
@@ -39,26 +41,24 @@ def test_a_row_ranks_as_the_record_that_it_holds(memory: Memory) -> None:
         assert (got.helped, got.failed, format_time(got.last)) == (record.helped, record.failed, last)
 
 
-CLASSIC = Profile(True, 30.0, 0.5, 0.5, 0.5, 7.0, 0.5)
-LEARNED = Profile(False, 30.0, 0.1, 0.5, 0.02, 7.0, 0.25)
+CLASSIC = Profile(True, 30.0, 0.5, 0.5, 7.0)
+LEARNED = Profile(False, 30.0, 0.1, 0.02, 7.0)
 RECORD = Rankable.of("failure/a", {**ROW, "cost": 7, "helped": 2, "failed": 1}, 1, 0, "2026-11-20T00:00:00.000Z")
+SOME = Reports(helped=1.2, failed=0.4, nearest=0.9)
 
 
 def test_the_factors_of_the_classic_profile_are_those_of_the_formula() -> None:
-    assert CLASSIC.factors(RECORD, Reports(1.0, 1.0, 1, 1), NOW) == (3.0, 4 / 6, 0.5 ** (3 / 30))
+    assert CLASSIC.factors(RECORD, 0.5, SOME, 0.9, NOW) == (3.0, 4 / 6, 0.5 ** (3 / 30))
 
 
-def test_the_factors_of_the_learned_profile_are_powers_of_like_reports_cost_and_age() -> None:
-    cost, helped, age = LEARNED.factors(RECORD, Reports(like_helped=0.8, like=1.1, helped=1, number=2), NOW)
-    assert cost == pytest.approx(3.0**0.1)
-    # of four reports two say what was asked, so the two others, which both helped, count a quarter each
-    assert helped == pytest.approx((2 * (0.8 + 0.25 * 2 + 1) / (1.1 + 0.25 * 2 + 2)) ** 0.5)
-    assert age == pytest.approx((1 + 3 / 7) ** -0.02)
+def test_the_factors_of_the_learned_profile_are_like_reports_and_powers_of_cost_and_age() -> None:
+    factors = LEARNED.factors(RECORD, 0.5, SOME, 0.9, NOW)
+    assert tuple(factors) == pytest.approx((3.0**0.1, help_factor(0.5, SOME, 0.9), (1 + 3 / 7) ** -0.02))
 
 
-def test_a_record_without_reports_cost_and_age_keeps_its_relevance() -> None:
-    record = Rankable.of("failure/a", {**ROW, "created_at": format_time(NOW)}, 0, 0, None)
-    assert LEARNED.factors(record, NO_REPORTS, NOW) == (1.0, 1.0, 1.0)
+def test_a_record_without_reports_keeps_its_relevance() -> None:
+    profile = Profile(False, 30.0, COST_EXPONENT, RECENCY_EXPONENT, 7.0)
+    assert profile.factors(RECORD, 0.5, NO_REPORTS, 1.0, NOW) == (1.0, 1.0, 1.0)
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.1, 2), st.booleans()), max_size=12))

@@ -28,7 +28,7 @@ def order(memory: Memory, text: str) -> list[str]:
 
 def test_what_helped_is_higher_for_a_question_like_the_one_it_helped_with(two: Memory) -> None:
     last = order(two, IMPORT)[1]
-    two.feedback(last, helped=True, question="importing the package fails since it was upgraded")
+    two.feedback(last, helped=True, question=IMPORT)
     first = two.query(IMPORT).results[0]
     assert first.record.name == last
     assert first.factors.help_ratio > 1

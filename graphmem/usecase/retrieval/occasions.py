@@ -1,39 +1,64 @@
 """Occasions: what was reported when something like a question was asked (docs/concepts/retrieval.md, "Reports")."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphmem.catalog.keys import hash_of
-from graphmem.constants import LIKE_QUESTIONS
+from graphmem.constants import LIKE_QUESTIONS, REUSE_AGAINST, REUSE_FOR
 from graphmem.machine.asked import question_of
-from graphmem.rules.rank import Reports
-from graphmem.rules.score import occasion_weight
+from graphmem.rules.occasions import NO_REPORTS, Reports, occasion_weight, reuse
+from graphmem.rules.rank import Rankable
 from graphmem.runtime import Snapshot
 
-Occasions = Mapping[int, tuple[float, float]]  # by record: weights of the reports that it helped, and of all
+
+@dataclass(frozen=True)
+class Occasions:
+    """
+    What was reported when something like a question was asked.
+
+    Attributes:
+        reports: by record.
+        reuse: how often the like questions had an answer in common.
+    """
+
+    reports: Mapping[int, Reports] = field(default_factory=dict)
+    reuse: float = REUSE_FOR / (REUSE_FOR + REUSE_AGAINST)
+
+    @property
+    def helpful(self) -> set[int]:
+        """The records that helped."""
+        return {number for number, reports in self.reports.items() if reports.helped}
 
 
 def occasions_of(snapshot: Snapshot, text: str, vector: Any) -> Occasions:
     """
-    Return the records that were reported on when something like ``text`` was asked.
+    Return what was reported when something like ``text`` was asked.
 
     Args:
         vector: of the text; without one only the same question is like it.
     """
-    least = snapshot.settings.retrieval.occasion_similarity
-    likeness: dict[bytes, float] = {}
-    if snapshot.vectors is not None:
-        likeness = snapshot.vectors.questions_like(vector, least, LIKE_QUESTIONS)
-    weights = {digest: occasion_weight(cosine, least) for digest, cosine in likeness.items()}
+    least, vectors = snapshot.settings.retrieval.occasion_similarity, snapshot.vectors
+    cosines = vectors.questions_like(vector, least, LIKE_QUESTIONS) if vectors is not None else {}
+    weights = {digest: occasion_weight(cosine, least) for digest, cosine in cosines.items()}
     weights[hash_of(question_of(text))] = 1.0
-    found: dict[int, tuple[float, float]] = {}
-    for digest, number, helped, total in snapshot.catalog.reports_on(weights):
-        before = found.get(number, (0.0, 0.0))
-        found[number] = before[0] + weights[digest] * helped, before[1] + weights[digest] * total
+    found: dict[int, Reports] = {}
+    helped: dict[bytes, set[int]] = {digest: set() for digest in cosines}
+    for digest, number, times, total in snapshot.catalog.reports_on(weights):
+        found[number] = found.get(number, NO_REPORTS).and_more(times, total - times, weights[digest])
+        if times and digest in helped:
+            helped[digest].add(number)
+    if vectors is None or len(helped) < 2:
+        return Occasions(found)
+    return Occasions(found, reuse(vectors.likeness_among(list(helped)), list(helped.values()), least))
+
+
+def reports_of(snapshot: Snapshot, occasions: Occasions, records: Mapping[int, Rankable]) -> dict[int, Reports]:
+    """Return the reports on these records; those that do not say what was asked have the same small weight each."""
+    asked, weight = snapshot.catalog.asked_reports(records), snapshot.settings.retrieval.unasked_weight
+    found = {}
+    for number, record in records.items():
+        helped, total = asked.get(number, (0, 0))
+        unasked = max(0, record.helped - helped), max(0, record.failed - (total - helped))
+        found[number] = occasions.reports.get(number, NO_REPORTS).and_more(*unasked, weight)
     return found
-
-
-def reports_of(snapshot: Snapshot, occasions: Occasions, numbers: Collection[int]) -> dict[int, Reports]:
-    """Return the reports on these records that say what was asked."""
-    asked = snapshot.catalog.asked_reports(numbers)
-    return {number: Reports(*occasions.get(number, (0.0, 0.0)), *counts) for number, counts in asked.items()}

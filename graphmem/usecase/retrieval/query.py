@@ -18,7 +18,7 @@ from graphmem.names import split_ref
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
-from graphmem.rules.rank import NO_REPORTS, Profile, ScoreFactors, places_gained
+from graphmem.rules.rank import Profile, ScoreFactors, places_gained
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
 from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
@@ -115,7 +115,7 @@ def asked(
     """Return a question with its vector, and what was reported when something like it was asked."""
     vector = snapshot.embedder.encode_query(gist) if snapshot.embedder and snapshot.vectors is not None else None
     ranking = profile_of(snapshot.settings.retrieval, profile)
-    occasions = {} if ranking.is_classic else occasions_of(snapshot, text, vector)
+    occasions = Occasions() if ranking.is_classic else occasions_of(snapshot, text, vector)
     return Question(text, gist, record_types, vector, ranking, occasions)
 
 
@@ -125,10 +125,8 @@ def profile_of(settings: Retrieval, name: str | None) -> Profile:
         is_classic=(name or settings.profile) == "classic",
         half_life_days=settings.half_life_days,
         cost_exponent=settings.cost_exponent,
-        help_exponent=settings.help_exponent,
         recency_exponent=settings.recency_exponent,
         recency_days=settings.recency_days,
-        unasked_weight=settings.unasked_weight,
     )
 
 
@@ -205,8 +203,7 @@ def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
 
 def evidence_of(snapshot: Snapshot, question: Question, found: Candidates) -> Evidences:
     """Return what speaks for each candidate, and for what helped on like occasions."""
-    helpful = {number for number, (helped, _) in question.occasions.items() if helped}
-    others = {*found.exact, *found.matched, *helpful} - found.lexical.keys()
+    others = {*found.exact, *found.matched, *question.occasions.helpful} - found.lexical.keys()
     numbers = {**found.lexical, **dict.fromkeys(sorted(others), 0.0)}
     semantic = similarities(snapshot, question, numbers)
     return {
@@ -290,14 +287,15 @@ def rank(
     if question.record_types is not None:
         numbers = snapshot.catalog.of_record_types(numbers, question.record_types)
     bounds = tier_bounds(snapshot.settings.retrieval)
-    reports = reports_of(snapshot, question.occasions, numbers)
+    records = snapshot.catalog.rankable(numbers)
+    reports = reports_of(snapshot, question.occasions, records)
     ranked = []
-    for number, record in snapshot.catalog.rankable(numbers).items():
+    for number, record in records.items():
         found, relevance = evidence[number], relevances[number]
         similarity = found.semantic if snapshot.vectors is not None else relevance
         if relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity) or not record.holds(now):
             continue
-        factors = profile.factors(record, reports.get(number, NO_REPORTS), now)
+        factors = profile.factors(record, relevance, reports[number], question.occasions.reuse, now)
         score = relevance * factors.cost * factors.help_ratio * factors.age_decay
         place = profile.level(relevance, found.exact, bounds), -score, record.ref
         ranked.append(Ranked(place, number, relevance, found, factors, {}))
