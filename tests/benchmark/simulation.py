@@ -325,10 +325,7 @@ class Ours:
     def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
         refs = [f"failure/{name}" for name in shown]
         count(self.memory.client.layout.usage, refs, format_time(now))  # as a context block does
-        found = {
-            ref: (name in relevant) != (self.random.random() < self.variant.noise)
-            for ref, name in zip(refs, shown, strict=True)
-        }
+        found = {ref: (name in relevant) != self.is_wrong() for ref, name in zip(refs, shown, strict=True)}
         asked = {"question": question_of(problem.query)} if self.variant.has_questions else {}
         reports = [
             orjson.dumps({"ref": ref, "helped": helped, "task": problem.name, **asked})
@@ -337,6 +334,10 @@ class Ours:
         ]
         if reports:
             self.memory.feedback_rows(reports)
+
+    def is_wrong(self) -> bool:
+        """Return whether the next report says the opposite."""
+        return self.random.random() < self.variant.noise
 
     def capture(self, problem: Problem, now: datetime) -> None:
         self.now = now

@@ -12,6 +12,7 @@ from tests.benchmark.__main__ import run
 from tests.benchmark.simulation import (
     LATER,
     Latest,
+    Nearest,
     Ours,
     Problem,
     Remembering,
@@ -41,7 +42,7 @@ PROBLEMS = [
 
 @pytest.fixture
 def ours(tmp_path: Path) -> Ours:
-    return Ours(tmp_path, Variant("", reports="both"), len(PROBLEMS), Remembering(MadeModel()))
+    return Ours(tmp_path, Variant("", reports="both"), PROBLEMS, Remembering(MadeModel()))
 
 
 def test_only_what_was_solved_before_is_found_and_counts() -> None:
@@ -65,18 +66,43 @@ def test_reports_reach_the_store_at_the_replayed_time(ours: Ours, tmp_path: Path
         assert accesses(ours.memory.client.layout.usage, ["failure/p0"])["failure/p0"][0] == 3
 
 
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_reports_say_what_was_asked_and_where_there_is_noise_the_opposite(tmp_path: Path, noise: float) -> None:
+    with Ours(tmp_path, Variant("", reports="both", noise=noise), PROBLEMS, Remembering(MadeModel())) as ours:
+        replay("made", "ours", PROBLEMS, ours)
+        reports = list(ours.memory.client.catalog.reports_that_ask().values())
+        assert {report.question for report in reports} == {made.query for made in PROBLEMS[1:]}
+        on_p2 = {ours.memory.get(report.ref).ref: report.helped for report in reports if report.task == "p2"}
+        assert on_p2 == {"failure/p0": not noise, "failure/p1": bool(noise)}
+
+
+def test_a_memory_is_praised_before_anything_is_asked(tmp_path: Path) -> None:
+    with Ours(tmp_path, Variant("", praised=50, most_cost=20.0), PROBLEMS, Remembering(MadeModel())) as ours:
+        replay("made", "ours", PROBLEMS, ours)
+        first = ours.memory.get("failure/p0").record.model_dump()
+        assert first["helped"] == 50
+        assert 0.5 <= first["cost"] <= 20.0
+
+
+def test_what_helped_with_the_nearest_question_is_shown_first() -> None:
+    nearest = Nearest(Remembering(MadeModel()))
+    again = [*PROBLEMS, problem(4, PROBLEMS[2].trigger, "cart")]
+    replay("made", "nearest", again, nearest)
+    assert nearest.ask(again[4], START)[0] == "p0"
+
+
 @pytest.mark.parametrize(
     ("variant", "left"),
     [
         (Variant(""), 20),
         (Variant("", keep=0.25), 5),
-        (Variant("", minimum=0.1), 20),  # nothing decays
-        (Variant("", half_life_days=1.0, minimum=0.1), 10),
+        (Variant("", {"half_life_days": 1e6}, minimum=0.1), 20),  # nothing decays
+        (Variant("", {"half_life_days": 1.0}, minimum=0.1), 10),
     ],
 )
 def test_the_memory_is_pruned_as_it_grows(variant: Variant, left: int, tmp_path: Path) -> None:
     problems = [problem(number, f"problem {number}", "all", days=40.0 * (number // 10)) for number in range(20)]
-    with Ours(tmp_path, variant, len(problems), Remembering(MadeModel())) as pruned:
+    with Ours(tmp_path, variant, problems, Remembering(MadeModel())) as pruned:
         assert replay("made", "pruned", problems, pruned).memories == left
 
 
@@ -136,7 +162,7 @@ def test_the_command_prints_a_table_and_draws_it(
     picture = tmp_path / "plot.svg"
     assert run(["--data", str(sets), "--set", "linked", "--simulate", "--plot", str(picture)]) == 0
     told = capsys.readouterr().out
-    assert "feedback, decay over a year" in picture.read_text()
+    assert "learned, what helped is reported" in picture.read_text()
     assert "| linked | the latest 5 | 2 | 1 | 1.000 | 1.000 | 2 |" in told
     assert "| linked | feedback, decay | 2 | 1 | 1.000 | 1.000 | 2 |" in told
     assert run(["--simulate"]) == 2
