@@ -164,7 +164,7 @@ def test_the_command_prints_a_table_and_draws_it(
     told = capsys.readouterr().out
     assert "learned, what helped is reported" in picture.read_text()
     assert "| linked | the latest 5 | 2 | 1 | 1.000 | 1.000 | 2 |" in told
-    assert "| linked | feedback, decay | 2 | 1 | 1.000 | 1.000 | 2 |" in told
+    assert "| linked | learned, both are reported | 2 | 1 | 1.000 | 1.000 | 2 |" in told
     assert run(["--simulate"]) == 2
     assert "--data" in capsys.readouterr().err
     assert run(["--data", str(sets), "--simulate", "--match"]) == 2
