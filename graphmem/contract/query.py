@@ -11,6 +11,7 @@ from graphmem.contract.request import Request
 
 Tier = Literal["critical", "productive", "exploration", "background"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
+Known = Literal["true", "unsure", "false"]
 
 
 class QueryRequest(Request):
@@ -52,9 +53,15 @@ class Hit(Part):
 
 
 class Found(Answer):
-    """What a query found, best first; ``reranker`` is the model that reordered it, if one did."""
+    """
+    What a query found, best first; ``reranker`` is the model that reordered it, if one did.
+
+    ``probability`` is how likely the first result is relevant, and ``known`` what follows from it.
+    """
 
     query: str
     results: list[Hit]
     search: Literal["semantic+lexical", "lexical"]
     reranker: str | None
+    known: Known
+    probability: float

@@ -24,6 +24,7 @@ from graphmem.rules.signature import Error, errors
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker, freshness
 from graphmem.usecase.records.read import record_types_of
+from graphmem.usecase.retrieval.known import known_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 
 Evidences = Mapping[int, Evidence]  # by number of the record
@@ -83,9 +84,10 @@ def query(client: Client, request: QueryRequest) -> Found:
         is_reranked = any(found.reranked is not None for found in evidence.values())
         evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
         hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, request.min_similarity), limit)
+        known, likely = known_of(snapshot, gist, hits, evidence, relevances)
     search = "semantic+lexical" if embedder else "lexical"
     reranker = client.reranker.name if client.reranker and is_reranked else None
-    return Found.model_validate({"query": text, "results": hits, "search": search, "reranker": reranker})
+    return Found(query=text, results=hits, search=search, reranker=reranker, known=known, probability=likely)
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------
