@@ -66,6 +66,8 @@ class Retrieval(Section):
     variant_similarity: Share = constants.VARIANT_SIMILARITY
     min_strength: Annotated[float, Field(gt=0, le=1_000)] = constants.MIN_STRENGTH
     similar_threshold: Share = constants.SIMILAR_THRESHOLD
+    known: Share = constants.KNOWN
+    unsure: Share = constants.UNSURE
     reranker: Name = ""
     rerank: Annotated[int, Field(ge=1, le=1_000)] = constants.RERANK
 

@@ -524,6 +524,8 @@ SETTINGS = {
     "retrieval.variant_similarity": "Cosine from which a new record is linked as a variant.",
     "retrieval.min_strength": "A path whose product falls below is cut there.",
     "retrieval.similar_threshold": "Similarity from which a campaign is shown.",
+    "retrieval.known": "Probability that the first result is relevant from which a query answers `known`: `true`.",
+    "retrieval.unsure": "From which it answers `unsure`, below it `false`.",
     "retrieval.reranker": "A cross-encoder that reorders the first hits: a name or a local path; empty: none.",
     "retrieval.rerank": "Hits that the reranker looks at.",
     "store.lock_timeout": "Seconds that a writer waits for the lock.",

@@ -110,18 +110,19 @@ class Session:
             self.bar.stop()
         self.bar, self.tasks = None, {}
 
-    def answer(self, answer: BaseModel, text: str) -> None:
-        """Print an answer: its JSON, or the text for people."""
+    def answer(self, answer: BaseModel, text: str, *, is_dim: bool = False) -> None:
+        """Print an answer: its JSON, or the text for people; on a terminal dimmed where that is asked for."""
         if self.is_json:
             self.write(inert(answer.model_dump_json(by_alias=True)))
         elif text:
-            self.write(text)
+            self.write(text, is_dim=is_dim and sys.stdout.isatty())
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, *, is_dim: bool = False) -> None:
         """Print to standard output, hidden characters escaped; a reader that is gone is not an error."""
         self.end_progress()
+        shown = visible(text)
         try:
-            print(visible(text), flush=True)
+            print(typer.style(shown, dim=True) if is_dim else shown, flush=True)
         except BrokenPipeError:
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
             raise typer.Exit from None

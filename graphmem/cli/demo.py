@@ -24,10 +24,10 @@ class Recorder(Session):
 
     last: BaseModel | None = None
 
-    def answer(self, answer: BaseModel, text: str) -> None:
+    def answer(self, answer: BaseModel, text: str, *, is_dim: bool = False) -> None:
         self.last = answer
-        if not self.is_json and text:
-            self.write(text)
+        if not self.is_json:
+            super().answer(answer, text, is_dim=is_dim)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from graphmem.contract.records import GetRequest, ListRequest
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.score import Complexity
 
+DOUBTS = {"unsure": "unsure whether this is known; the nearest:", "false": "nothing known for this; the nearest:"}
 REF = argument(GetRequest, "ref", metavar="REF", autocompletion=complete_ref)
 
 
@@ -81,7 +82,9 @@ def query(
     """
     session = session_of(ctx)
     answer = session.memory.query(words, kinds=kind, limit=limit, min_similarity=min_similarity, profile=profile)
-    session.answer(answer, hits(answer, explain))
+    if answer.results and not session.is_json and answer.known in DOUBTS:
+        session.write(DOUBTS[answer.known])
+    session.answer(answer, hits(answer, explain), is_dim=answer.known == "false")
     if not answer.results:
         session.say("nothing found")
 

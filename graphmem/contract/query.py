@@ -12,6 +12,7 @@ from graphmem.contract.request import Request
 Tier = Literal["critical", "productive", "exploration", "background"]
 Profile = Literal["classic", "learned"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
+Known = Literal["true", "unsure", "false"]
 
 
 ProfileName = Annotated[
@@ -76,6 +77,7 @@ class Found(Answer):
     What a query found, best first.
 
     ``reranker`` is the model that reordered it, if one did; ``asked`` names the question in a report, for 30 days.
+    ``probability`` is how likely the first result is relevant, and ``known`` what follows from it.
     """
 
     query: str
@@ -83,4 +85,6 @@ class Found(Answer):
     search: Literal["semantic+lexical", "lexical"]
     reranker: str | None
     profile: Profile
+    known: Known
+    probability: float
     asked: str | None = None

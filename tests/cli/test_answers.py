@@ -129,6 +129,20 @@ def test_an_empty_answer_is_no_output_and_no_error(graphmem: Graphmem) -> None:
     assert json.loads(graphmem("list", "--json").out) == {"results": [], "total": 0}
 
 
+def test_a_query_says_first_whether_anything_is_known(known: Graphmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert known("query", "ImportError: yaml").out.startswith("failure/no-yaml  [")
+    foreign = ("query", "is there yaml on one of the two moons of Mars", "--kind", "failure")
+    shown = known(*foreign).out
+    first, _, rest = shown.partition("\n")
+    assert (first, rest[:15]) == ("nothing known for this; the nearest:", "failure/no-yaml")
+    answer = json.loads(known(*foreign, "--json").out)
+    assert (answer["known"], 0 < answer["probability"] < 0.1) == ("false", True)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert known(*foreign).out == f"{first}\n\x1b[2m{rest.rstrip()}\x1b[0m\n"  # dimmed
+    monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", "0")
+    assert known(*foreign).out == shown.replace(first, "unsure whether this is known; the nearest:")
+
+
 def test_rows_of_cypher_come_clean_for_other_programs(known: Graphmem) -> None:
     query = "MATCH (f:Failure) RETURN f.name AS name, f.cost AS cost ORDER BY name"
     assert known("cypher", query, "--format", "csv") == Done(0, "name,cost\napp-down,\nno-yaml,3.0\n", "")

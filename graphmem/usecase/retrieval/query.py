@@ -25,6 +25,7 @@ from graphmem.rules.signature import Error, errors
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker, freshness
 from graphmem.usecase.records.read import record_types_of
+from graphmem.usecase.retrieval.known import known_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 
@@ -95,6 +96,7 @@ def query(client: Client, request: QueryRequest) -> Found:
         is_reranked = any(found.reranked is not None for found in evidence.values())
         evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
         hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, request.min_similarity), limit)
+        known, likely = known_of(snapshot, gist, hits, evidence, relevances)
     search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = client.reranker.name if client.reranker and is_reranked else None
     return Found.model_validate(
@@ -104,6 +106,8 @@ def query(client: Client, request: QueryRequest) -> Found:
             "search": search,
             "reranker": reranker,
             "profile": "classic" if question.profile.is_classic else "learned",
+            "known": known,
+            "probability": likely,
             "asked": keep_question(snapshot, text),
         }
     )

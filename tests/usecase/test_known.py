@@ -1,0 +1,153 @@
+"""Does a query know what it knows: with the answer in the store, without it, and of another field (retrieval.md)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from graphmem.embed.model import Embedder
+from tests.repository import Repository
+from tests.sample import open_memory
+
+# What a web shop's project remembers: name, trigger, fix.
+FAILURES = (
+    ("orders-twice", "psycopg2.errors.UniqueViolation: duplicate key value violates unique constraint orders_pkey",
+     "INSERT … ON CONFLICT DO NOTHING, since the queue delivers an order twice"),
+    ("pool-dry", "sqlalchemy.exc.TimeoutError: QueuePool limit of size 5 overflow 10 reached, connection timed out",
+     "Close the session in a finally block; the report job left it open"),
+    ("migration-lock", "The migration waits for ever on ALTER TABLE customers", "Set lock_timeout and run it at night"),
+    ("mail-refused", "smtplib.SMTPSenderRefused: 530 Authentication required", "The password of the relay had expired"),
+    ("css-stale", "Customers see the old style sheet after a release", "Put a hash of it into the file name"),
+    ("price-rounding", "The total of a cart is off by one cent", "Add up in Decimal and round once, at the end"),
+    ("webhook-replay", "The payment provider calls the webhook again after a timeout", "Keep the id of each event"),
+    ("image-memory", "The thumbnail worker is killed: out of memory on large TIFF files", "Stream with pyvips"),
+    ("timezone-report", "The daily report misses orders between midnight and one o'clock", "Compare in UTC"),
+    ("login-loop", "After login Safari sends the user back to the login page", "SameSite=None needs a secure cookie"),
+    ("search-empty", "The search finds nothing for names with an umlaut", "Normalise to NFC before indexing"),
+    ("docker-cache", "pip installs everything again on each docker build", "Copy requirements.txt before the code"),
+    ("flaky-clock", "test_token_expires fails about once a week", "Freeze the clock in the test"),
+    ("yaml-missing", "ModuleNotFoundError: No module named 'yaml'", "pip install pyyaml"),
+)  # fmt: skip
+KNOWN = (
+    ("duplicate key value violates unique constraint when an order is saved", "orders-twice"),
+    ("QueuePool limit reached, connection timed out in the report job", "pool-dry"),
+    ("the cart total is wrong by a cent", "price-rounding"),
+    ("ModuleNotFoundError: No module named 'yaml' in the importer", "yaml-missing"),
+    ("search does not find names with umlauts", "search-empty"),
+)
+FOREIGN = (
+    "How long does sourdough have to rise at room temperature?",
+    "the striker was offside when he scored the second goal",
+    "fingering of the chromatic scale on a clarinet",
+    "Which soil is best for tomato seedlings on a balcony?",
+)
+
+
+def planted(folder: Path, embedder: Embedder | None) -> Memory:
+    memory = open_memory(folder, embedder=embedder)
+    for name, trigger, fix in FAILURES:
+        memory.failures.add(trigger, name=name, fix=fix)
+    return memory
+
+
+@pytest.fixture
+def shop(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
+    """A store of fourteen failures, with the model."""
+    with planted(tmp_path, embedder) as memory:
+        yield memory
+
+
+@pytest.mark.parametrize(("text", "name"), KNOWN)
+def test_what_is_in_the_store_is_known_and_what_was_forgotten_is_not(shop: Memory, text: str, name: str) -> None:
+    answer = shop.query(text)
+    assert (answer.results[0].ref, answer.known) == (f"failure/{name}", "true")
+    shop.forget(name)
+    forgotten = shop.query(text)
+    assert forgotten.results
+    assert forgotten.known != "true"
+    assert forgotten.probability < answer.probability
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_a_question_of_another_field_is_not_known(shop: Memory, text: str) -> None:
+    answer = shop.query(text)
+    assert answer.results
+    assert answer.known == "false"
+    assert 0 < answer.probability < 0.1
+
+
+@pytest.mark.parametrize("text", [text for text, _ in KNOWN] + [*FOREIGN])
+def test_what_is_known_does_not_depend_on_how_many_results_are_shown(shop: Memory, text: str) -> None:
+    usual = shop.query(text)
+    for limit in (1, 3, 1_000):
+        other = shop.query(text, limit=limit)
+        assert (other.known, other.probability) == (usual.known, usual.probability)
+    least = usual.results[0].similarity
+    assert shop.query(text, min_similarity=least).probability == usual.probability
+
+
+@pytest.mark.parametrize("text", ["css-stale", "failure/css-stale", "style-old", "failure/style-old", " css-stale\n"])
+def test_what_names_a_record_is_known(shop: Memory, text: str) -> None:
+    shop.rename("css-stale", "style-old")
+    answer = shop.query(text)
+    assert (answer.results[0].ref, answer.known, answer.probability) == ("failure/style-old", "true", 1.0)
+
+
+def test_a_pattern_that_solves_a_failure_is_as_known_as_the_failure(shop: Memory) -> None:
+    text = KNOWN[0][0]
+    alone = shop.query(text)
+    shop.patterns.add("A message queue delivers twice", "Make the write idempotent", name="idempotent", saved=50)
+    shop.relations.link("idempotent", "solves", "orders-twice")
+    both = shop.query(text)
+    assert [hit.ref for hit in both.results[:2]] == ["pattern/idempotent", "failure/orders-twice"]
+    assert both.known == "true"
+    assert both.probability == pytest.approx(alone.probability, abs=0.1)
+    assert shop.query(text, kinds=["pattern"]).known != "false"
+    assert shop.query(FOREIGN[0], kinds=["pattern"]).known == "false"
+
+
+def test_where_nothing_is_found_nothing_is_known(memory: Memory) -> None:
+    answer = memory.query("anything")
+    assert (answer.results, answer.known, answer.probability) == ([], "false", 0.0)
+
+
+def test_a_single_memory_is_known_to_who_asks_for_it_and_to_nobody_else(memory_with_model: Memory) -> None:
+    memory_with_model.failures.add("The total of a cart is off by one cent", name="cent", fix="Round once, at the end")
+    assert memory_with_model.query("the cart's total is off by one cent").known == "true"
+    assert memory_with_model.query("a customer was charged twice").known != "true"
+    assert memory_with_model.query(FOREIGN[0]).known == "false"
+
+
+def test_without_a_model_words_decide(tmp_path: Path) -> None:
+    with planted(tmp_path, None) as memory:
+        assert memory.query(KNOWN[3][0]).known == "true"
+        assert memory.query("the striker scored a goal after the second corner").known == "false"
+
+
+def test_the_thresholds_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted(tmp_path, None).close()
+    answers = []
+    for known, unsure in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)):
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_KNOWN", str(known))
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", str(unsure))
+        with open_memory(tmp_path) as memory:
+            answers.append(memory.query(KNOWN[0][0]).known)
+    assert answers == ["true", "unsure", "false"]
+
+
+def test_a_commit_knows_what_it_knew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("HOME", "/nonexistent")
+    repository, text = Repository(tmp_path / "project"), KNOWN[3][0]
+    with planted(repository.folder, None) as memory:
+        repository.commit("all of it")
+        before = memory.query(text)
+        memory.forget("yaml-missing")
+        repository.commit("without yaml")
+    with Memory(repository.folder, at="HEAD~1") as past:
+        then = past.query(text)
+        assert (then.known, then.probability) == (before.known, before.probability) == ("true", before.probability)
+    with Memory(repository.folder, at="HEAD") as now:
+        assert now.query(text).known != "true"
