@@ -156,7 +156,8 @@ def hits(answer: Found, explain: bool) -> str:
             )
             lines.append(
                 f"    relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
-                f" exact {factors.exact:g}, graph {factors.graph:.3f}{reranked}"
+                f" exact {factors.exact:g}{', expression 1' * bool(factors.expression)},"
+                f" graph {factors.graph:.3f}{reranked}"
             )
     return "\n".join(lines)
 

@@ -97,8 +97,8 @@ def cut(
         Entry(entry.section, entry.text, worth(snapshot, entry, profile, is_first=entry.ref in first))
         for entry in entries
     ]
-    fit = fitting(texts, budget)
-    text = block([texts[place] for place in sorted(fit)], budget)
+    fit = fitting(texts, budget, found.asked)
+    text = block([texts[place] for place in sorted(fit)], budget, found.asked)
     before = accesses(snapshot.layout.usage, {entry.record.key_ref for entry in entries})
     kept = [with_accesses(entries[place], before) for place in sorted(fit)]
     refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
