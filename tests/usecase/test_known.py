@@ -103,6 +103,10 @@ def test_a_pattern_that_solves_a_failure_is_as_known_as_the_failure(shop: Memory
     assert [hit.ref for hit in both.results[:2]] == ["pattern/idempotent", "failure/orders-twice"]
     assert both.known == "true"
     assert both.probability == pytest.approx(alone.probability, abs=0.01)
+    for number in range(9):  # what solves it is no rival of it
+        shop.patterns.add(f"way {number}", f"go {number}", name=f"way-{number}")
+        shop.relations.link(f"way-{number}", "solves", "orders-twice")
+    assert shop.query(text).probability == pytest.approx(alone.probability, abs=0.01)
     assert shop.query(text, kinds=["pattern"]).known != "false"
     assert shop.query(FOREIGN[0], kinds=["pattern"]).known == "false"
 
