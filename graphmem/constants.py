@@ -40,6 +40,7 @@ FAIL_DOUBT = 2.0  # the same of reports that it did not help, which say less: so
 FAILED_SHARE = 0.2  # of a relevance that reports of failure take away at most
 DOUBT_SHARE = 0.8  # of a relevance, that leaves a report less to add: what is surely relevant gains a fifth
 SAME_POWER = 16  # of a report's weight, that tells the very same question from one that is alike
+SAME_QUESTION = 0.95  # weight of a report from which its question is the one at hand
 NEAREST_TIMES = 2.0  # times the weight of the most alike question, that all reports together count at most
 REUSE_FOR = 0.5  # pairs of like questions with the same answer that a project is thought to have before any report
 REUSE_AGAINST = 2.0  # the same of pairs with other answers
@@ -64,9 +65,11 @@ LEXICAL_POSTINGS = 25_000  # records that these may be in, or a tenth of the sto
 GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
 FAINT_COSINE = 0.05  # of a first result, below which it makes no difference how small it is
 RIVALS = 9  # results after the first that it is compared with
-USUAL_LEAD = 0.3  # of the relevance of a first result by which they are below it: the mean on the public sets
-KNOWN = 0.5  # probability that the first result is relevant, from which what is asked for counts as known
-UNSURE = 0.1  # from which it may be
+USUAL_LEAD = 0.22  # of the relevance of a first result by which they are below it: the mean on the public sets
+KNOWN = (
+    0.55  # probability of a first result from which the answer is known; 1 in 10 without an answer of the field gets it
+)
+UNSURE = 0.08  # from which it may be; 1 in 20 of those answered in first place is below, without a model 1 in 12
 RERANK = 20  # hits that a reranker reads: it sees each with the query, 20 to 40 ms of CPU a pair for a small one
 LOG_LINES = 200  # lines of a query above which it is a log; a report of a defect in the public sets has at most 178
 TELLING_CHARS = 1_000  # of a log that are looked for: about the 256 word pieces that the default model reads

@@ -30,7 +30,7 @@ FILES = (".gitignore", ".gitattributes", "config.toml", "schema.json", "data/fai
 COMMANDS: dict[str, Callable[[Memory, Path], object]] = {
     "list": lambda memory, _: memory.list(),
     "get": lambda memory, _: memory.get("failure/mine"),
-    "query": lambda memory, _: memory.query("hunter2"),
+    "query": lambda memory, _: memory.query("password"),
     "context": lambda memory, _: memory.context("mine went wrong"),
     "cypher": lambda memory, _: memory.cypher("MATCH (f:Failure) RETURN f.fix"),
     "diff": lambda memory, _: memory.diff(),

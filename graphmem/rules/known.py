@@ -21,7 +21,7 @@ class Signs:
     """What tells whether the first result is relevant: the larger each is, the likelier; all in [0, 1]."""
 
     semantic: float  # its cosine with the question
-    lead: float  # how far its relevance is above that of the next ones, as a share of its own
+    lead: float  # how far its relevance is above that of the next ones
     overlap: float  # share of its words that are in the question
     lexical: float  # share of the question that it holds, by rarity
     exact: float
@@ -43,20 +43,20 @@ class Weights(NamedTuple):
     exact: float
 
 
-BY_MEANING = Weights(-1.06, 2.85, 4.97, 1.33, 1.21, 0.76)
-BY_WORDS = Weights(-4.09, 0.0, 2.01, 3.77, 3.26, 0.74)  # without a model there is no cosine
+BY_MEANING = Weights(-0.875, 2.408, 6.015, 0.585, 0.568, 0.278)
+BY_WORDS = Weights(-3.519, 0.0, 2.47, 3.801, 2.514, 0.25)  # without a model there is no cosine
 
 
 def lead(relevance: float, others: Iterable[float]) -> float:
     """
-    Return how far the first result is above the next ones: 0 where they are as relevant, 1 where they are irrelevant.
+    Return how far a relevance is above the mean of the next ones.
 
     Of a small store, that has fewer than these, the missing ones count as they usually are: that nothing is beside a
     result says nothing where there is nothing else.
     """
     nearest = nlargest(RIVALS, others)
     missing = RIVALS - len(nearest)
-    return (sum(max(0.0, 1 - other / relevance) for other in nearest) + missing * USUAL_LEAD) / RIVALS
+    return (sum(max(0.0, relevance - other) for other in nearest) + missing * USUAL_LEAD * relevance) / RIVALS
 
 
 def overlap(words: Collection[str], asked: Collection[str]) -> float:

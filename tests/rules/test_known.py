@@ -37,16 +37,16 @@ def test_more_relevance_never_lowers_the_lead(left: float, right: float, others:
 def test_the_lead_is_over_the_nine_most_relevant_others_and_missing_ones_are_as_usual(
     relevance: float, others: list[float]
 ) -> None:
-    below = [max(0.0, 1 - other / relevance) for other in sorted(others, reverse=True)[:9]]
-    below += [USUAL_LEAD] * (RIVALS - len(below))
+    below = [max(0.0, relevance - other) for other in sorted(others, reverse=True)[:9]]
+    below += [USUAL_LEAD * relevance] * (RIVALS - len(below))
     assert lead(relevance, others) == pytest.approx(sum(below) / 9)
 
 
-def test_the_lead_is_0_among_equals_and_1_where_all_others_are_irrelevant() -> None:
+def test_the_lead_is_0_among_equals_and_all_of_it_where_all_others_are_irrelevant() -> None:
     assert lead(0.7, [0.7] * 9) == 0
-    assert lead(0.7, [0.0] * 9) == 1
+    assert lead(0.7, [0.0] * 9) == pytest.approx(0.7)
     assert lead(0.7, [0.9] * 9) == 0  # its score put it first, not its relevance
-    assert lead(0.7, []) == pytest.approx(USUAL_LEAD)
+    assert lead(0.7, []) == pytest.approx(USUAL_LEAD * 0.7)
 
 
 def test_overlap_is_the_share_of_the_records_words() -> None:

@@ -319,18 +319,18 @@ def test_a_stale_record_gives_way_inside_its_band_and_is_never_hidden(memory: Me
             f"The {name} login page loops for ever", name=name, dedup=False, cites=["src/auth.py:login"]
         )
     memory.edit("old", {"cost": 3})
-    assert memory.query("login page loops").results[0].ref == "failure/old"
+    assert memory.query("login page loops", profile="classic").results[0].ref == "failure/old"
     edited(memory, "src/auth.py", "return user", "return None")
     memory.edit("new", {"cites": ["src/auth.py:login"]})
     memory.edit("other", {"cites": ["src/auth.py:login"]})
-    found = memory.query("login page loops").results
+    found = memory.query("login page loops", profile="classic").results
     assert [hit.ref.partition("/")[2] for hit in found][2] == "old"
     assert [hit.factors.freshness for hit in found] == [1.0, 1.0, 0.5]
     factors = found[2].factors
     product = found[2].relevance * factors.cost * factors.help_ratio * factors.age_decay * factors.freshness
     assert found[2].score == pytest.approx(product)
     for limit in (1, 2, 3):  # what gives way lets in what a shorter list would not have looked at
-        assert [hit.ref for hit in memory.query("login page loops", limit=limit).results] == [
+        assert [hit.ref for hit in memory.query("login page loops", limit=limit, profile="classic").results] == [
             hit.ref for hit in found[:limit]
         ]
     exact = memory.query("failure/old").results[0]

@@ -74,7 +74,7 @@ def test_a_question_of_another_field_is_not_known(shop: Memory, text: str) -> No
     answer = shop.query(text)
     assert answer.results
     assert answer.known == "false"
-    assert 0 < answer.probability < 0.1
+    assert 0 < answer.probability < 0.08
 
 
 @pytest.mark.parametrize("text", [text for text, _ in KNOWN] + [*FOREIGN])
@@ -100,11 +100,25 @@ def test_a_pattern_that_solves_a_failure_is_as_known_as_the_failure(shop: Memory
     shop.patterns.add("A message queue delivers twice", "Make the write idempotent", name="idempotent", saved=50)
     shop.relations.link("idempotent", "solves", "orders-twice")
     both = shop.query(text)
-    assert [hit.ref for hit in both.results[:2]] == ["pattern/idempotent", "failure/orders-twice"]
+    assert {hit.ref for hit in both.results[:2]} == {"pattern/idempotent", "failure/orders-twice"}
     assert both.known == "true"
-    assert both.probability == pytest.approx(alone.probability, abs=0.1)
+    assert both.probability == pytest.approx(alone.probability, abs=0.01)
+    for number in range(9):  # what solves it is no rival of it
+        shop.patterns.add(f"way {number}", f"go {number}", name=f"way-{number}")
+        shop.relations.link(f"way-{number}", "solves", "orders-twice")
+    assert shop.query(text).probability == pytest.approx(alone.probability, abs=0.01)
     assert shop.query(text, kinds=["pattern"]).known != "false"
     assert shop.query(FOREIGN[0], kinds=["pattern"]).known == "false"
+
+
+def test_among_many_that_are_as_near_the_first_one_is_less_likely(memory_with_model: Memory) -> None:
+    text = "the import worker was killed for it took too much memory"
+    memory_with_model.failures.add("The import worker number 0 is killed: out of memory", name="w0")
+    alone = memory_with_model.query(text)
+    for number in range(1, 12):
+        trigger = f"The import worker number {number} is killed: out of memory"
+        memory_with_model.failures.add(trigger, name=f"w{number}", dedup=False)
+    assert memory_with_model.query(text).probability < 0.6 * alone.probability
 
 
 def test_where_nothing_is_found_nothing_is_known(memory: Memory) -> None:

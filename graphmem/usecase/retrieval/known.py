@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from graphmem.catalog.words import query_terms
+from graphmem.constants import EXACT_RELEVANCE, SAME_QUESTION
 from graphmem.contract.query import Hit, Known
+from graphmem.model import Record
 from graphmem.names import split_ref
 from graphmem.rules.known import BY_MEANING, BY_WORDS, Signs, lead, overlap, probability, state
+from graphmem.rules.occasions import NO_REPORTS, Reports
 from graphmem.rules.relevance import Evidence
 from graphmem.runtime import Snapshot
+from graphmem.usecase.retrieval.occasions import Occasions
 
 
 def known_of(
@@ -16,6 +20,7 @@ def known_of(
     hits: Sequence[Hit],
     evidence: Mapping[int, Evidence],
     relevances: Mapping[int, float],
+    occasions: Occasions,
 ) -> tuple[Known, float]:
     """
     Return whether what a text asks for is known, and how likely the first result is relevant.
@@ -24,33 +29,46 @@ def known_of(
         text: what is searched for: the query, or of a log its telling lines.
         hits: the results; the first one is judged.
         evidence, relevances: of all candidates, however many of them are shown.
+        occasions: what was reported when something like the text was asked.
     """
     if not hits:
         return "false", 0.0
     settings, record = snapshot.settings.retrieval, hits[0].record
     if text.strip().removeprefix(f"{record.record_type}/") in (record.name, record.key, *record.other_names):
         return "true", 1.0
-    signs = signs_of(snapshot, text, record.ref, evidence, relevances)
+    number = snapshot.catalog.lookup(*split_ref(record.ref))
+    assert number is not None  # it was just found
+    signs = signs_of(snapshot, text, number, record, evidence, relevances)
     likely = probability(signs, BY_WORDS if snapshot.vectors is None else BY_MEANING)
+    if evidence[number].exact or has_answered(occasions.reports.get(number, NO_REPORTS)):
+        likely = max(likely, EXACT_RELEVANCE)
     return state(likely, known=settings.known, unsure=settings.unsure), likely
 
 
+def has_answered(reports: Reports) -> bool:
+    """Return whether a record helped with the very same question, more than it failed with like ones."""
+    return reports.nearest >= SAME_QUESTION and reports.helped > reports.failed
+
+
 def signs_of(
-    snapshot: Snapshot, text: str, ref: str, evidence: Mapping[int, Evidence], relevances: Mapping[int, float]
+    snapshot: Snapshot,
+    text: str,
+    number: int,
+    record: Record,
+    evidence: Mapping[int, Evidence],
+    relevances: Mapping[int, float],
 ) -> Signs:
     """Return what tells whether a record is relevant; of a pattern that solves a better candidate, of that one."""
-    number = snapshot.catalog.lookup(*split_ref(ref))
-    assert number is not None  # it was just found
     others = {other: relevances[other] for other, found in evidence.items() if not found.graph and other != number}
     nearest = max(others, key=lambda other: (others[other], -other), default=number)
     if evidence[number].graph and others.get(nearest, 0.0) >= relevances[number]:
-        number = nearest
+        number, record = nearest, snapshot.catalog.records([nearest])[nearest]
         del others[nearest]
     found = evidence[number]
     return Signs(
         semantic=max(found.semantic, found.graph),
         lead=lead(relevances[number], others.values()),
-        overlap=overlap(query_terms(snapshot.catalog.records([number])[number].search_text), query_terms(text)),
+        overlap=overlap(query_terms(record.search_text), query_terms(text)),
         lexical=found.lexical,
         exact=max(found.exact, found.expression),
     )

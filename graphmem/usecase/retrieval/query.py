@@ -96,7 +96,7 @@ def query(client: Client, request: QueryRequest) -> Found:
         is_reranked = any(found.reranked is not None for found in evidence.values())
         evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
         hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, request.min_similarity), limit)
-        known, likely = known_of(snapshot, gist, hits, evidence, relevances)
+        known, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
     search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = client.reranker.name if client.reranker and is_reranked else None
     return Found.model_validate(
