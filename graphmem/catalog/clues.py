@@ -71,4 +71,4 @@ def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
     if not lines:
         return []
     rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])
-    return [(row_id(lines[0]), lines[0].rpartition(" ")[2], record, rest)]
+    return [(row_id(lines[0]), line.last_word(lines[0]), record, rest)]

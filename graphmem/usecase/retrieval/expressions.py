@@ -22,8 +22,9 @@ from graphmem.constants import (
     MOST_LINES,
 )
 from graphmem.model.expression import Expression, Malformed, linear_options
+from graphmem.rules.line import COLOUR
 
-COLOUR = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")  # and the other escape sequences that steer a terminal
+ESCAPES = re.compile(COLOUR.pattern.encode())
 
 
 class Line(NamedTuple):
@@ -39,7 +40,7 @@ def lines_of(raw: Iterable[bytes]) -> Iterator[Line]:
     for number, line in enumerate(raw, 1):
         text = line[:LOG_LINE_BYTES]
         if b"\x1b" in text:
-            text = COLOUR.sub(b"", text)
+            text = ESCAPES.sub(b"", text)
         if not text.isascii():
             text = text.decode(errors="replace").encode()
         yield Line(number, text.rstrip(b"\r"), len(line) > LOG_LINE_BYTES)
