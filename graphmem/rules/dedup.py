@@ -44,6 +44,7 @@ NOT_ALL = re.compile(r"\bnot (all|every|each|only|always)\b")  # says something 
 WHENEVER = re.compile(r"\b(?:every|each) time\b")
 ENDINGS = ("ing", "ed", "es", "s", "e")  # of words that are inflected; others make another word
 STEM = 3  # letters that a word keeps at least
+MANY_WORDS = 4  # that two similar texts share, whatever their length: measured, docs/benchmarks.md
 MOST_PHRASES = 24  # of a text whose phrases may be in another order
 ORDER = "the order of words"  # named where two texts have the same words in other places
 
@@ -214,11 +215,17 @@ def says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
 
 
 def are_variants(left: str, right: str) -> bool:
-    """Return whether two similar texts are about one thing: they share a telling name, or half of their words."""
+    """
+    Return whether two similar texts are about one thing, and say much the same of it.
+
+    They are about one thing if they share a telling name, or half of the words of the shorter. They say much the same
+    if they share four words, or half of the words of both: a name alone, or one word of two, makes no variants.
+    """
     first, second = parts_of(left), parts_of(right)
-    if any(not token.isdigit() for token in first.telling & second.telling):
-        return True
-    return 2 * (first.words & second.words).total() >= max(2, min(first.words.total(), second.words.total()))
+    common = (first.words & second.words).total()
+    sizes = first.words.total(), second.words.total()
+    has_name = any(not token.isdigit() for token in first.telling & second.telling)
+    return (has_name or 2 * common >= max(2, min(sizes))) and (common >= MANY_WORDS or 4 * common >= sum(sizes))
 
 
 @lru_cache(32_768)  # one text is compared with many; 2 KB each

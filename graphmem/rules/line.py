@@ -12,8 +12,9 @@ from itertools import islice
 from graphmem.names import row_id
 from graphmem.rules.signature import TRIGGER_LINES
 
-# Colours, links, and the other escape sequences that steer a terminal.
-COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+COLOUR = re.compile(r"\x1b\[[0-9;:]*[mK]")
+# Colours, links, and the other sequences that steer a terminal.
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 FORMS = 24  # of one line that are compared at most
 BLANK = row_id("")  # represents a line without a word
 PREFIX = 500  # characters in which one is searched: no line, however it was made, takes long
@@ -88,7 +89,7 @@ CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 def plain(line: str) -> str:
     """Return a line without colours, its white space as single blanks, its quotes of one sort."""
-    text = " ".join((COLOUR.sub("", line) if "\x1b" in line else line).split()).replace('"', "'").replace("`", "'")
+    text = " ".join((ESCAPES.sub("", line) if "\x1b" in line else line).split()).replace('"', "'").replace("`", "'")
     if not text.isascii():
         text = text.translate(IN_ONE_SORT)
     if "\\'" in text:
@@ -164,7 +165,7 @@ def unescaped(text: str) -> str:
     """Return what a quoted string holds."""
     if "\\" in text:
         text = ESCAPE.sub(character, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return COLOUR.sub("", text)
+    return ESCAPES.sub("", text)
 
 
 def character(escape: re.Match[str]) -> str:

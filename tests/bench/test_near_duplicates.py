@@ -178,6 +178,63 @@ def test_public_pairs(tmp_path: Path) -> None:
     assert became["new_item", "merged wrong"] <= 0.01 * sum(task == "new_item" for task, _ in became.elements())
 
 
+def titles() -> Iterator[tuple[str, str]]:
+    """Yield the first lines of records, each with its topic: a project, or what the set is of."""
+    for name in ("swefix", "dupbugs", "citrig", "diagnostics", "beads", "logtrig"):
+        rows = [row for row in read(DATA / name, "memories") if row["kind"] in ("failure", "task")]
+        for row in rows[:: max(1, len(rows) // (10 * OF_A_SET))]:
+            topic = row["id"].split("__")[0] if name == "swefix" else f"{name} {row.get('group', '')}"
+            text = (row.get("title") or row["text"]).strip().split("\n")[0][:200]
+            if len(text) >= 15:
+                yield topic, text
+
+
+def test_other_topics_are_not_linked(tmp_path: Path) -> None:
+    """Each text is added to a store of texts of other topics alone; a link to one of those is wrong."""
+    found = sorted(set(titles()))
+    topics = sorted({topic for topic, _ in found})
+    linked = Counter[str]()
+    for topic in topics:
+        Memory.init(folder := tmp_path / topic.replace("/", " "))
+        with Memory(folder) as memory:
+            memory.add_rows(
+                orjson.dumps({"kind": "failure", "name": f"f{place}", "trigger": text})
+                for place, (other, text) in enumerate(found)
+                if other != topic
+            )
+            for text in [text for of, text in found if of == topic]:
+                answer = memory.failures.add(text, dry_run=True)
+                linked[topic] += bool(answer.variants)
+                if answer.variants and linked[topic] <= 5:
+                    print(
+                        f"{text!r}\n    {[found[int(variant.ref.partition('/f')[2])][1] for variant in answer.variants]}"
+                    )
+        print(f"| {topic} | {linked[topic]} of {sum(of == topic for of, _ in found)} linked to another topic |")
+    print(f"| all | {linked.total()} of {len(found)}, {linked.total() / len(found):.2%} |")
+    assert linked.total() <= 0.01 * len(found)
+
+
+@pytest.mark.parametrize("part", ["title", "all"])
+def test_duplicates_stay_linked(part: str, tmp_path: Path) -> None:
+    """Reports that a project marked as duplicates of each other, added one after the other."""
+    rows = {row["id"]: row for row in read(DATA / "dupbugs", "memories")}
+    pairs = [(rows[row["src"]], rows[row["dst"]]) for row in read(DATA / "dupbugs", "relations")[::5]]
+    became: Counter[str] = Counter()
+    Memory.init(tmp_path)
+    with Memory(tmp_path) as memory:
+        for place, pair in enumerate(pairs):
+            first, second = (
+                row["title"] if part == "title" else f"{row['title']}\n{row['text']}"[:4000] for row in pair
+            )
+            memory.failures.add(first, name=f"f{place}", dedup=False)
+            answer = memory.failures.add(second, dry_run=True)
+            refs = {variant.ref for variant in answer.variants}
+            is_known = answer.merged_into is not None or answer.action != "created"
+            became["merged" if is_known else "linked" if f"failure/f{place}" in refs else "other"] += 1
+            memory.forget(f"f{place}")
+    print(f"| duplicates, {part} | {dict(became)} of {len(pairs)} |")
+
+
 class Directions:
     """An encoder that gives every text a random direction: what embedding costs is not measured here."""
 

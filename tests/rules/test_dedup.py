@@ -119,3 +119,20 @@ def test_variants_are_about_one_thing() -> None:
     assert are_variants(near.format(2), near.format(5))
     assert are_variants("The report takes more than ten minutes", "The report takes more than fifteen minutes")
     assert not are_variants("The mail server refuses connections", "The printer is out of paper")
+    assert are_variants("Update to Jetty 9.4.44", "Upgrade Jetty to 9.4.53")
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("`pytest.raises(OSError)` is too broad", "str() on the pytest.raises context behaves in another way"),
+        ("SyntaxError: * argument may appear only once", "SyntaxError: f-string: empty expression not allowed"),
+        ("Fix several maven build warnings of the parser", "Update the maven plugin to 3.2"),
+        ("Failed subcommands", "error: no such subcommand"),
+        ("The dependency tree is built", "Enhance the tree of views to show full graphs"),
+        ("java.lang.InterruptedException", "InterruptedException when working with the debug view"),
+    ],
+)
+def test_a_name_or_a_word_in_common_makes_no_variants(left: str, right: str) -> None:
+    assert not are_variants(left, right)
+    assert not are_variants(right, left)

@@ -22,9 +22,9 @@ from graphmem.constants import (
     MOST_LINES,
 )
 from graphmem.model.expression import Expression, Malformed, linear_options
-from graphmem.rules.line import COLOUR
+from graphmem.rules.line import ESCAPES
 
-ESCAPES = re.compile(COLOUR.pattern.encode())
+ESCAPES_OF_A_LOG = re.compile(ESCAPES.pattern.encode())
 
 
 class Line(NamedTuple):
@@ -40,7 +40,7 @@ def lines_of(raw: Iterable[bytes]) -> Iterator[Line]:
     for number, line in enumerate(raw, 1):
         text = line[:LOG_LINE_BYTES]
         if b"\x1b" in text:
-            text = ESCAPES.sub(b"", text)
+            text = ESCAPES_OF_A_LOG.sub(b"", text)
         if not text.isascii():
             text = text.decode(errors="replace").encode()
         yield Line(number, text.rstrip(b"\r"), len(line) > LOG_LINE_BYTES)

@@ -68,6 +68,8 @@ class LineFinder:
         block = list(block)
         text = b"\n".join([line.text for line in block])
         texts = unmarked(text).split(b"\n")
+        if len(texts) != len(block):  # a caller's line may hold the end of one
+            texts = [unmarked(line.text) for line in block]
         is_odd = ODD.search(text) is not None
         if not (is_odd or self.begun or self.wrapped) and self.words.isdisjoint(map(last_word, texts)):
             return
