@@ -56,6 +56,7 @@ def test_what_helped_is_found_for_a_like_question_that_shares_no_word_with_it(me
     memory_with_model.feedback("interpreter", helped=True, question=IMPORT)
     found = {hit.record.name: hit for hit in memory_with_model.query(IMPORT, limit=1000).results}
     assert found["interpreter"].factors.help_ratio > 1
+    assert "failure/interpreter" in memory_with_model.context(IMPORT, budget=100_000).refs
 
 
 def test_what_helped_with_the_very_same_question_is_known(memory_with_model: Memory) -> None:

@@ -51,11 +51,12 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
     wanted = frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
+    bounds = tier_bounds(client.settings.retrieval)
     found = query(client, QueryRequest(text=request.objective, limit=CANDIDATES, profile=request.profile))
     tags = {word.lower() for word in (*request.tags, *WORD.findall(request.objective))}
     filed = list(about_files(client, set(request.files), {hit.ref: hit for hit in found.results}))
     first = {hit.ref for hit in filed}
-    taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags))]
+    taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags, bounds))]
     alike = list(campaigns(client, request.objective))
     learned = [
         *lesson_entries(client, taken, request.domain, request.archetype),
@@ -72,7 +73,7 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
         known = {hit.ref: hit.cites for hit in found.results}
         entries = list(with_cites(snapshot, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
-        below = [hit for hit in found.results if hit.ref not in first and not is_wanted(hit, wanted, tags)]
+        below = [hit for hit in found.results if hit.ref not in first and not is_wanted(hit, wanted, tags, bounds)]
         return cut(snapshot, request.objective, request.budget, found, entries, first, below)
 
 
@@ -213,9 +214,11 @@ def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) ->
     return entry.model_copy(update={"access_count": number, "last_accessed": last})
 
 
-def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str]) -> bool:
-    """Return whether a hit belongs into the block."""
+def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str], bounds: Mapping[str, float]) -> bool:
+    """Return whether a hit belongs into the block; what helped with something like it is as near as its score."""
     if hit.factors.exact or hit.factors.expression or hit.tier in tiers:
+        return True
+    if hit.factors.help_ratio > 1 and tier(hit.score, **bounds) in tiers:
         return True
     record = hit.record
     is_tagged = isinstance(record, MemoryRecord) and not tags.isdisjoint(tag.lower() for tag in record.tags)
