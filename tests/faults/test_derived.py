@@ -80,7 +80,8 @@ FILES = [
     "local/graph.json", "local/*.lock", "local/*.lock.gate", "local/clone-id",
     "local/vectors/*.f32",  "local/at/*/.graphmem/data/*.ndjson",
     "local/at/*/.graphmem/local/catalog.sqlite", "local/at/*/.graphmem/local/clone-id", "state/usage.sqlite",
-    "state/asked/*.ndjson", "state/runs.json", "state/session.json", "state/sessions/named.json", "state/undo/*8.json", "state/clone-id",
+    "state/asked/*.ndjson", "state/runs.json", "state/session.json", "state/sessions/named.json",
+    "state/undo/*8.json", "state/clone-id",
 ]  # fmt: skip
 
 
