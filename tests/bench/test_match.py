@@ -22,6 +22,7 @@ from graphmem import Memory
 from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
 from tests.bench.test_quality import DATA
 from tests.benchmark.data import read
+from tests.runners import RUNNERS
 
 pytestmark = [
     pytest.mark.bench,
@@ -110,3 +111,61 @@ def test_every_line_is_found(name: str, tmp_path: Path) -> None:
     )
     assert not missed
     assert len(across) <= 0.01 * len(found)
+
+
+def public_triggers(count: int = 60) -> list[str]:
+    """Return texts of the public sets as people paste them: lines, whole outputs, tracebacks."""
+    issues = [row for row in read(DATA / "swefix", "memories") if row["kind"] == "failure"]
+    outputs = [row["query"].partition("\n")[2] for row in read(DATA / "cmdfix", "queries")]
+    sources = [
+        [line for text in outputs for line in text.splitlines()],
+        [text for text in outputs if text.count("\n") < 15],
+        [text for row in issues for text in re.findall(r"Traceback \(most.*?\n(?=\S)[^\n]*", row["text"], re.DOTALL)],
+        [row["title"] for row in issues],
+        [row["text"] for row in read(DATA / "citrig", "memories")],
+        *([row["query"] for row in read(DATA / name, "queries")] for name in ("pyerrors", "diagnostics", "logtrig")),
+    ]
+    chosen = random.Random(7)
+    found = (sorted({text.strip("\n") for text in texts if text.strip() and len(text) < 4000}) for texts in sources)
+    return [text for texts in found for text in chosen.sample(texts, min(count, len(texts)))]
+
+
+def lines_found(memory: Memory, log: list[str]) -> dict[str, list[int]]:
+    """Return the lines of a log that are stored triggers, by the names of these."""
+    answer = memory.match(line.encode() for line in log)
+    return {hit.ref.removeprefix("failure/"): hit.lines for hit in answer.results if hit.by == "line"}
+
+
+def test_triggers_behind_prefixes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every trigger behind every prefix; and lines that only hold a trigger, which are not it."""
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+    triggers = public_triggers()
+    others = [line for row in read(DATA / "dupbugs", "memories") for line in row["text"].splitlines()]
+    others = [line.strip() for line in others if len(re.findall(r"(?<!\S)[A-Za-z]{2,}(?!\S)", line[:200])) >= 3]
+    chosen = random.Random(3)
+    Memory.init(tmp_path)
+    with Memory(tmp_path) as memory:
+        rows = ({"kind": "failure", "name": f"t{place}", "trigger": text} for place, text in enumerate(triggers))
+        memory.add_rows(json.dumps(row).encode() for row in rows)
+        shares = {}
+        for name, runner in RUNNERS.items():
+            log, places = list[str](), dict[str, range]()
+            for place, text in enumerate(triggers):
+                before = len(log) + 1
+                log += [f"ok {place}", *"\n".join(runner(text.splitlines())).split("\n")]
+                places[f"t{place}"] = range(before + 1, len(log) + 1)
+            found = lines_found(memory, log)
+            shares[name] = sum(not set(places[name]).isdisjoint(found.get(name, ())) for name in places) / len(places)
+        for name, share in sorted(shares.items(), key=lambda item: item[1])[:10]:
+            print(f"| {name} | {share:.1%} |")
+        print(f"| all {len(shares)} prefixes, {len(triggers)} triggers | {sum(shares.values()) / len(shares):.2%} |")
+        short = [text for text in triggers if "\n" not in text]
+        count = wrong = 0
+        for sign in (" ", ": ", " - ", " | ", "; ", ", ", "] "):
+            log = [chosen.choice(others)[:200] + sign + text for text in short for _ in range(20)]
+            log += [text + sign + chosen.choice(others)[:200] for text in short for _ in range(20)]
+            count += len(log)
+            wrong += sum(map(len, lines_found(memory, log).values()))
+        print(f"| lines that only hold a trigger, {count:,} | {wrong} are taken for it |")
+    assert sum(shares.values()) / len(shares) >= 0.99
+    assert wrong <= 0.001 * count

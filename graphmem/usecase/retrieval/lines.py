@@ -19,9 +19,9 @@ NUMBER_BYTES = 8
 # What shows that a line may be more than one: JSON, logfmt, texts that overwrote each other, and one that goes on.
 NESTED = (b'":', b'="', b"msg=", b"\r", WRAPPED.encode())
 ENDS = (b"%]", b" FAILED")  # of pytest -v, after the test
-# Without any of these, the last word decides. Behind these prefixes, of GitHub Actions and Python, is no blank.
-GLUED = rf"##\[|::(?:error|warning|notice)|(?:{LEVELS}):\S"
-ODD = re2.compile(rf"(?m)%\]$| FAILED$|{GLUED}|{'|'.join(re2.escape(sign.decode()) for sign in NESTED)}")
+# Where the last word does not decide: pytest -v has more after it, GitHub Actions and Python no blank before it.
+GLUED = re2.compile(rf"(?m)%\]$| FAILED$|##\[|::(?:error|warning|notice)|(?:{LEVELS}):\S")
+ODD = re2.compile(rf"{GLUED.pattern}|{'|'.join(re2.escape(sign.decode()) for sign in NESTED)}")
 
 
 class Reading(NamedTuple):
@@ -70,14 +70,16 @@ class LineFinder:
         texts = unmarked(text).split(b"\n")
         if len(texts) != len(block):  # a caller's line may hold the end of one
             texts = [unmarked(line.text) for line in block]
+        last_words = [last_word(text) for text in texts]
         is_odd = ODD.search(text) is not None
-        if not (is_odd or self.begun or self.wrapped) and self.words.isdisjoint(map(last_word, texts)):
+        if not (is_odd or self.begun or self.wrapped) and self.words.isdisjoint(last_words):
             return
         nested = [sign for sign in NESTED if sign in text] if is_odd else []
-        for line, without_marks in zip(block, texts, strict=True):
-            if self.wrapped or holds(line.text, nested):
+        is_glued = is_odd and GLUED.search(text) is not None
+        for line, without_marks, last in zip(block, texts, last_words, strict=True):
+            if self.wrapped or (nested and holds(line.text, nested)):
                 yield from self.find_all(line)
-            elif self.begun or self.may_begin(without_marks):
+            elif self.begun or last in self.words or (is_glued and self.may_begin(without_marks)):
                 self.begun, ended = self.follow(self.begun, line.text, line)
                 for record, first in ended:
                     yield record, first, line
