@@ -33,7 +33,7 @@ from graphmem.runtime import (
 )
 from graphmem.usecase import campaigns, vocabulary
 from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
-from graphmem.usecase.records import bulk_add, change, citations, feedback, prune, purge, read, relations, undo
+from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
 
@@ -49,7 +49,17 @@ if TYPE_CHECKING:
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
     from graphmem.contract.query import Found, Profile, Tier
-    from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
+    from graphmem.contract.records import (
+        BulkAdded,
+        Changed,
+        Got,
+        Listing,
+        Pruned,
+        Purged,
+        StaleRecords,
+        VersionSource,
+        Writes,
+    )
     from graphmem.contract.relations import Connection, Direction, Linked, Related, Solutions
     from graphmem.contract.sessions import SessionContext
     from graphmem.contract.stats import Stats
@@ -90,7 +100,9 @@ class Failures(Noun):
     def add(
         self, trigger: str, *, fix: str | None = None, name: str | None = None, match: str | None = None,
         cost: float | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None,
-        flaky: bool | None = None, dedup: bool = True, dry_run: bool = False, replace: bool = False,
+        versions: Mapping[str, str] | None = None, versions_from: VersionSource = "lock",
+        check_after: str | None = None, flaky: bool | None = None, dedup: bool = True, dry_run: bool = False,
+        replace: bool = False, supersedes: str | None = None,
     ) -> Changed:  # fmt: skip
         """
         Add a failure; one that repeats another is merged into it.
@@ -102,10 +114,13 @@ class Failures(Noun):
             cites: code, as ``path``, ``path:symbol`` or ``path:symbol@commit``. flaky: whether it comes and goes.
             dedup: look for a failure to merge into. dry_run: return what would change, and change nothing.
             replace: in a merge, and under a taken name, the new texts become the current ones.
+            versions: of packages, by name. versions_from: where those come from that the texts name.
+            check_after: day such as ``2027-01-31``. supersedes: the record that is archived for this one.
         """
         request = contract.failures.AddFailureRequest(
             trigger=trigger, fix=fix, name=name, match=match, cost=cost, tags=tags, sources=sources, files=files,
-            cites=cites, flaky=flaky, dedup=dedup, dry_run=dry_run, replace=replace,
+            cites=cites, versions=versions, versions_from=versions_from, check_after=check_after, flaky=flaky,
+            dedup=dedup, dry_run=dry_run, replace=replace, supersedes=supersedes,
         )  # fmt: skip
         return change.add_record(self.client, request)
 
@@ -117,7 +132,9 @@ class Patterns(Noun):
     def add(
         self, trigger: str, insight: str, *, name: str | None = None, saved: float | None = None,
         framework: str | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None,
-        cites: Texts = None, dedup: bool = True, dry_run: bool = False, replace: bool = False,
+        cites: Texts = None, versions: Mapping[str, str] | None = None, versions_from: VersionSource = "lock",
+        check_after: str | None = None, dedup: bool = True, dry_run: bool = False, replace: bool = False,
+        supersedes: str | None = None,
     ) -> Changed:  # fmt: skip
         """
         Add a pattern; one that repeats another is merged into it.
@@ -126,10 +143,12 @@ class Patterns(Noun):
             trigger: when it applies. insight: what to do then. name: a slug; made from the trigger if not given.
             saved: thousands of tokens that it saves. framework: what it is for.
             tags, sources, files, cites, dedup, dry_run, replace: as for a failure.
+            versions, versions_from, check_after, supersedes: as for a failure.
         """
         request = contract.patterns.AddPatternRequest(
             trigger=trigger, insight=insight, name=name, saved=saved, framework=framework, tags=tags, sources=sources,
-            files=files, cites=cites, dedup=dedup, dry_run=dry_run, replace=replace,
+            files=files, cites=cites, versions=versions, versions_from=versions_from, check_after=check_after,
+            dedup=dedup, dry_run=dry_run, replace=replace, supersedes=supersedes,
         )  # fmt: skip
         return change.add_record(self.client, request)
 
@@ -529,12 +548,14 @@ class Memory:
         )
         return prune.prune(self.client, request)
 
-    def feedback(self, ref: str, *, helped: bool, task: str | None = None, question: str | None = None,
-                 asked: str | None = None) -> Reported:  # fmt: skip
+    def feedback(self, ref: str, *, helped: bool, wrong: bool = False, note: str | None = None,
+                 task: str | None = None, question: str | None = None, asked: str | None = None
+                 ) -> Reported:  # fmt: skip
         """
         Report that a memory helped or did not; with a task, reporting again replaces the report.
 
         Args:
+            wrong: what it says is not true: every answer that shows it says so, until it is edited.
             question: what was asked when it was found; later, the report counts for questions like that one.
             asked: the id that the answer had, instead of the question.
 
@@ -542,7 +563,7 @@ class Memory:
             NotFound: there is no such memory, or nothing with this id was asked here in the last 30 days.
         """
         request = contract.feedback.FeedbackRequest(
-            ref=ref, helped=helped, task=task, question=question, asked=asked
+            ref=ref, helped=helped, wrong=wrong, note=note, task=task, question=question, asked=asked
         )  # fmt: skip
         return feedback.feedback(self.client, request)
 
@@ -554,10 +575,11 @@ class Memory:
     # --- search and graph ---------------------------------------------------------------------------------------
 
     def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
-              min_similarity: float | None = None, profile: Profile | None = None) -> Found:  # fmt: skip
+              min_similarity: float | None = None, profile: Profile | None = None,
+              strict: bool = False) -> Found:  # fmt: skip
         """Return the records that a text is about, best first; the answer's ``asked`` names the question in reports."""
         request = contract.query.QueryRequest(
-            text=text, kinds=kinds, limit=limit, min_similarity=min_similarity, profile=profile
+            text=text, kinds=kinds, limit=limit, min_similarity=min_similarity, profile=profile, strict=strict
         )
         return query.query(self.client, request)
 
@@ -576,16 +598,16 @@ class Memory:
 
     def stale(self) -> StaleRecords:
         """Return the records whose cited code moved, changed or is gone."""
-        return citations.stale(self.client)
+        return doubts.stale(self.client)
 
-    def match(self, lines: Log) -> MatchedLog:
+    def match(self, lines: Log, *, strict: bool = False) -> MatchedLog:
         """
         Return the known failures that a log reports, with the lines and what fixes them.
 
         Args:
             lines: of any number and length, as a file opened in binary gives them, read once; or the log as one text.
         """
-        return match.match(self.client, lines_of(lines))
+        return match.match(self.client, lines_of(lines), contract.match.MatchRequest(strict=strict))
 
     def ran(self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | None = None,
             session: str | None = None, task: str | None = None, name: str | None = None) -> Ran:  # fmt: skip
@@ -624,9 +646,10 @@ class Memory:
         )
         return traversal.path(self.client, request)
 
-    def solutions(self, ref: str, *, limit: int | None = None) -> Solutions:
+    def solutions(self, ref: str, *, limit: int | None = None, strict: bool = False) -> Solutions:
         """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
-        return traversal.solutions(self.client, contract.relations.SolutionsRequest(ref=ref, limit=limit))
+        request = contract.relations.SolutionsRequest(ref=ref, limit=limit, strict=strict)
+        return traversal.solutions(self.client, request)
 
     def similar(self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX) -> Similar:
         """Return finished campaigns that resemble a campaign or an objective."""

@@ -119,6 +119,13 @@ CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 
 # --- code anchors (docs/guides/code-anchors.md) ------------------------------------------------------------------
 STALE_FACTOR = 0.5  # of the score of a record whose cited code changed or is gone: it may still hold
+DOUBT_FACTOR = 0.97  # of the score of a record for its date, its versions, a dispute, each: it breaks ties, no more
+DOUBTS_OF_ROWS = 100  # records in the answer to a Cypher query that are compared with the files
+NOTE_CHARACTERS = 200  # of the note of a dispute that a mark shows
+VERSIONS_TAKEN = 8  # packages of which a new record gets the version; more say little about any of them
+LOCK_BYTES = 16 * 2**20  # of a lock file that is read; package-lock.json of a large project has 3
+LOCK_FILES = 20  # lock files and manifests of a project that are read
+PACKAGES_LISTED = 5_000  # installed packages that are looked at
 CITED_FILE_BYTES = 2**20  # of a cited file that is read; what is larger is data, not code
 CITED_BYTES = 4 * 2**20  # looked through for one answer: 0.2 s
 CITES_A_RECORD = 20  # cites of one record that are compared; more speak of nothing in particular

@@ -83,8 +83,10 @@ CREATE TABLE fact (
   record INTEGER,               -- the record that ref is, NULL as long as it is missing
   helped INTEGER, at TEXT,
   question BLOB,                -- of a report: SHA-256 of what was asked, NULL where it does not say
+  wrong INTEGER,                -- of a report: the memory is disputed; NULL where it is not
   line BLOB, crc INTEGER
 );
+CREATE INDEX fact_wrong ON fact (record, at) WHERE wrong;
 CREATE INDEX fact_record ON fact (record, helped, at) WHERE ref IS NOT NULL;
 CREATE INDEX fact_purge ON fact (file) WHERE node IS NULL AND ref IS NULL;
 CREATE INDEX fact_ref ON fact (ref) WHERE ref IS NOT NULL;

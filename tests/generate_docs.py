@@ -158,6 +158,10 @@ MEANINGS = {
     "question": "What was asked when the memory was found; the report counts for questions like it.",
     "helped": "Reports that it helped; in a file only a starting value.",
     "failed": "Reports that it did not help; in a file only a starting value.",
+    "versions": "The versions of packages that it was seen with, by name; a list where branches saw several.",
+    "check_after": "The day after which it is to be checked again, such as `2027-01-31`.",
+    "wrong": "What the memory says is not true; answers mark it until it is edited or superseded.",
+    "feedback.note": "Why it helped, did not help, or is wrong.",
     "fix": "The action that resolves it; absent as long as nobody knows.",
     "match": "A regular expression that finds it in a log or a query"
     " ([syntax](../guides/matching-logs.md#the-syntax-of-an-expression)).",

@@ -11,7 +11,7 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "lazy", "names", "ndjson", "shell"),
+    ("constants", "errors", "lazy", "names", "ndjson", "shell", "versions"),
     ("files", "safe_files", "model_files", "config"),
     ("model",),
     ("contract",),
@@ -109,7 +109,7 @@ USES_THE_GRAPH = (
 FREE = (
     "__main__.py", "safe_files.py", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
-    "usecase/records/citations.py", "catalog/catalog.py", "model/", "model_files.py",
+    "usecase/records/citations.py", "usecase/records/versions.py", "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"

@@ -341,20 +341,22 @@ class ChangeApplier:
                 at = format_time(fact.at)
                 asked = hash_of(fact.question) if fact.question else None
                 target, crc = targets.get(fact.ref), checksum(number, line)
-                rows.append((number, file, None, fact.ref, target, fact.helped, at, asked, line, crc))
+                rows.append(
+                    (number, file, None, fact.ref, target, fact.helped, at, asked, fact.wrong or None, line, crc)
+                )
                 questions += [(asked,)] if asked else []
                 self.add_owned(number, fact, touched)
             elif isinstance(fact, Fact):
                 node = row_id(fact.key_ref)
                 at, crc = format_time(fact.at), checksum(number, line)
-                rows.append((number, file, node, None, None, None, at, None, line, crc))
+                rows.append((number, file, node, None, None, None, at, None, None, line, crc))
                 nodes.append(Entry(node, kind, line, row, fact))
             elif isinstance(fact, Purge):
                 at, crc = format_time(fact.at), checksum(number, line)
-                rows.append((number, file, None, None, None, None, at, None, line, crc))
+                rows.append((number, file, None, None, None, None, at, None, None, line, crc))
             if isinstance(fact, Run):
                 runs.append((number, fact))
-        self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR IGNORE INTO question (text_hash) VALUES (?)", questions)
         self.add_records(None, nodes, touched)
         self.add_runs(runs, touched)

@@ -27,6 +27,22 @@ class FactReads(Reads):
                 found[number] = (helped, total - helped, last)
         return found
 
+    def disputes(self, ids: Collection[int]) -> dict[int, list[str]]:
+        """Return when reports said of records that they are wrong; those of which none did are left out."""
+        found: dict[int, list[str]] = {}
+        for part in chunks(ids):
+            sql = f"SELECT record, at FROM fact WHERE wrong AND record IN ({marks(part)})"
+            for number, at in self.connection.execute(sql, part):
+                found.setdefault(number, []).append(at)
+        return found
+
+    def last_dispute(self, number: int) -> Feedback | None:
+        """Return the last report that a record is wrong."""
+        sql = "SELECT id, line, crc FROM fact WHERE wrong AND record = ? ORDER BY at DESC, id LIMIT 1"
+        row = self.connection.execute(sql, (number,)).fetchone()
+        found = parse_row(*row) if row else None
+        return found if isinstance(found, Feedback) else None
+
     def asked_reports(self, ids: Collection[int]) -> dict[int, tuple[int, int]]:
         """Return how many reports on records say what was asked, and how many of these that it helped: helped, all."""
         found = {}

@@ -11,7 +11,8 @@ from graphmem.catalog.facts import FactReads
 from graphmem.catalog.names import NameReads
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, MemoryRecord, Record
-from graphmem.model.field import as_set
+from graphmem.model.field import as_set, format_time
+from graphmem.rules.doubt import open_disputes
 from graphmem.rules.fixes import credited
 from graphmem.rules.lesson_state import LessonState
 from graphmem.rules.rank import Rankable
@@ -22,7 +23,7 @@ class RecordReads(NameReads, FactReads):
 
     def records(self, ids: Collection[int]) -> dict[int, Record]:
         """Return records as answers show them: they and what they refer to by shown name, with what was reported."""
-        counts, lesson_states = self.reports(ids), self.lesson_states(ids)
+        counts, lesson_states, disputes = self.reports(ids), self.lesson_states(ids), self.disputes(ids)
         found: dict[int, Record] = {}
         for part in chunks(ids):
             sql = f"SELECT id, shown, line, crc FROM record WHERE id IN ({marks(part)})"
@@ -31,7 +32,8 @@ class RecordReads(NameReads, FactReads):
                 stored = parse_record(number, line, crc)
                 if shown != stored.name and shown != distinct_name(stored.name, stored.key):
                     raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
-                record = shown_as(stored, shown, helped, failed, lesson_states.get(number))
+                wrong = disputes.get(number, ())
+                record = shown_as(stored, shown, helped, failed, lesson_states.get(number), wrong)
                 found[number] = (
                     credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
                 )
@@ -207,7 +209,14 @@ class RecordReads(NameReads, FactReads):
         return self.connection.execute(sql).fetchall()
 
 
-def shown_as(record: Record, shown: str, helped: int, failed: int, standing: LessonState | None = None) -> Record:
+def shown_as(
+    record: Record,
+    shown: str,
+    helped: int,
+    failed: int,
+    standing: LessonState | None = None,
+    disputes: Sequence[str] = (),
+) -> Record:
     """Return the copy of a record that answers show: by current name, with its counts, and its state."""
     changes: dict[str, object] = {} if shown == record.name else {"name": shown}
     others = tuple(found for found in record.alternates if getattr(record, found.field, None) != found.text)
@@ -215,6 +224,9 @@ def shown_as(record: Record, shown: str, helped: int, failed: int, standing: Les
         changes["alternates"] = others
     if isinstance(record, MemoryRecord) and (helped or failed):
         changes |= {"helped": record.helped + helped, "failed": record.failed + failed}
+    if isinstance(record, MemoryRecord) and disputes:
+        edited = {name: format_time(time) for name, time in record.edited.items()}
+        changes["disputed"] = open_disputes(edited, disputes)
     if standing is not None:
         changes |= standing.fields
     return record.model_copy(update=changes) if changes else record

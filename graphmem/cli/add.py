@@ -6,8 +6,8 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_entity_type, session_of
-from graphmem.cli.inputs import lines_of, text_of
+from graphmem.cli.caller import complete_entity_type, complete_ref, session_of
+from graphmem.cli.inputs import lines_of, text_of, versions_of
 from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
 from graphmem.contract.entities import AddEntityRequest
@@ -16,7 +16,7 @@ from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.insights import AddInsightRequest
 from graphmem.contract.lessons import AddLessonRequest
 from graphmem.contract.patterns import AddPatternRequest
-from graphmem.contract.records import AddRowsRequest
+from graphmem.contract.records import AddRowsRequest, VersionSource
 from graphmem.errors import Usage
 from graphmem.model import Lesson
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
@@ -72,11 +72,15 @@ def failure(
     source: list[str] | None = option(AddFailureRequest, "sources", "--source", metavar="WHERE"),
     file: list[str] | None = option(AddFailureRequest, "files", "--file", metavar="PATH"),
     cite: list[str] | None = option(AddFailureRequest, "cites", "--cite", metavar="PATH[:SYMBOL][@COMMIT]"),
+    version: list[str] | None = option(AddFailureRequest, "versions", "--version", metavar="NAME=V"),
+    versions_from: VersionSource = option(AddFailureRequest, "versions_from", "--versions"),
+    check_after: str | None = option(AddFailureRequest, "check_after", metavar="DAY"),
     missing_ok: MissingOk = False,
     flaky: bool | None = option(AddFailureRequest, "flaky", "--flaky"),
     no_dedup: NoDedup = False,
     dry_run: bool = option(AddFailureRequest, "dry_run"),
     replace: bool = option(AddFailureRequest, "replace"),
+    supersedes: str | None = option(AddFailureRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
     session = session_of(ctx)
@@ -90,6 +94,10 @@ def failure(
         tags=tag,
         sources=source,
         flaky=flaky,
+        versions=versions_of(version),
+        versions_from=versions_from,
+        check_after=check_after,
+        supersedes=supersedes,
         dedup=not no_dedup,
         dry_run=dry_run,
         replace=replace,
@@ -112,10 +120,14 @@ def pattern(
     source: list[str] | None = option(AddPatternRequest, "sources", "--source", metavar="WHERE"),
     file: list[str] | None = option(AddPatternRequest, "files", "--file", metavar="PATH"),
     cite: list[str] | None = option(AddPatternRequest, "cites", "--cite", metavar="PATH[:SYMBOL][@COMMIT]"),
+    version: list[str] | None = option(AddPatternRequest, "versions", "--version", metavar="NAME=V"),
+    versions_from: VersionSource = option(AddPatternRequest, "versions_from", "--versions"),
+    check_after: str | None = option(AddPatternRequest, "check_after", metavar="DAY"),
     missing_ok: MissingOk = False,
     no_dedup: NoDedup = False,
     dry_run: bool = option(AddPatternRequest, "dry_run"),
     replace: bool = option(AddPatternRequest, "replace"),
+    supersedes: str | None = option(AddPatternRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
     session = session_of(ctx)
@@ -128,6 +140,10 @@ def pattern(
         framework=framework,
         tags=tag,
         sources=source,
+        versions=versions_of(version),
+        versions_from=versions_from,
+        check_after=check_after,
+        supersedes=supersedes,
         dedup=not no_dedup,
         dry_run=dry_run,
         replace=replace,

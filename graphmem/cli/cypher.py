@@ -97,6 +97,8 @@ def show(session: Session, answer: CypherRows, form: str) -> None:
     session.answer(answer, "")
     if text_of_rows:
         session.write(text_of_rows)
+    for ref, doubts in answer.doubts.items():
+        session.say(f"{ref}: {'; '.join(text.against(doubts))}")
     if not answer.rows:
         session.say(f"no rows ({', '.join(answer.columns)})")
     if answer.truncated:

@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import complete_ref, session_of
-from graphmem.cli.inputs import lines_of, parameter
+from graphmem.cli.inputs import lines_of, parameter, versions_of
 from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
 from graphmem.contract.feedback import FeedbackRequest
@@ -59,6 +59,12 @@ def edit(
         typer.Option("--cite", metavar="PATH[:SYMBOL][@COMMIT]", help="Replaces the cites, as the code is now."),
     ] = None,
     missing_ok: Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")] = False,
+    version: Annotated[
+        list[str] | None, typer.Option("--version", metavar="NAME=V", help="Replaces the versions of packages.")
+    ] = None,
+    check_after: Annotated[
+        str | None, typer.Option("--check-after", metavar="DAY", help="Day after which it is to be checked again.")
+    ] = None,
     tag: list[str] | None = option(EditRequest, "tag", metavar="TAG"),
     untag: list[str] | None = option(EditRequest, "untag", metavar="TAG"),
     unset: list[str] | None = option(EditRequest, "unset", metavar="FIELD"),
@@ -83,6 +89,8 @@ def edit(
         "flaky": flaky,
         "sources": source,
         "description": description,
+        "versions": versions_of(version),
+        "check_after": check_after,
         **from_here(session, file, cite, is_missing_ok=missing_ok),
     }
     fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
@@ -141,36 +149,44 @@ def feedback(
     ref: Annotated[str | None, typer.Argument(metavar="REF", autocompletion=complete_ref, help="The memory.")] = None,
     helped: Annotated[bool, typer.Option("--helped", help="It helped.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="It did not help.")] = False,
+    wrong: bool = option(FeedbackRequest, "wrong"),
+    note: str | None = option(FeedbackRequest, "note", metavar="TEXT"),
     task: str | None = option(FeedbackRequest, "task", metavar="T"),
     question: str | None = option(FeedbackRequest, "question", metavar="TEXT"),
     asked: str | None = option(FeedbackRequest, "asked", metavar="ID"),
     ndjson: Annotated[
         str | None,
         typer.Option(
-            "--ndjson", metavar="FILE|-", help="A batch: lines {ref, helped, task?, question?, asked?, at?, id?}."
+            "--ndjson",
+            metavar="FILE|-",
+            help="A batch: lines {ref, helped, wrong?, note?, task?, question?, asked?, at?, id?}.",
         ),
     ] = None,
 ) -> None:
     """
-    Report that a memory helped, or did not.
+    Report that a memory helped, or did not, or is wrong: then answers say so until it is edited or superseded.
 
     Example: graphmem feedback failure/import-error --helped --task auth/001-setup
     """
     session = session_of(ctx)
     if ndjson is not None:
-        if ref is not None or helped or failed or question is not None or asked is not None:
+        if ref is not None or helped or failed or wrong or any((note, question, asked)):
             raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
         with lines_of(ndjson) as lines:
             batch = session.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
         session.answer(batch, f"{batch.created:,} created, {batch.updated:,} updated, {batch.unchanged:,} unchanged")
         return
-    if ref is None or helped == failed:
+    if ref is None or helped == (failed or wrong):
         raise Usage(
-            "say which memory, and whether it helped", hint="graphmem feedback REF --helped, or --failed; not both"
+            "say which memory, and whether it helped",
+            hint="graphmem feedback REF --helped, or --failed, or --wrong --note TEXT; not both",
         )
-    answer = session.memory.feedback(ref, helped=helped, task=task, question=question, asked=asked)
+    answer = session.memory.feedback(
+        ref, helped=helped, wrong=wrong, note=note, task=task, question=question, asked=asked
+    )
+    disputed = f", disputed {answer.disputed}" if answer.disputed else ""
     session.answer(
         answer,
-        f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}"
+        f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}{disputed}"
         f" (help ratio {answer.help_ratio:.2f})",
     )

@@ -105,6 +105,9 @@ def about(change: RowChange) -> str:
 def gist_of(change: RowChange) -> str:
     """Return the one thing to know of a row."""
     if change.kind == "feedback":
+        if change.row.get("wrong") is True:
+            note = change.row.get("note")
+            return f"is wrong{f': {text.one_line(note)}' if isinstance(note, str) else ''}"
         return "helped" if change.row.get("helped") is True else "did not help"
     return next((text.one_line(found) for name in GIST if isinstance(found := change.row.get(name), str)), "")
 

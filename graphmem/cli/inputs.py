@@ -69,3 +69,12 @@ def parameter(given: str) -> tuple[str, object]:
         raise Usage(
             f"parameter {name[:-1]!r} is not JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
         ) from None
+
+
+def versions_of(given: list[str] | None) -> dict[str, str] | None:
+    """Return versions of packages by name, from ``NAME=V``."""
+    pairs = [text.partition("=") for text in given or ()]
+    for name, _, version in pairs:
+        if not (name.strip() and version.strip("= ")):
+            raise Usage(f"version {name!r} has no value", hint="--version werkzeug=2.3.8")
+    return {name.strip(): version.strip("= ") for name, _, version in pairs} or None

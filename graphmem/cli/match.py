@@ -8,8 +8,9 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.caller import session_of
 from graphmem.cli.inputs import opened
+from graphmem.cli.options import option
 from graphmem.constants import SHOWN_SLOW
-from graphmem.contract.match import Matched, MatchedLog
+from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.model import Failure
 from graphmem.ndjson import Lines
 
@@ -24,6 +25,7 @@ BY = {
 def match(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The log; - or nothing for standard input.")] = "-",
+    strict: bool = option(MatchRequest, "strict"),
 ) -> None:
     """
     Show the known failures in a log, on which lines, and what fixes them.
@@ -33,7 +35,7 @@ def match(
     """
     session = session_of(ctx)
     with opened(file) as log:
-        answer = session.memory.match(Lines(log))
+        answer = session.memory.match(Lines(log), strict=strict)
     session.answer(answer, "\n".join(map(shown, answer.results)))
     for note in limits(answer):
         session.say(note)
@@ -60,6 +62,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     apart = f"; differs in {', '.join(map(text.one_line, found.differs))}" if found.differs else ""
     by = BY.get(found.by) or f"similarity {found.similarity:.2f}{apart}"
     lines = [f"{found.ref}{place}  [{by}]", f"> {text.one_line(found.text)}"]
+    lines += text.against(found.doubts, found.cites)
     record = found.record
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):
@@ -67,5 +70,6 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
         lines += text.fix_lines(record)
     for solution in found.solved_by:
         insight = getattr(solution.record, "insight", None)
-        lines.append(f"{solution.ref}: {text.one_line(insight, text.ADVICE)}")
-    return text.ASIDE.join([*lines, *text.aside(found.cites)])
+        marks = "".join(f"! {text.one_line(doubt.text)}  " for doubt in solution.doubts)
+        lines.append(f"{solution.ref}: {marks}{text.one_line(insight, text.ADVICE)}")
+    return text.ASIDE.join(lines)

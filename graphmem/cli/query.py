@@ -12,6 +12,7 @@ from graphmem.contract.context import ContextRequest
 from graphmem.contract.query import Factors, Found, Profile, QueryRequest, Tier
 from graphmem.contract.records import GetRequest, ListRequest
 from graphmem.model.experience import ExperienceType
+from graphmem.rules.doubt import cited
 from graphmem.rules.score import Complexity
 
 DOUBTS = {"unsure": "unsure whether this is known; the nearest:", "false": "nothing known for this; the nearest:"}
@@ -27,8 +28,10 @@ def get(ctx: typer.Context, ref: str = REF) -> None:
     session = session_of(ctx)
     answer = session.memory.get(ref)
     edges = "".join(f"\n  {text.edge(edge)}" for edge in answer.relations)
-    cites = "".join(f"\n  cites:          {text.cited(one)}" for one in answer.cites)
-    session.answer(answer, text.fields(answer.record, but="cites") + cites + edges)
+    cites = "".join(f"\n  cites:          {cited(one)}" for one in answer.cites)
+    head, _, rest = text.fields(answer.record, but="cites").partition("\n")
+    marks = "".join(f"\n  {one}" for one in text.against(answer.doubts))
+    session.answer(answer, f"{head}{marks}\n{rest}{cites}{edges}")
 
 
 def list_records(
@@ -46,7 +49,7 @@ def list_records(
     """
     session = session_of(ctx)
     answer = session.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit)
-    session.answer(answer, text.listed([found.record for found in answer.results]))
+    session.answer(answer, text.listed(answer.results))
     if len(answer.results) < answer.total:
         session.say(f"{len(answer.results):,} of {answer.total:,}; raise --limit")
     if not answer.total:
@@ -55,15 +58,15 @@ def list_records(
 
 def stale(ctx: typer.Context) -> None:
     """
-    List the records whose cited code moved, changed or is gone since it was cited.
+    List the records whose cited code moved, changed or is gone, that are past their date, or of another major version.
 
     Example: graphmem stale
     """
     session = session_of(ctx)
     answer = session.memory.stale()
-    lines = [text.ASIDE.join([found.ref, *text.aside(found.cites)]) for found in answer.results]
+    lines = [text.ASIDE.join([found.ref, *text.against(found.doubts, found.cites)]) for found in answer.results]
     session.answer(answer, "\n".join(lines))
-    session.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites")
+    session.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites, versions or a date")
 
 
 def query(
@@ -73,6 +76,7 @@ def query(
     limit: int = option(QueryRequest, "limit", metavar="N"),
     min_similarity: float | None = option(QueryRequest, "min_similarity", metavar="S"),
     profile: Profile | None = option(QueryRequest, "profile"),
+    strict: bool = option(QueryRequest, "strict"),
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
 ) -> None:
     """
@@ -81,7 +85,9 @@ def query(
     Example: graphmem query "ModuleNotFoundError: No module named 'pkg_resources'" --explain
     """
     session = session_of(ctx)
-    answer = session.memory.query(words, kinds=kind, limit=limit, min_similarity=min_similarity, profile=profile)
+    answer = session.memory.query(
+        words, kinds=kind, limit=limit, min_similarity=min_similarity, profile=profile, strict=strict
+    )
     if answer.results and not session.is_json and answer.known in DOUBTS:
         session.write(DOUBTS[answer.known])
     session.answer(answer, hits(answer, explain), is_dim=answer.known == "false")
@@ -143,8 +149,8 @@ def hits(answer: Found, explain: bool) -> str:
     lines = []
     for hit in answer.results:
         lines.append(f"{hit.ref}  [{hit.band}, score {hit.score:.3g}]{text.worth(hit.record)}")
+        lines += [f"    {found}" for found in text.against(hit.doubts, hit.cites)]
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
-        lines += [f"    {found}" for found in text.aside(hit.cites)]
         if explain:
             factors = hit.factors
             reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"
@@ -152,6 +158,7 @@ def hits(answer: Found, explain: bool) -> str:
                 f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
                 f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
                 + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
+                + ("" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.3f}")
                 + moves(factors)
             )
             lines.append(

@@ -88,6 +88,7 @@ def solutions(
     ctx: typer.Context,
     ref: str = argument(SolutionsRequest, "ref", metavar="REF", autocompletion=complete_ref),
     limit: int | None = option(SolutionsRequest, "limit", metavar="N"),
+    strict: bool = option(SolutionsRequest, "strict"),
 ) -> None:
     """
     Show the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it.
@@ -95,16 +96,17 @@ def solutions(
     Example: graphmem solutions failure/import-error
     """
     session = session_of(ctx)
-    answer = session.memory.solutions(ref, limit=limit)
-    lines = [f"fix: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
+    answer = session.memory.solutions(ref, limit=limit, strict=strict)
+    lines = text.against(answer.doubts)
+    lines += [f"fix: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
     for found in answer.results:
         first = found.path[0]
         near = first.target if first.direction == "out" else first.source
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
         head = f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}"
-        lines.append(text.ASIDE.join([head, text.gist(found.record), *text.aside(found.cites)]))
+        lines.append(text.ASIDE.join([head, *text.against(found.doubts, found.cites), text.gist(found.record)]))
     session.answer(answer, "\n".join(lines))
-    if not lines:
+    if not (answer.fixes or answer.results):
         session.say(f"nothing solves {answer.failure} yet")
 
 

@@ -1,6 +1,5 @@
 """How answers look to people: short, aligned, one line a record where that is possible."""
 
-import re
 import shutil
 import sys
 import textwrap
@@ -8,7 +7,8 @@ from collections.abc import Sequence
 
 from graphmem import shell
 from graphmem.contract.citations import Cited
-from graphmem.contract.records import Changed
+from graphmem.contract.doubts import Doubt
+from graphmem.contract.records import Changed, Listed
 from graphmem.contract.relations import Edge, Reached
 from graphmem.model import (
     Campaign,
@@ -28,6 +28,7 @@ from graphmem.model import (
     Task,
 )
 from graphmem.names import visible
+from graphmem.rules.doubt import cited
 from graphmem.rules.fixes import fixes
 
 WIDTH = 96  # characters of a text that is on one line
@@ -51,7 +52,6 @@ FIRST = (
 )  # fields of a record that say what it is
 LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
 UNSHOWN = ("kind", "key", "name", "ref", "edited")
-HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
 
 
 def is_terminal() -> bool:
@@ -74,19 +74,20 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def line(record: Record) -> str:
-    """Return a record on one line: its reference and the first thing to know of it."""
-    return f"{record.ref}  {one_line(gist(record).partition(ASIDE)[0])}".rstrip()
+def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
+    """Return a record on one line: its reference, what speaks against it, and the first thing to know of it."""
+    marks = "".join(f"! {one_line(doubt.text)}  " for doubt in doubts)
+    return f"{record.ref}  {marks}{one_line(gist(record).partition(ASIDE)[0])}".rstrip()
 
 
-def listed(records: Sequence[Record]) -> str:
+def listed(found: Sequence[Listed]) -> str:
     """Return records as a list: a line each; on a terminal in columns, with what is to be done."""
-    if not records or not is_terminal():
-        return "\n".join(map(line, records))
+    if not found or not is_terminal():
+        return "\n".join(line(one.record, one.doubts) for one in found)
     rows = []
-    for record in records:
-        says, _, advice = gist(record).partition(ASIDE)
-        rows.append([record.ref, says, advice.replace(ASIDE, "\n")])
+    for one in found:
+        says, _, advice = gist(one.record).partition(ASIDE)
+        rows.append([one.ref, "\n".join([*against(one.doubts), says]), advice.replace(ASIDE, "\n")])
     if any(advice for *_, advice in rows):
         return drawn(["record", "says", "what to do"], rows)
     return drawn(["record", "says"], [row[:2] for row in rows])
@@ -201,14 +202,10 @@ def edge(found: Edge) -> str:
     return f"{found.source} -{found.type} {found.weight:g}-> {found.target}{note}"
 
 
-def cited(found: Cited) -> str:
-    """Return a cite, without its hash, with how its code is now."""
-    return f"{HASH.sub('', found.cite)}  ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"
-
-
-def aside(cites: Sequence[Cited]) -> list[str]:
-    """Return what to say below a record of the cites whose code is not as it was."""
-    return [f"cites {cited(found)}" for found in cites if found.state not in ("fresh", "unknown")]
+def against(doubts: Sequence[Doubt], cites: Sequence[Cited] = ()) -> list[str]:
+    """Return what to say before the text of a record: what speaks against relying on it, and which code moved."""
+    moved = [f"cites {cited(found)}" for found in cites if found.state == "moved"]
+    return [*(f"! {one_line(doubt.text, ADVICE)}" for doubt in doubts), *moved]
 
 
 def tree(start: str, reached: Sequence[Reached]) -> str:
@@ -229,7 +226,8 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
                 children.setdefault(at, []).append(child)
             at = child
         if at in labels and found.ref in strength:
-            labels[at] += f"  {one_line(gist(found.record).partition(ASIDE)[0], 60)}"
+            marks = "".join(f"  ! {one_line(doubt.text)}" for doubt in found.doubts)
+            labels[at] += f"{marks}  {one_line(gist(found.record).partition(ASIDE)[0], 60)}"
     lines = [start]
 
     def walk(at: tuple[str, ...], indent: str) -> None:

@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 
 from graphmem.constants import CYPHER_MOST_ROWS, CYPHER_MOST_S, CYPHER_ROW_LIMIT, CYPHER_TIMEOUT_S
 from graphmem.contract.answer import Answer, Part
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.request import Request
 
 Parameters = Annotated[Mapping[str, object] | None, Field(description="Values of the query's parameters, by name")]
@@ -47,12 +48,18 @@ class CypherNamedRequest(Request):
 
 
 class CypherRows(Answer):
-    """The answer to a Cypher query."""
+    """
+    The answer to a Cypher query.
+
+    ``doubts`` is what speaks against relying on the first hundred records in the rows: nodes, and texts in a column
+    whose name ends with ``ref``.
+    """
 
     columns: list[str]
     types: list[str]
     rows: list[list[JsonValue]]
     truncated: bool
+    doubts: dict[str, list[Doubt]] = {}
 
 
 class StoredQuery(Part):

@@ -14,6 +14,8 @@ class FeedbackRequest(Request):
 
     ref: Ref
     helped: bool = Field(description="The memory helped; false: it did not")
+    wrong: bool = Field(False, description="What the memory says is not true; it is marked until it is edited")
+    note: str | None = Field(None, description="Why the memory helped, did not help, or is wrong")
     task: str | None = Field(None, description="Task that the report is for; a second report for it replaces the first")
     question: str | None = Field(None, description="What was asked when the memory was found, at most 2 KiB")
     asked: str | None = Field(None, description="Id of the question, from the answer that showed the memory")
@@ -32,6 +34,7 @@ class Reported(Answer):
     helped: int
     failed: int
     help_ratio: float
+    disputed: int = 0
     action: Literal["created", "updated", "unchanged"]
 
 

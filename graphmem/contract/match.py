@@ -1,10 +1,19 @@
-"""What matching a log returns."""
+"""What matching a log takes and returns."""
 
 from typing import Literal
 
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.doubts import Doubt
+from graphmem.contract.parameters import Strict
 from graphmem.contract.records import Listed
+from graphmem.contract.request import Request
+
+
+class MatchRequest(Request):
+    """How to answer what a log reports."""
+
+    strict: Strict = False
 
 
 class Matched(Part):
@@ -29,6 +38,7 @@ class Matched(Part):
     record: Shown
     fixes: list[Fix] = []
     cites: list[Cited] = []
+    doubts: list[Doubt] = []
 
 
 class MatchedLog(Answer):

@@ -17,6 +17,7 @@ from graphmem.contract.feedback import FeedbackRequest, FeedbackRowsRequest
 from graphmem.contract.history import DiffRequest, LogRequest
 from graphmem.contract.insights import AddInsightRequest
 from graphmem.contract.lessons import AddLessonRequest, DecayRequest, InjectRequest, LearnRequest
+from graphmem.contract.match import MatchRequest
 from graphmem.contract.patterns import AddPatternRequest
 from graphmem.contract.query import QueryRequest
 from graphmem.contract.records import (
@@ -95,6 +96,7 @@ REQUESTS: dict[str, type[Request]] = {
     "feedback_rows": FeedbackRowsRequest,
     "query": QueryRequest,
     "context": ContextRequest,
+    "match": MatchRequest,
     "ran": RanRequest,
     "related": RelatedRequest,
     "path": PathRequest,

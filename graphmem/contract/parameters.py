@@ -19,6 +19,11 @@ DryRun = Annotated[bool, Field(description="Return what would change, and change
 Replace = Annotated[
     bool, Field(description="In a merge, and under a name that is taken, make the new texts the current ones")
 ]
+Supersedes = Annotated[str | None, Field(description="The record that the new one takes the place of; it is archived")]
+CheckAfter = Annotated[
+    str | None, Field(description="Day after which the record is to be checked again, such as 2027-01-31")
+]
+Strict = Annotated[bool, Field(description="Leave out every record that has a mark of doubt")]
 Yes = Annotated[bool, Field(description="Make the change; without it, only return what would change")]
 Reason = Annotated[str | None, Field(description="Why; kept with the archived record")]
 RelationTypes = Annotated[Texts | None, Field(description="Walk only edges of these relation types")]

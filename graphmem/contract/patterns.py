@@ -1,11 +1,23 @@
 """What adding a pattern takes."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import Field
 
-from graphmem.contract.parameters import Cites, Dedup, DryRun, Files, Name, Replace, Sources, Tags
-from graphmem.contract.records import AddRequest
+from graphmem.contract.parameters import (
+    CheckAfter,
+    Cites,
+    Dedup,
+    DryRun,
+    Files,
+    Name,
+    Replace,
+    Sources,
+    Supersedes,
+    Tags,
+)
+from graphmem.contract.records import AddRequest, VersionSource
 
 
 class AddPatternRequest(AddRequest):
@@ -22,6 +34,12 @@ class AddPatternRequest(AddRequest):
     sources: Sources = None
     files: Files = None
     cites: Cites = None
+    versions: Mapping[str, str] | None = Field(None, description="Versions of packages that the record was seen with")
+    versions_from: VersionSource = Field(
+        "lock", description="Take the versions of named packages from lock files, with auto from what is installed too"
+    )
+    check_after: CheckAfter = None
     dedup: Dedup = True
     dry_run: DryRun = False
     replace: Replace = False
+    supersedes: Supersedes = None

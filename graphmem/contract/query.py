@@ -7,6 +7,8 @@ from pydantic import Field
 from graphmem.constants import QUERY_LIMIT
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.doubts import Doubt
+from graphmem.contract.parameters import Strict
 from graphmem.contract.request import Request
 
 Tier = Literal["critical", "productive", "exploration", "background"]
@@ -28,11 +30,12 @@ class QueryRequest(Request):
     limit: int = Field(QUERY_LIMIT, ge=1, description="Return at most this many records")
     min_similarity: float | None = Field(None, ge=0, le=1, description="Return only records at least this similar")
     profile: ProfileName = None
+    strict: Strict = False
 
 
 class Factors(Part):
     """
-    What a score is made of: relevance × cost × help_ratio × age_decay × freshness.
+    What a score is made of: relevance × cost × help_ratio × age_decay × freshness × doubt.
 
     In the learned profile these are powers; in the classic one, the factors of its formula. ``expression`` is 1 where
     the record's match expression finds the query, ``reranked`` what a reranker gave, if one looked at the record.
@@ -50,6 +53,7 @@ class Factors(Part):
     help_ratio: float
     age_decay: float
     freshness: float = 1.0
+    doubt: float = 1.0
     moved: dict[str, int] = {}
 
 
@@ -70,6 +74,7 @@ class Hit(Part):
     record: Shown
     fixes: list[Fix] = []
     cites: list[Cited] = []
+    doubts: list[Doubt] = []
 
 
 class Found(Answer):

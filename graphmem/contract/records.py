@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from graphmem import constants
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import DryRun, InputName, Reason, Ref, Texts, Yes
 from graphmem.contract.relations import Edge
 from graphmem.contract.request import Request
@@ -16,9 +17,16 @@ from graphmem.errors import BadInput, GraphmemError
 from graphmem.model.record import Alternate
 
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
+VersionSource = Literal["lock", "auto", "none"]  # the project's files, what is installed too, nothing
 
 
-OPTIONS = ("dedup", "dry_run", "replace")  # of an addition; all other parameters are fields of the record
+OPTIONS = (
+    "dedup",
+    "dry_run",
+    "replace",
+    "versions_from",
+    "supersedes",
+)  # of an addition; all other parameters are fields of the record
 
 
 class AddRequest(Request):
@@ -34,7 +42,7 @@ class AddRequest(Request):
         return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
     @property
-    def options(self) -> dict[str, bool]:
+    def options(self) -> dict[str, Any]:
         """How to add the record."""
         return {name: value for name, value in self if name in OPTIONS}
 
@@ -190,7 +198,7 @@ class BulkAdded(Answer):
 
 
 class Got(Answer):
-    """One record with its edges, how often this machine handed it out, and how the code that it cites is now."""
+    """One record with its edges, how often this machine handed it out, and what speaks against relying on it."""
 
     ref: str
     record: Shown
@@ -199,18 +207,24 @@ class Got(Answer):
     last_accessed: str | None = None
     fixes: list[Fix] = []
     cites: list[Cited] = []
+    doubts: list[Doubt] = []
 
 
 class StaleRecord(Part):
-    """A record of which not all cited code is as it was; ``cites`` are all of them."""
+    """A record that may no longer hold, and why; ``cites`` are all of its cites."""
 
     ref: str
     cites: list[Cited]
+    doubts: list[Doubt] = []
     record: Shown
 
 
 class StaleRecords(Answer):
-    """The live records whose cited code moved, changed or is gone, among ``checked`` that cite code."""
+    """
+    The live records whose cited code moved, changed or is gone, past their date, or of another major version.
+
+    ``checked`` counts those that cite code, have a date or versions.
+    """
 
     results: list[StaleRecord]
     checked: int
@@ -220,6 +234,7 @@ class Listed(Part):
     """A record in a list."""
 
     ref: str
+    doubts: list[Doubt] = []
     record: Shown
 
 

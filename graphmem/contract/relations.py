@@ -7,7 +7,8 @@ from pydantic import Field
 from graphmem.constants import DEFAULT_HOPS, MAX_HOPS, MIN_STRENGTH
 from graphmem.contract.answer import Answer, Part, Shown, ShownPattern
 from graphmem.contract.citations import Cited, Fix
-from graphmem.contract.parameters import MostResults, Ref, RelationTypes, Texts
+from graphmem.contract.doubts import Doubt
+from graphmem.contract.parameters import MostResults, Ref, RelationTypes, Strict, Texts
 from graphmem.contract.request import Request
 
 Direction = Literal["out", "in", "both"]  # of the edges that a walk takes, as seen from where it begins
@@ -69,6 +70,7 @@ class SolutionsRequest(Request):
 
     ref: Ref
     limit: MostResults = None
+    strict: Strict = False
 
 
 class Edge(Part):
@@ -97,6 +99,7 @@ class Reached(Part):
     hops: int
     path: list[Edge]
     record: Shown
+    doubts: list[Doubt] = []
 
 
 class Related(Answer):
@@ -128,6 +131,7 @@ class Solution(Part):
     path: list[Edge]
     record: ShownPattern
     cites: list[Cited] = []
+    doubts: list[Doubt] = []
 
 
 class Solutions(Answer):
@@ -135,4 +139,5 @@ class Solutions(Answer):
 
     failure: str
     fixes: list[Fix] = []
+    doubts: list[Doubt] = []
     results: list[Solution]

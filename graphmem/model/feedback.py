@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Strict, model_validator
 
 from graphmem.constants import QUESTION_BYTES
-from graphmem.model.field import Flag, Item, Limit, Time
+from graphmem.model.field import Flag, Item, Limit, Text, Time
 from graphmem.model.record import Frozen, OwnEdge, Row
 from graphmem.names import split_ref
 
@@ -21,6 +21,8 @@ class Feedback(Frozen):
     task: Item | None = None
     id: Item | None = None
     question: Annotated[str, Strict(), Limit(QUESTION_BYTES)] | None = None  # what was asked when it was handed out
+    wrong: Flag = False  # what the memory says is not true
+    note: Text | None = None  # why
 
     @classmethod
     def completed(cls, values: Any) -> Any:
@@ -37,6 +39,8 @@ class Feedback(Frozen):
             raise ValueError(f"ref {self.ref!r} is not a reference; kind/name would be, such as failure/import-error")
         if not self.task and not self.id:
             raise ValueError("a report without a task needs an id")
+        if self.wrong and self.helped:
+            raise ValueError("a memory that is wrong did not help; helped must be false")
         return self
 
     @property

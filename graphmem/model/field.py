@@ -1,15 +1,18 @@
 """The types that fields are made of: texts with their limits, sets, numbers and times, and their canonical JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict, WithJsonSchema
 
+from graphmem.versions import by_name, pairs
+
 TEXT_BYTES = 16 * 1024  # UTF-8 bytes of a text
 ITEM_CHARACTERS = 256  # characters of one item of a list
+MOST_VERSIONS = 100  # packages whose versions a record has
 LIST_ITEMS = 100  # items of a list that people write
 GROWING_ITEMS = 10_000  # items of a list that grows by itself: sources, aliases, alternates
 VALUE_BYTES = 4 * 1024  # UTF-8 bytes of an entity's value
@@ -51,9 +54,30 @@ def format_time(value: datetime) -> str:
     return value.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def is_checked_by(metadata: Iterable[object], check: Callable[..., object]) -> bool:
+    """Return whether the values of a field with this metadata go through a function."""
+    return any(getattr(item, "func", None) is check for item in metadata)
+
+
 def as_set(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values once each, by code point: the form of a set in a row."""
     return tuple(sorted(set(values)))
+
+
+def as_day(value: str) -> str:
+    """Return a day as ISO 8601 writes it: ``2027-01-31``."""
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise ValueError("expected a day such as 2027-01-31") from None
+
+
+def as_versions(versions: dict[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:
+    """Return versions by the name of their package, in the order of names: the form in a row."""
+    if not all(name.strip() and version.strip() for name, version in pairs(versions)):
+        raise ValueError('expected the name of a package and its version, such as {"werkzeug": "2.3.8"}')
+    found = by_name(pairs(versions))
+    return {name: version if isinstance(version, str) else tuple(version) for name, version in found.items()}
 
 
 Time = Annotated[
@@ -71,3 +95,7 @@ TextList = Annotated[tuple[Item, ...], Limit(TEXT_BYTES, LIST_ITEMS)]
 Number = Annotated[float, Strict(), Field(ge=0, le=2**53, allow_inf_nan=False)]
 Count = Annotated[int, Strict(), Field(ge=0, le=2**53)]
 Flag = Annotated[bool, Strict()]
+Day = Annotated[str, Strict(), AfterValidator(as_day)]
+Versions = Annotated[
+    dict[Item, Item | tuple[Item, ...]], AfterValidator(as_versions), Limit(0, MOST_VERSIONS, ITEM_CHARACTERS)
+]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_ori
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
 
-from graphmem.model.field import Count, GrowingSet, Item, Limit, StringSet, Text, Time, format_time
+from graphmem.model.field import Count, Day, GrowingSet, Item, Limit, StringSet, Text, Time, Versions, format_time
 from graphmem.names import SLUG, collapsed, slug, text_key
 
 Row = dict[str, JsonValue]
@@ -85,7 +85,7 @@ def row_fields(model: type[Frozen]) -> tuple[tuple[str, str, object], ...]:
 @lru_cache(1024)  # rows of a kind have few sets of fields
 def given_fields(model: type[Frozen], given: frozenset[str]) -> tuple[tuple[str, str, object], ...]:
     """Return ``row_fields`` of those fields of ``model`` that are given."""
-    return tuple(field for field in row_fields(model) if field[0] in given)
+    return tuple(field for field in row_fields(model) if field[0] in given and field[1] not in model.derived)
 
 
 def plain(value: object) -> JsonValue:
@@ -293,11 +293,14 @@ class Record(Frozen):
 class MemoryRecord(Record):
     """What failures, patterns and lessons share: it is learned, reported on and merged."""
 
+    derived = Record.derived | {"disputed"}
+
     tags: StringSet = ()
     files: StringSet = ()
     cites: StringSet = ()
     helped: Count = 0
     failed: Count = 0
+    disputed: Count = 0  # reports since the last edit that it is wrong
 
     @property
     def subject(self) -> str:
@@ -310,6 +313,8 @@ class Triggered(MemoryRecord):
     """A memory of what to do when something is observed."""
 
     trigger: Text
+    versions: Versions = Field(default_factory=dict)  # of the packages that it was seen with
+    check_after: Day | None = None  # from when on its author no longer relies on it
 
     @model_validator(mode="after")
     def check_trigger(self) -> Self:

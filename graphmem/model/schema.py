@@ -3,11 +3,10 @@
 import json
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
 from graphmem.model import MODELS, Fact, Record
-from graphmem.model.field import as_set
+from graphmem.model.field import as_day, as_set, as_versions, is_checked_by
 from graphmem.model.record import Frozen, limits, row_fields
 from graphmem.model.vocabulary import BUILT_IN_RELATIONS
 
@@ -46,7 +45,7 @@ def describe(entry: dict[str, Any], model: type[Frozen]) -> None:
 
 def row_names(model: type[Frozen]) -> list[str]:
     """Return the fields that rows of a model have; a fact has one time, and what identifies it for its name."""
-    names = [alias for _, alias, _ in row_fields(model)]
+    names = [alias for _, alias, _ in row_fields(model) if alias not in model.derived]
     if issubclass(model, Fact):
         return [name for name in names if name == "kind" or name not in Record.model_fields]
     return [name for name in names if not (name == "created_at" and "at" in names)]
@@ -68,7 +67,7 @@ def merge_rules() -> bytes:
 
 
 def rule(model: type[Frozen], name: str, alias: str) -> str:
-    """Return the rule of a field: key, own (a rule that only this field has), state, set, text or value."""
+    """Return the rule of a field: key, own (a rule that only this field has), state, set, map, text or value."""
     if alias in ("kind", "key") or alias in model.fixed:
         return "key"
     if alias in ("created_at", "edited", "alternates"):
@@ -76,20 +75,17 @@ def rule(model: type[Frozen], name: str, alias: str) -> str:
     if any(alias in state for state in model.states):
         return "state"
     field = model.model_fields[name]
-    if is_set(field):
+    if is_checked_by(field.metadata, as_set):
         return "set"
+    if is_checked_by(field.metadata, as_versions):
+        return "map"
     return "text" if is_text(field.annotation) else "value"
-
-
-def is_set(field: FieldInfo) -> bool:
-    """Return whether a field is a set of texts."""
-    return any(getattr(item, "func", None) is as_set for item in field.metadata)
 
 
 def is_text(annotation: Any) -> bool:
     """Return whether a field holds free text."""
     if hasattr(annotation, "__metadata__"):
-        return is_text(annotation.__origin__)
+        return not is_checked_by(annotation.__metadata__, as_day) and is_text(annotation.__origin__)
     if get_origin(annotation) is Literal:
         return False
     parts = [part for part in get_args(annotation) if part is not type(None)]

@@ -2,10 +2,12 @@
 
 from collections.abc import Container, Mapping
 from functools import cache
+from itertools import chain
 
 from graphmem.errors import BadInput
 from graphmem.model.field import TEXT_BYTES, Limit
 from graphmem.model.record import Frozen, limits, row_fields
+from graphmem.versions import pairs
 
 
 def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None:
@@ -25,10 +27,10 @@ def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None
         value = getattr(record, name)
         if isinstance(value, str):
             refuse_text(record.kind, alias, value, limit)
-        elif isinstance(value, tuple):
+        elif isinstance(value, tuple | dict):
             if len(value) > limit.items:
                 raise too_large(record.kind, alias, f"{len(value):,} items", f"{limit.items:,}")
-            for item in value:
+            for item in chain(*pairs(value)) if isinstance(value, dict) else value:
                 refuse_text(record.kind, alias, item, limit)
 
 

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from typing import Any, Self, TypeVar
 
 from graphmem.ndjson import Row, encode
+from graphmem.versions import by_name, pairs
 
 FACTS = frozenset({"feedback", "run", "event", "purge"})  # kinds whose rows are things that happened
-RULES = ("key", "set", "value")
+RULES = ("key", "set", "map", "value")
 IDENTITY = frozenset({"kind", "key", "created_at", "edited", "alternates"})  # merged by rules of their own
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class Rules:
 
     fixed: frozenset[str] = frozenset()  # beside the name, what identifies a row
     sets: frozenset[str] = frozenset()
+    maps: frozenset[str] = frozenset()  # sets of pairs: the versions of packages
     values: frozenset[str] = frozenset()  # as a text, but what loses is not worth keeping
     states: tuple[tuple[str, ...], ...] = ()  # fields that say one thing together
 
@@ -38,7 +40,7 @@ class Rules:
         """Return the rules of one kind."""
         named = {rule: frozenset(name for name, found in kind["fields"].items() if found == rule) for rule in RULES}
         states = tuple(tuple(state) for state in kind["states"])
-        return cls(named["key"] - IDENTITY, named["set"], named["value"], states)
+        return cls(named["key"] - IDENTITY, named["set"], named["map"], named["value"], states)
 
 
 def merged(base: Row | None, ours: Row | None, theirs: Row | None, rules: Rules) -> Row | None:
@@ -75,7 +77,9 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
     lost: set[tuple[str, str]] = set()
     for name in rules.sets & names:
         found[name] = merged_set(name, sides)
-    alone = names - rules.sets - {name for state in rules.states for name in state}
+    for name in rules.maps & names:
+        found[name] = merged_map(name, sides)
+    alone = names - rules.sets - rules.maps - {name for state in rules.states for name in state}
     for state in (*((name,) for name in sorted(alone)), *rules.states):
         winner, loser = decided(*([dated_value(side, name) for name in state] for side in sides))
         found |= zip(state, winner, strict=True)
@@ -85,7 +89,7 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
     row |= {name: value for name, (value, _) in found.items() if value is not None}
     edited = {name: time for name, (_, time) in found.items() if time}
     for name, (value, time) in found.items():
-        if value is not None and time == created and name not in rules.sets:
+        if value is not None and time == created and name not in rules.sets | rules.maps:
             del edited[name]  # a value that is there and has no time of its own is as old as its record
     if edited:
         row["edited"] = edited
@@ -102,9 +106,19 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
 def merged_set(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
     """Return what a set comes to, and when it was last changed."""
     items = sorted(three_way(*(side.get(name) or () for side in sides)))
+    return items or None, set_at(name, sides)
+
+
+def merged_map(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
+    """Return what versions by name come to, both where two sides have two of one name, and when they last changed."""
+    found = by_name(three_way(*(pairs(side.get(name) or {}) for side in sides)))
+    return found or None, set_at(name, sides)
+
+
+def set_at(name: str, sides: tuple[Row, Row, Row]) -> str:
+    """Return when a set was last changed; empty where it never was."""
     was, our, their = (instant(time) if (time := edits(side).get(name)) else "" for side in sides)
-    time = our if their == was else their if our == was else max(our, their)
-    return items or None, time
+    return our if their == was else their if our == was else max(our, their)
 
 
 def decided(

@@ -18,7 +18,10 @@
 // param  cites                STRING[]
 // param  helped               INT64
 // param  failed               INT64
+// param  disputed             INT64
 // param  trigger              STRING
+// param  versions             STRING[]
+// param  check_after          STRING
 // param  fix                  STRING
 // param  match                STRING
 // param  cost                 DOUBLE
@@ -43,7 +46,10 @@ SET
   n.`cites` = $cites,
   n.`helped` = $helped,
   n.`failed` = $failed,
+  n.`disputed` = $disputed,
   n.`trigger` = $trigger,
+  n.`versions` = $versions,
+  n.`check_after` = $check_after,
   n.`fix` = $fix,
   n.`match` = $match,
   n.`cost` = $cost,

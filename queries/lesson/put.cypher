@@ -18,6 +18,7 @@
 // param  cites                STRING[]
 // param  helped               INT64
 // param  failed               INT64
+// param  disputed             INT64
 // param  type                 STRING
 // param  description          STRING
 // param  source               STRING
@@ -48,6 +49,7 @@ SET
   n.`cites` = $cites,
   n.`helped` = $helped,
   n.`failed` = $failed,
+  n.`disputed` = $disputed,
   n.`type` = $type,
   n.`description` = $description,
   n.`source` = $source,

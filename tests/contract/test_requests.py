@@ -94,7 +94,11 @@ def test_a_request_that_does_not_check_out_says_what_would_be_right() -> None:
         ({"text": "x", "limit": "many"}, "limit is 'many'", "a whole number"),
         ({"text": "x", "limit": "n" * 90}, f"limit is '{'n' * 79}…", "a whole number"),
         ({"text": "x", "min_similarity": float("nan")}, "min_similarity nan is out of bounds", "from 0 to 1"),
-        ({"text": "x", "most": 3}, "unknown parameter 'most'", "known: text, kinds, limit, min_similarity, profile"),
+        (
+            {"text": "x", "most": 3},
+            "unknown parameter 'most'",
+            "known: text, kinds, limit, min_similarity, profile, strict",
+        ),
     ):
         with pytest.raises(Usage) as caught:
             query.model_validate(given)

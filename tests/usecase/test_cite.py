@@ -385,9 +385,10 @@ def test_what_solves_says_whether_its_code_is_as_it_was(
     assert [one.state for one in memory.match([b"login loops\n"]).results[0].cites] == ["fresh", "changed"]
     monkeypatch.chdir(root_of(memory))
     (tmp_path / "log").write_text("login loops\n")
-    for command in (["solutions", "loop"], ["match", str(tmp_path / "log")]):
-        assert run(command) == 0
-        assert "    cites src/auth.py:login  (changed)\n" in capsys.readouterr().out
+    assert run(["solutions", "loop"]) == 0
+    assert "    ! cites src/auth.py:login (changed)\n" in capsys.readouterr().out
+    assert run(["match", str(tmp_path / "log")]) == 0
+    assert "    pattern/clear: ! cites src/auth.py:login (changed)  clear the cookie\n" in capsys.readouterr().out
 
 
 def test_the_commands_say_it_in_words_and_in_json(
@@ -400,14 +401,14 @@ def test_the_commands_say_it_in_words_and_in_json(
     edited(memory, "src/auth.py", "return 1", "return 2")
     capsys.readouterr()
     assert run(["get", "a"]) == 0
-    assert "  cites:          src/auth.py:Token.refresh  (changed)\n" in capsys.readouterr().out
+    assert "  cites:          src/auth.py:Token.refresh (changed)\n" in capsys.readouterr().out
     assert run(["query", "It loops", "--explain"]) == 0
     printed = capsys.readouterr().out
-    assert "    cites src/auth.py:Token.refresh  (changed)\n" in printed
+    assert "    ! cites src/auth.py:Token.refresh (changed)\n" in printed
     assert "× freshness 0.500" in printed
     assert run(["stale"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("failure/a\n    cites conf.yml@")
+    assert out.startswith("failure/a\n    ! cites src/auth.py:Token.refresh (changed)\n    cites conf.yml@")
     assert "(moved, now settings.yml)\n" in out
     assert "1 of 1 record with cites" in err
     assert run(["stale", "--json"]) == 0

@@ -13,7 +13,9 @@ from graphmem.model.field import as_set, format_time, parse_time
 from graphmem.model.insight import confidence_of
 from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.names import composed
+from graphmem.rules.doubt import open_disputes
 from graphmem.rules.lesson_state import LessonState
+from graphmem.versions import pairs
 
 CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
 
@@ -71,6 +73,7 @@ def node_columns(
         made["unmet"] = unmet(catalog, rows)
     if "helped" in wanted:
         made |= usefulness(rows, catalog.reports(numbers), numbers)
+        made["disputed"] = disputed(rows, catalog.disputes(numbers), numbers)
     for name, kind in wanted.items():
         if name not in made:
             default: Any = [] if kind == "STRING[]" else usual.get(name)
@@ -88,6 +91,16 @@ def usefulness(
     for place, name in enumerate(("helped", "failed")):
         made[name] = [(row.get(name) or 0) + count[place] for row, count in zip(rows, counts, strict=True)]  # type: ignore[operator]
     return made
+
+
+def disputed(rows: Sequence[Row], disputes: Mapping[int, Sequence[str]], numbers: Sequence[int]) -> list[int]:
+    """Return how many reports since its last edit say of each memory that it is wrong."""
+    edits = [row.get("edited") if number in disputes else None for row, number in zip(rows, numbers, strict=True)]
+    times = [
+        {name: str(as_time(time)) for name, time in edited.items()} if isinstance(edited, dict) else {}
+        for edited in edits
+    ]
+    return [open_disputes(edited, disputes.get(number, ())) for edited, number in zip(times, numbers, strict=True)]
 
 
 def unmet(catalog: Catalog, rows: Sequence[Row]) -> list[list[str]]:
@@ -109,12 +122,21 @@ def as_text(value: object) -> str | None:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
+def as_list(value: Any) -> list[str]:
+    """Return what a column of texts holds of a list, or of versions: each behind the name of its package."""
+    return [f"{name} {version}" for name, version in sorted(pairs(value))] if isinstance(value, dict) else list(value)
+
+
 def as_time(value: Any) -> str | None:
     """Return the canonical text of a time, which the engine reads; a row may have another form of it."""
     return value if value is None or CANONICAL.fullmatch(value) else format_time(parse_time(value))
 
 
-AS: Mapping[str, Callable[[Any], object]] = {"STRING": as_text, "TIMESTAMP": as_time}  # by type of a column
+AS: Mapping[str, Callable[[Any], object]] = {
+    "STRING": as_text,
+    "STRING[]": as_list,
+    "TIMESTAMP": as_time,
+}  # by type of a column
 
 
 def edge_columns(rows: Sequence[Row], weights: Sequence[float], kinds: Mapping[str, str]) -> dict[str, list[Any]]:

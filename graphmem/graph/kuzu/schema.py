@@ -11,6 +11,7 @@ from graphmem.files import shipped
 from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.query import quoted
 from graphmem.model import MODELS, Entity
+from graphmem.model.field import as_versions, is_checked_by
 from graphmem.model.record import Frozen, row_fields
 from graphmem.model.vocabulary import ANY, BUILT_IN_RELATIONS, KINDS, OWNED_RELATIONS, Vocabulary
 from graphmem.names import label, relation_label
@@ -47,7 +48,9 @@ def columns(model: type[Frozen]) -> Mapping[str, str]:
     """Return the columns of the node table of a kind: name to type, in the order of the data definition."""
     found = dict(FIRST)
     for name, alias, _ in row_fields(model):
-        found.setdefault(alias, column_type(unwrapped(model.model_fields[name].annotation)))
+        field = model.model_fields[name]
+        is_map = is_checked_by(field.metadata, as_versions)  # a list of texts such as ``werkzeug 2.3.8``
+        found.setdefault(alias, "STRING[]" if is_map else column_type(unwrapped(field.annotation)))
     found["updated_at"] = "TIMESTAMP"
     if "helped" in found:
         found["last_helped"] = "TIMESTAMP"

@@ -9,6 +9,7 @@ from typing import Any
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import INJECTED, LESSON_SIMILARITY
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.findings import Finding as BadFinding
 from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, Moved, SeenLesson
 from graphmem.contract.records import Listed
@@ -23,6 +24,7 @@ from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.lesson_state import LessonState, injected, is_eligible
 from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.events import put_fact
 from graphmem.usecase.records.validation import build, identified
 
@@ -251,12 +253,16 @@ def inject(client: Client, request: InjectRequest) -> Injected:
         last = snapshot.catalog.times_of_runs()
         eligible = [lesson for lesson in lessons if is_eligible(lesson, request.domain, request.archetype)]
         chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), INJECTED)
-    lines = [HEADING, *map(injected_line, chosen)] if chosen else []
-    return Injected(text="\n".join(lines), lessons=[Listed(ref=lesson.ref, record=lesson) for lesson in chosen])
+        doubter = Doubter(snapshot)
+        doubts = [doubter.of(lesson) for lesson in chosen]
+    lines = [HEADING, *map(injected_line, chosen, doubts)] if chosen else []
+    shown = [Listed(ref=one.ref, doubts=against, record=one) for one, against in zip(chosen, doubts, strict=True)]
+    return Injected(text="\n".join(lines), lessons=shown)
 
 
-def injected_line(lesson: Lesson) -> str:
-    """Return a lesson as a line of a prompt; nothing in it can end the line."""
-    said = " ".join(visible(lesson.description).split())
+def injected_line(lesson: Lesson, doubts: Iterable[Doubt]) -> str:
+    """Return a lesson as a line of a prompt, what speaks against it first; nothing in it can end the line."""
+    against = "".join(f"({doubt.text}) " for doubt in doubts)
+    said = " ".join(visible(against + lesson.description).split())
     seen = [f"seen {lesson.frequency}x", *([" ".join(visible(lesson.source).split())] if lesson.source else [])]
     return f"- {said} [{', '.join(seen)}]"

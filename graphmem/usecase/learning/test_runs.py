@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
-from graphmem.contract.match import Matched, MatchedLog
+from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import Locked
 from graphmem.ledger.row import entry
@@ -38,7 +38,7 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     folder = (request.folder or Path.cwd()).absolute()
     key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
     if status != 0:
-        return failed(client, key, now, status, match(client, log))
+        return failed(client, key, now, status, match(client, log, MatchRequest()))
     if key not in read(client.layout.runs, now, client.notify_once):
         return Ran(status=status)
     return passed(client, key, now, request.task)

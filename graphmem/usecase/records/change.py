@@ -1,7 +1,7 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from graphmem.contract.records import (
     ForgetRequest,
     RenameRequest,
     RestoreRequest,
+    VersionSource,
 )
 from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
 from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, MemoryRecord, Record, Task
+from graphmem.model.entry import Entry
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
 from graphmem.runtime import Client
@@ -36,6 +38,7 @@ from graphmem.usecase.records.duplicates import (
     variants_of,
     with_alternates,
 )
+from graphmem.usecase.records.succession import archived_for
 from graphmem.usecase.records.validation import (
     SHOWN,
     build,
@@ -49,6 +52,8 @@ from graphmem.usecase.records.validation import (
     taken,
     united,
 )
+from graphmem.usecase.records.versions import captured
+from graphmem.versions import comparable
 
 NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 
@@ -61,6 +66,8 @@ def add(
     dedup: bool = True,
     dry_run: bool = False,
     replace: bool = False,
+    versions_from: VersionSource = "none",
+    supersedes: str | None = None,
 ) -> Changed:
     """
     Add a record, or change the one that has its key.
@@ -71,10 +78,13 @@ def add(
         dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
         dry_run: say what would be done, and do nothing.
         replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
+        versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
+        supersedes: a record whose place it takes, which is archived in the same write.
     """
     given = {name: value for name, value in fields.items() if value is not None}
     is_named = "name" in given
     given |= with_hashes(client.layout.root, given)
+    given |= with_versions(client.layout.root, given, versions_from)
     if dedup:
         prepare(client, kind, given)
     with client.writing() as snapshot:
@@ -89,18 +99,30 @@ def add(
         if isinstance(made, Insight):
             refuse_chance(snapshot, made)
         number = row_id(made.key_ref)
+        old = snapshot.resolve(supersedes) if supersedes is not None else None
         if snapshot.catalog.has(number):
-            return add_again(client, number, made, given, dry_run=dry_run)
+            also = archived(client, old, snapshot.catalog.stored(number))
+            return add_again(client, number, made, given, also, dry_run=dry_run)
         likeness = find_alike(client, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
+        likeness = likeness.without(old)  # it is meant to be another record than that
         if likeness.same is not None:
-            return merge(client, likeness, made, is_named=is_named, replace=replace, dry_run=dry_run)
+            also = archived(client, old, snapshot.catalog.stored(likeness.same))
+            return merge(client, likeness, made, also, is_named=is_named, replace=replace, dry_run=dry_run)
         holder = snapshot.catalog.lookup(made.record_type, made.name)
         if holder is None:
-            return create(client, made, likeness, dry_run=dry_run)
+            return create(client, made, likeness, archived(client, old, made), dry_run=dry_run)
         if not replace:
             raise taken(snapshot.catalog, holder, made.name, may_replace=True)
         refuse_others_advice(snapshot.catalog.stored(holder), made)
-        return rewrite(client, holder, made, given, dry_run=dry_run)
+        also = archived(client, old, snapshot.catalog.stored(holder))
+        return rewrite(client, holder, made, given, also, dry_run=dry_run)
+
+
+def archived(client: Client, old: int | None, successor: Record) -> list[Entry]:
+    """Return the row of a record whose place another one takes; nothing where none is superseded, or it is the same."""
+    if old is None or old == row_id(successor.key_ref):
+        return []
+    return [entry(archived_for(client.catalog, old, successor, None, client.now()), client.ledger.symmetric)]
 
 
 def add_record(client: Client, request: AddRequest) -> Changed:
@@ -119,7 +141,9 @@ def refuse_others_advice(older: Record, made: Record) -> None:
         )
 
 
-def add_again(client: Client, number: int, made: Record, given: Mapping[str, Any], *, dry_run: bool) -> Changed:
+def add_again(
+    client: Client, number: int, made: Record, given: Mapping[str, Any], also: Sequence[Entry], *, dry_run: bool
+) -> Changed:
     """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
     older = client.catalog.stored(number)
     if isinstance(older, Campaign) and older.status != "active":
@@ -131,8 +155,8 @@ def add_again(client: Client, number: int, made: Record, given: Mapping[str, Any
         refuse_other_holder(client.catalog, number, made)
     if isinstance(older, Constraint) and not older.holds(client.now()):
         values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
-        return put(client, number, values, "restored", dry_run=dry_run)
-    return rewrite(client, number, made, given, but=older.identity, dry_run=dry_run)
+        return put(client, number, values, "restored", also, dry_run=dry_run)
+    return rewrite(client, number, made, given, also, but=older.identity, dry_run=dry_run)
 
 
 def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
@@ -143,7 +167,14 @@ def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
 
 
 def rewrite(
-    client: Client, number: int, made: Record, given: Mapping[str, Any], *, but: Collection[str] = (), dry_run: bool
+    client: Client,
+    number: int,
+    made: Record,
+    given: Mapping[str, Any],
+    also: Sequence[Entry],
+    *,
+    but: Collection[str] = (),
+    dry_run: bool,
 ) -> Changed:
     """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
     refuse_archived(client.catalog, number)
@@ -154,7 +185,7 @@ def rewrite(
         alias = made.name if "name" in given else None
         is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
         changes |= merged(older, made, alias=alias, newer=texts - set(but) if is_current else ())
-    return put(client, number, changes, "updated", dry_run=dry_run)
+    return put(client, number, changes, "updated", also, dry_run=dry_run)
 
 
 def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
@@ -176,11 +207,22 @@ def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"cites": pinned(root, cites)}
 
 
-def create(client: Client, made: Record, likeness: DuplicateMatch, *, dry_run: bool) -> Changed:
+def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -> dict[str, Any]:
+    """Return the versions of the packages that the texts of a memory name; one that is given is as it is given."""
+    texts = [text for name in ("trigger", "fix", "insight") if isinstance(text := given.get(name), str)]
+    versions = given.get("versions", {})
+    found = captured(root, texts, source) if isinstance(versions, Mapping) else {}
+    if not found:
+        return {}  # what is given is not changed, or it is refused by the model
+    named = {comparable(str(name)) for name in versions}
+    return {"versions": {**{name: value for name, value in found.items() if name not in named}, **versions}}
+
+
+def create(client: Client, made: Record, likeness: DuplicateMatch, also: Sequence[Entry], *, dry_run: bool) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
     symmetric = client.ledger.symmetric
     made, going = as_allowed(client, made) if isinstance(made, Experience) else (made, [])
-    puts = [entry(made, symmetric), *going]
+    puts = [entry(made, symmetric), *going, *also]
     others = client.catalog.records([number for number, _ in likeness.variants])
     for number, similarity in likeness.variants:
         puts.append(entry(variant_edge(made, client.catalog.stored(number), similarity), symmetric))
@@ -191,7 +233,14 @@ def create(client: Client, made: Record, likeness: DuplicateMatch, *, dry_run: b
 
 
 def merge(
-    client: Client, likeness: DuplicateMatch, made: Record, *, is_named: bool, replace: bool, dry_run: bool
+    client: Client,
+    likeness: DuplicateMatch,
+    made: Record,
+    also: Sequence[Entry],
+    *,
+    is_named: bool,
+    replace: bool,
+    dry_run: bool,
 ) -> Changed:
     """Merge a new record into the one it repeats; no text is lost."""
     assert likeness.same is not None
@@ -199,7 +248,7 @@ def merge(
     older = client.catalog.stored(likeness.same)
     newer = aside_fields(type(older)) if replace else ()
     changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
-    answer = put(client, likeness.same, changes, "merged", dry_run=dry_run)
+    answer = put(client, likeness.same, changes, "merged", also, dry_run=dry_run)
     return answer.model_copy(
         update={
             "action": "merged",
@@ -213,17 +262,26 @@ def merge(
 def shown(catalog: Catalog, number: int, record: Record) -> Record:
     """Return a record as answers show it, with the values of ``record``."""
     now = catalog.records([number])[number]
-    counts = {name: getattr(now, name) for name in ("helped", "failed", *now.counted) if hasattr(now, name)}
+    counts = {name: getattr(now, name) for name in ("helped", "failed", "disputed", *now.counted) if hasattr(now, name)}
     (named,) = catalog.named([record])
     return shown_as(named, named.name, 0, 0).model_copy(update=counts)
 
 
-def put(client: Client, number: int, changes: Mapping[str, Any], action: Action, *, dry_run: bool = False) -> Changed:
-    """Write changed values of a record; where they change nothing, nothing is written."""
+def put(
+    client: Client,
+    number: int,
+    changes: Mapping[str, Any],
+    action: Action,
+    also: Sequence[Entry] = (),
+    *,
+    dry_run: bool = False,
+) -> Changed:
+    """Write changed values of a record, and ``also`` other rows; where they change nothing, nothing is written."""
     before = client.catalog.stored(number)
     after = changed(before, changes, client.now())
-    if after is not before and not dry_run:
-        client.ledger.commit([entry(after, client.ledger.symmetric)])
+    puts = [*([] if after is before else [entry(after, client.ledger.symmetric)]), *also]
+    if puts and not dry_run:
+        client.ledger.commit(puts)
     record = shown(client.catalog, number, after)
     return Changed(
         ref=client.catalog.refs([number])[number] if not dry_run else record.ref,
@@ -268,6 +326,7 @@ def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
 FIXED = (
     "helped",
     "failed",
+    "disputed",
     "kind",
     "key",
     "name",

@@ -20,16 +20,14 @@ from graphmem.constants import (
     MOST_RENAMES,
     MOVED_QUESTIONS,
     MOVED_S,
-    STALE_FACTOR,
     STALE_S,
 )
 from graphmem.contract.citations import Cited, Freshness
-from graphmem.contract.records import StaleRecord, StaleRecords
 from graphmem.errors import BadInput, NotFound, Unavailable
 from graphmem.git import commands
 from graphmem.model import MemoryRecord, Record
 from graphmem.model.cite import Cite, digest
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Snapshot
 
 Answered = TypeVar("Answered")
 
@@ -41,7 +39,7 @@ class Unread(Exception):
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def content_of(root: Path, path: str) -> bytes | None:
+def content_of(root: Path, path: str, most: int = CITED_FILE_BYTES) -> bytes | None:
     """
     Return the content of a file of the project; None where there is none.
 
@@ -60,10 +58,10 @@ def content_of(root: Path, path: str) -> bytes | None:
             raise Unread("it is a link out of the project")
         if not stat.S_ISREG(found.st_mode):
             raise Unread("it is not a regular file")
-        if found.st_size > CITED_FILE_BYTES:
-            raise Unread(f"it has more than {CITED_FILE_BYTES // 2**20} MiB")
+        if found.st_size > most:
+            raise Unread(f"it has more than {most // 2**20} MiB")
         with open(os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            return file.read(CITED_FILE_BYTES)
+            return file.read(most)
     except OSError as error:
         raise Unread(f"it cannot be read: {(error.strerror or str(error)).lower()}") from None
 
@@ -274,29 +272,3 @@ class CiteChecker:
             return ask(self.root, *arguments, timeout_s=self.seconds_left)
         finally:
             self.seconds_left -= monotonic() - start
-
-
-def is_stale(cites: Iterable[Cited]) -> bool:
-    """Return whether code that a record cites changed or is gone: what the record says of it may no longer hold."""
-    return any(one.state in ("changed", "gone") for one in cites)
-
-
-def freshness(cites: Iterable[Cited]) -> float:
-    """Return what a record's score is multiplied by for the code that it cites."""
-    return STALE_FACTOR if is_stale(cites) else 1.0
-
-
-def stale(client: Client) -> StaleRecords:
-    """Return the live records whose cited code is not as it was and where it was, by name."""
-    with client.reading() as snapshot:
-        tree = CiteChecker(snapshot, is_thorough=True)
-        records = sorted(
-            snapshot.catalog.records(snapshot.catalog.with_field("cites")).values(), key=lambda record: record.ref
-        )
-        cites = {record.ref: tree.cites_of(record) for record in records}
-        results = [
-            StaleRecord(ref=record.ref, cites=found, record=record)
-            for record in records
-            if (found := cites.get(record.ref, [])) and any(one.state not in ("fresh", "unknown") for one in found)
-        ]
-    return StaleRecords(results=results, checked=sum(map(bool, cites.values())))

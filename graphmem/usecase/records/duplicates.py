@@ -1,7 +1,7 @@
 """Near-duplicates: which record a new one repeats, what it resembles, and what a merge of the two keeps."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Any, Literal
@@ -14,9 +14,9 @@ from graphmem.model.record import Alternate, limits
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import are_variants, differing, same_memory
 from graphmem.runtime import Client
-from graphmem.usecase.records.validation import larger_amounts
+from graphmem.usecase.records.validation import both, larger_amounts
 
-UNITED_SETS = ("sources", "tags", "files", "cites")
+UNITED_SETS = ("sources", "tags", "files", "cites", "versions")
 MOST_ALIKE = 100  # nearest records that are looked at: where there are more, the same text is among the first
 MOST_DIFFERENCES = 6  # named of what makes a new record another
 MOST_VARIANTS = 3  # variants linked to a new record
@@ -30,6 +30,11 @@ class DuplicateMatch:
     similarity: float | None = None
     by: Literal["similarity", "signature"] | None = None
     variants: tuple[tuple[int, float], ...] = ()
+
+    def without(self, number: int | None) -> "DuplicateMatch":
+        """Return the same for a record that is meant to be another one than this."""
+        variants = tuple(pair for pair in self.variants if pair[0] != number)
+        return DuplicateMatch(variants=variants) if self.same == number else replace(self, variants=variants)
 
 
 NOVEL = DuplicateMatch()
@@ -130,12 +135,12 @@ def merged(older: Record, made: Record, *, alias: str | None, newer: Container[s
             fields it is the other way round.
     """
     changes: dict[str, Any] = {
-        name: sorted({*getattr(older, name), *getattr(made, name)}) for name in UNITED_SETS if hasattr(older, name)
+        name: both(getattr(older, name), getattr(made, name)) for name in UNITED_SETS if hasattr(older, name)
     }
     if alias is not None and alias not in (older.name, older.key):
         changes["aliases"] = sorted({*older.aliases, alias})
     changes |= larger_amounts(older, made.to_row())
-    for name in ("flaky", "framework"):
+    for name in ("flaky", "framework", "check_after"):
         if getattr(made, name, None) and not getattr(older, name, None):
             changes[name] = getattr(made, name)
     aside = []

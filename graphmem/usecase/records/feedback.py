@@ -15,6 +15,7 @@ from graphmem.names import row_id, row_key
 from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
 from graphmem.runtime import Client, Snapshot
+from graphmem.shell import command
 from graphmem.usecase.records.events import refuse_other_kind, task_key
 from graphmem.usecase.records.validation import build
 
@@ -32,6 +33,7 @@ def reported(snapshot: Snapshot, made: Feedback, action: str) -> Reported:
     """Return what is now known of the memory that was reported on."""
     number = snapshot.resolve(made.ref)
     record = snapshot.catalog.records([number])[number]
+    disputed = record.disputed if isinstance(record, MemoryRecord) else 0
     counts = (
         (record.helped, record.failed)
         if isinstance(record, MemoryRecord)
@@ -43,6 +45,7 @@ def reported(snapshot: Snapshot, made: Feedback, action: str) -> Reported:
             "helped": counts[0],
             "failed": counts[1],
             "help_ratio": help_ratio(*counts),
+            "disputed": disputed,
             "action": action,
         }
     )
@@ -54,6 +57,12 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
     record = snapshot.catalog.stored(number)
     if isinstance(record, Fact):
         raise Refused(f"{record.ref} is something that happened, no memory", hint="report on a memory that was used")
+    if row.get("wrong") and not isinstance(record, MemoryRecord):
+        edit = command("graphmem", "edit", record.ref)
+        raise Refused(
+            f"{record.ref} is a {record.kind}; failures, patterns and lessons are disputed",
+            hint=f"correct it: {edit}; or archive it: {command('graphmem', 'forget', record.ref)}",
+        )
     task = row.get("task")
     task = task_key(snapshot.catalog, str(task) if task else None)
     fields = {**row, "ref": record.key_ref, "task": task, "question": question_for(snapshot, record, row)}
@@ -71,7 +80,7 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
         return made, "created"
     if made.question is None:  # it stays as it was, and so does what was asked
         made = made.model_copy(update={"question": existing.question})
-    is_same = existing.helped == made.helped and existing.question == made.question
+    is_same = all(getattr(existing, name) == getattr(made, name) for name in ("helped", "question", "wrong", "note"))
     return made, "unchanged" if is_same and (not row.get("at") or existing.at == made.at) else "updated"
 
 

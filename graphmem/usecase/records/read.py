@@ -1,5 +1,7 @@
 """Get a record, and list records."""
 
+from collections.abc import Iterable
+
 from graphmem.catalog.usage import accesses
 from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest
 from graphmem.contract.relations import Edge
@@ -9,8 +11,8 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.rules.fixes import fixes
 from graphmem.rules.merge import FACTS
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Client
-from graphmem.usecase.records.citations import CiteChecker
+from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.doubts import Doubter
 
 
 def get(client: Client, request: GetRequest) -> Got:
@@ -29,6 +31,8 @@ def get(client: Client, request: GetRequest) -> Got:
             note = notes.get((src, step.type, dst))
             edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
+        doubter = Doubter(snapshot)
+        cites = doubter.tree.cites_of(record)
         count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
         return Got(
             ref=record.ref,
@@ -37,7 +41,8 @@ def get(client: Client, request: GetRequest) -> Got:
             access_count=count,
             last_accessed=last,
             fixes=fixes(record),
-            cites=CiteChecker(snapshot).cites_of(record),
+            cites=cites,
+            doubts=doubter.of(record, cites),
         )
 
 
@@ -50,13 +55,19 @@ def listing(client: Client, request: ListRequest) -> Listing:
         if not tags and sort is None:
             records = snapshot.catalog.records(ids[:limit])
             found = [records[number] for number in ids[:limit]]
-            return Listing(results=[Listed(ref=record.ref, record=record) for record in found], total=len(ids))
+            return Listing(results=listed(snapshot, found), total=len(ids))
         records = snapshot.catalog.records(ids)
         found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
         total = len(found)
         if sort is not None:
             found = sorted_by(found, sort)
-        return Listing(results=[Listed(ref=record.ref, record=record) for record in found[:limit]], total=total)
+        return Listing(results=listed(snapshot, found[:limit]), total=total)
+
+
+def listed(snapshot: Snapshot, records: Iterable[Record]) -> list[Listed]:
+    """Return records as lists have them."""
+    doubter = Doubter(snapshot)
+    return [Listed(ref=record.ref, record=record, doubts=doubter.of(record)) for record in records]
 
 
 def record_types_of(vocabulary: Vocabulary, kind: str | None) -> list[str]:

@@ -15,12 +15,11 @@ from graphmem.ledger.data_file import check_place
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import holds
 from graphmem.ledger.row import read_entry
-from graphmem.model import Record
 from graphmem.model.entry import Batch, Entry
-from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.change import put
+from graphmem.usecase.records.succession import archived_for
 from graphmem.usecase.records.validation import refuse_archived
 
 # --- supersede -----------------------------------------------------------------------------------------------------
@@ -38,32 +37,12 @@ def supersede(client: Client, request: SupersedeRequest) -> Changed:
         before, after = snapshot.catalog.stored(number), snapshot.catalog.stored(successor)
         if number == successor:
             raise Refused(f"{request.old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
-        if before.kind != after.kind:
-            raise Refused(
-                f"{before.ref} is a {before.kind}, {after.ref} a {after.kind}", hint="both have to be of one kind"
-            )
         if before.is_archived and before.superseded_by == after.key_ref:
             return put(client, number, {}, "unchanged")
-        for found in (number, successor):
-            refuse_archived(snapshot.catalog, found)
-        refuse_circle(snapshot.catalog, number, after)
-        values = {"archived_at": client.now(), "archive_reason": request.reason, "superseded_by": after.key_ref}
+        refuse_archived(snapshot.catalog, successor)
+        archived = archived_for(snapshot.catalog, number, after, request.reason, client.now())
+        values = {name: getattr(archived, name) for name in ("archived_at", "archive_reason", "superseded_by")}
         return put(client, number, values, "archived")
-
-
-def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
-    """Raise ``Refused`` where a record's successors lead back to the record that it is to take the place of."""
-    seen: set[int] = set()
-    at: Record | None = successor
-    while at is not None and at.superseded_by:
-        found = catalog.lookup(*split_ref(at.superseded_by))
-        if found == number:
-            raise Refused(
-                f"{successor.ref} is superseded by {catalog.stored(number).ref}, which it would supersede",
-                hint=f"take superseded_by out of the row of {at.ref} first",
-            )
-        at = catalog.stored(found) if found is not None and found not in seen else None
-        seen.add(found or 0)
 
 
 # --- undo ----------------------------------------------------------------------------------------------------------

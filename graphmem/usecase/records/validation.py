@@ -20,11 +20,13 @@ from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.line import COLOUR
 from graphmem.rules.suggest import did_you_mean
 from graphmem.shell import command
+from graphmem.versions import by_name, pairs
 
 Kept = TypeVar("Kept", bound=Frozen)
 Named = TypeVar("Named", bound=Record)
 
-UNITED = frozenset({"tags", "sources", "files", "cites", "aliases", "derived_from"})  # sets that adding again unites
+# Sets that adding again unites.
+UNITED = frozenset({"tags", "sources", "files", "cites", "versions", "aliases", "derived_from"})
 AMOUNTS = frozenset({"cost", "saved"})
 EMPTY: Mapping[str, str] = {}
 TICK = timedelta(milliseconds=1)
@@ -257,12 +259,17 @@ def united(record: Record, given: Mapping[str, Any]) -> dict[str, Any]:
     for alias, value in given.items():
         if alias in ("kind", "key", "name", "created_at", "edited", "type") or value is None:
             continue
-        is_set = alias in UNITED and alias in names
-        changes[alias] = sorted({*getattr(record, names[alias]), *value}) if is_set else value
+        old = getattr(record, names[alias]) if alias in UNITED and alias in names else None
+        changes[alias] = value if old is None else both(old, value)
     changes |= larger_amounts(record, given)
     if isinstance(record, Entity) or "type" not in given:
         return changes
     return {**changes, "type": given["type"]}
+
+
+def both(old: Any, new: Any) -> Any:
+    """Return the union of two sets, or of two maps of versions."""
+    return by_name(pairs(old) | pairs(new)) if isinstance(old, dict) else sorted({*old, *new})
 
 
 def larger_amounts(record: Record, given: Mapping[str, Any]) -> dict[str, float]:

@@ -1,15 +1,19 @@
 """Ask: Cypher of users, read-only and bounded, and the stored queries by name."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from itertools import islice
 
+from graphmem.constants import DOUBTS_OF_ROWS
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
+from graphmem.contract.doubts import Doubt
 from graphmem.errors import Refused, Usage
 from graphmem.graph.port import Answer
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.doubts import Doubter
 
 
 def cypher(client: Client, request: CypherRequest) -> CypherRows:
@@ -81,9 +85,35 @@ def run(client: Client, query: Callable[..., Answer], request: CypherRequest | C
     limit = settings.limit if request.limit is None else request.limit
     client.sync()
     answer = query(timeout_s=timeout_s, limit=limit)
-    return CypherRows.model_validate(
-        {"columns": answer.columns, "types": answer.types, "rows": answer.rows, "truncated": answer.truncated}
-    )
+    with client.reading() as snapshot:
+        return CypherRows.model_validate(
+            {
+                "columns": answer.columns,
+                "types": answer.types,
+                "rows": answer.rows,
+                "truncated": answer.truncated,
+                "doubts": doubts_of(snapshot, list(islice(refs_in(answer), DOUBTS_OF_ROWS))),
+            }
+        )
+
+
+def refs_in(answer: Answer) -> Iterator[str]:
+    """Yield the references in rows, once each: of nodes, and the texts of columns whose name ends with ``ref``."""
+    seen = set[str]()
+    of_refs = [column.endswith("ref") for column in answer.columns]
+    for row in answer.rows:
+        for value, is_ref in zip(row, of_refs, strict=True):
+            found = value.get("ref") if isinstance(value, dict) else value if is_ref else None
+            if isinstance(found, str) and found not in seen:
+                seen.add(found)
+                yield found
+
+
+def doubts_of(snapshot: Snapshot, refs: Collection[str]) -> dict[str, list[Doubt]]:
+    """Return what speaks against relying on records, by reference; those without anything are left out."""
+    doubter = Doubter(snapshot)
+    records = snapshot.catalog.records(snapshot.catalog.known(refs).values()).values()
+    return {record.ref: found for record in records if (found := doubter.of(record))}
 
 
 def names_asked(query: Stored) -> set[str]:

@@ -9,14 +9,15 @@ from typing import Literal, get_args
 import re2
 
 from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LIKELY, MOST_LINES, MOST_TEXTS
-from graphmem.contract.match import Matched, MatchedLog
+from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.contract.records import Listed
 from graphmem.model import Failure, Record
 from graphmem.rules.dedup import differing
+from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import Error, Reader
 from graphmem.runtime import Client, Snapshot
-from graphmem.usecase.records.citations import CiteChecker
+from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import keep_question
@@ -44,7 +45,7 @@ class LogHit:
     similarity: float | None = None
 
 
-def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
+def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> MatchedLog:
     """Return the known failures that a log reports: by their triggers, by expressions, by signatures, by meaning."""
     with client.reading(client.clues) as snapshot:
         matcher = Matcher(snapshot.catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
@@ -70,7 +71,7 @@ def match(client: Client, raw: Iterable[bytes]) -> MatchedLog:
         by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
         unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
-        results = answers(snapshot, hits)
+        results = answers(snapshot, hits, is_strict=request.strict)
         by_ref = {found.record.key_ref: found.text for found in results}
         return MatchedLog(
             results=results,
@@ -199,17 +200,23 @@ def differs(found: LogHit, record: Record) -> list[str]:
     return sorted(differing(found.text, record.trigger))
 
 
-def answers(snapshot: Snapshot, hits: Mapping[int, LogHit]) -> list[Matched]:
-    """Return what was found, surest first, then in the order of the log."""
+def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) -> list[Matched]:
+    """Return what was found, surest first, then in the order of the log; if strict, nothing with a mark of doubt."""
+    doubter = Doubter(snapshot)
     records = snapshot.catalog.records(hits)
     solutions = {
-        number: [Listed(ref=record.ref, record=record) for record in found]
+        number: [
+            Listed(ref=record.ref, record=record, doubts=doubts)
+            for record, doubts in ((record, doubter.of(record)) for record in found)
+            if not (is_strict and is_doubted(doubts))
+        ]
         for number, found in solving(snapshot.catalog, hits).items()
     }
+    doubts = {number: doubter.of(record) for number, record in records.items()}
     order = sorted(
-        records, key=lambda number: (RANKS.index(hits[number].by), hits[number].lines[0], records[number].ref)
+        (number for number in records if not (is_strict and is_doubted(doubts[number]))),
+        key=lambda number: (RANKS.index(hits[number].by), hits[number].lines[0], records[number].ref),
     )
-    tree = CiteChecker(snapshot)
     return [
         Matched(
             ref=records[n].ref,
@@ -222,7 +229,8 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit]) -> list[Matched]:
             solved_by=solutions.get(n, []),
             record=records[n],
             fixes=fixes(records[n]),
-            cites=tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))),
+            cites=doubter.tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))),
+            doubts=doubts[n],
         )
         for n in order
     ]

@@ -10,11 +10,13 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.config import Retrieval
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.contract.citations import Cited
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.errors import BadInput, Unavailable
 from graphmem.machine.asked import keep
 from graphmem.model import Record
 from graphmem.names import split_ref
+from graphmem.rules.doubt import doubt_factor, freshness, is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
@@ -23,7 +25,7 @@ from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, grap
 from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.runtime import Client, Snapshot
-from graphmem.usecase.records.citations import CiteChecker, freshness
+from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.read import record_types_of
 from graphmem.usecase.retrieval.known import known_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
@@ -95,7 +97,8 @@ def query(client: Client, request: QueryRequest) -> Found:
         evidence, relevances = rerank(snapshot, question, evidence, calibration)
         is_reranked = any(found.reranked is not None for found in evidence.values())
         evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
-        hits = freshest(snapshot, rank(snapshot, question, evidence, relevances, request.min_similarity), limit)
+        ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
+        hits = least_doubted(snapshot, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic)
         known, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
     search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = client.reranker.name if client.reranker and is_reranked else None
@@ -314,9 +317,17 @@ def rank(
     ]
 
 
-def freshest(snapshot: Snapshot, ranked: Sequence[Ranked], limit: int) -> list[Hit]:
-    """Return the first hits; one whose cited code changed gives way on its level. Only what comes up is read."""
-    tree, hits, cites = CiteChecker(snapshot), list[Hit](), dict[int, list[Cited]]()
+def least_doubted(
+    snapshot: Snapshot, ranked: Sequence[Ranked], limit: int, *, is_strict: bool, is_classic: bool
+) -> list[Hit]:
+    """
+    Return the first hits; one with marks of doubt gives way on its level. Only what comes up is read.
+
+    Args:
+        is_strict: leave out what has a mark.
+        is_classic: only cited code that changed counts, as it did before there were other marks.
+    """
+    doubter, hits, doubts = Doubter(snapshot), list[Hit](), dict[int, tuple[list[Cited], list[Doubt]]]()
     by_number = {found.number: found for found in ranked}
     records = snapshot.catalog.records([found.number for found in ranked[:limit]])
     heap = [(found.place, found.number) for found in ranked]  # sorted, so a heap already
@@ -324,18 +335,30 @@ def freshest(snapshot: Snapshot, ranked: Sequence[Ranked], limit: int) -> list[H
         (level, score, ref), number = heappop(heap)
         if number not in records:
             records |= snapshot.catalog.records([number])
-        is_compared = number in cites
+        is_compared = number in doubts
         if not is_compared:
-            cites[number] = tree.cites_of(records[number])
-        factor = freshness(cites[number])
-        if factor < 1.0 and not is_compared:
-            heappush(heap, ((level, score * factor, ref), number))
+            cites = doubter.tree.cites_of(records[number])
+            doubts[number] = cites, doubter.of(records[number], cites)
+        found = doubts[number]
+        factors = freshness(found[1]), 1.0 if is_classic else doubt_factor(found[1])
+        if is_strict and is_doubted(found[1]):
+            continue
+        if factors != (1.0, 1.0) and not is_compared:
+            heappush(heap, ((level, score * factors[0] * factors[1], ref), number))
         else:
-            hits.append(hit(snapshot, by_number[number], records[number], -score, cites[number]))
+            hits.append(hit(snapshot, by_number[number], records[number], -score, *found, factors[1]))
     return hits
 
 
-def hit(snapshot: Snapshot, found: Ranked, record: Record, score: float, cites: list[Cited]) -> Hit:
+def hit(
+    snapshot: Snapshot,
+    found: Ranked,
+    record: Record,
+    score: float,
+    cites: list[Cited],
+    doubts: list[Doubt],
+    doubt: float,
+) -> Hit:
     """Return a ranked candidate as answers show it."""
     settings, evidence = snapshot.settings.retrieval, found.evidence
     similarity = evidence.semantic if snapshot.vectors is not None else found.relevance
@@ -348,7 +371,8 @@ def hit(snapshot: Snapshot, found: Ranked, record: Record, score: float, cites: 
         graph=evidence.graph,
         reranked=evidence.reranked,
         **found.factors._asdict(),
-        freshness=freshness(cites),
+        freshness=freshness(doubts),
+        doubt=doubt,
         moved=dict(found.moved),
     )
     return Hit(
@@ -362,6 +386,7 @@ def hit(snapshot: Snapshot, found: Ranked, record: Record, score: float, cites: 
         record=record,
         fixes=fixes(record),
         cites=cites,
+        doubts=doubts,
     )
 
 

@@ -19,12 +19,13 @@ from graphmem.model import MemoryRecord, Record
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.process.collector import collector_paused
 from graphmem.rules.bidirectional_path import strongest_chain
+from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
-from graphmem.usecase.records.citations import CiteChecker
+from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.validation import refuse_archived
 
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
@@ -48,7 +49,7 @@ def related(client: Client, request: RelatedRequest) -> Related:
             is_wanted=(lambda ids: snapshot.catalog.of_record_types(ids, kinds)) if kinds else (lambda ids: ids),
         )
         records = snapshot.catalog.records([path.node for path in reach.paths])
-        explain = Explainer(snapshot.catalog, reach.paths)
+        explain, doubter = Explainer(snapshot.catalog, reach.paths), Doubter(snapshot)
         results = [
             {
                 "ref": records[found.node].ref,
@@ -56,6 +57,7 @@ def related(client: Client, request: RelatedRequest) -> Related:
                 "hops": found.hops,
                 "path": explain.edges(found),
                 "record": records[found.node],
+                "doubts": doubter.of(records[found.node]),
             }
             for found in reach.paths
         ]
@@ -178,10 +180,17 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
         shown = Explainer(snapshot.catalog, [*direct, *nearby])
         ranked = ranked_solutions(direct, records, shown)
         ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
-        tree = CiteChecker(snapshot)
-        results = [found.model_copy(update={"cites": tree.cites_of(found.record)}) for found in ranked[: request.limit]]
+        doubter = Doubter(snapshot)
+        results: list[Solution] = []
+        for found in ranked:
+            if len(results) == request.limit:
+                break
+            cites = doubter.tree.cites_of(found.record)
+            doubts = doubter.of(found.record, cites)
+            if not (request.strict and is_doubted(doubts)):
+                results.append(found.model_copy(update={"cites": cites, "doubts": doubts}))
         failure = snapshot.catalog.records([number])[number]
-        return Solutions(failure=failure.ref, fixes=fixes(failure), results=results)
+        return Solutions(failure=failure.ref, fixes=fixes(failure), doubts=doubter.of(failure), results=results)
 
 
 def ways_to_solve(catalog: Catalog, failure: int) -> tuple[list[Path], list[Path]]:

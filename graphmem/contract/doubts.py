@@ -1,0 +1,26 @@
+"""What speaks against relying on a record."""
+
+from typing import Literal
+
+from graphmem.contract.answer import Part
+
+Sign = Literal["code", "versions", "date", "disputed", "failed", "other_version"]
+
+
+class Doubt(Part):
+    """
+    What speaks against relying on a record, in one clause.
+
+    By ``code`` the code that it cites changed or is gone, by ``versions`` the project has another major version of a
+    package than it was seen with, by ``date`` it is past the day its author gave, ``disputed`` is that a report since
+    its last edit says it is wrong, ``failed`` that it failed more often than it helped. ``other_version`` is only a
+    note: another minor version or patch, or a package that the project's files do not name.
+    """
+
+    sign: Sign
+    text: str
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether it is a mark of doubt, and no note."""
+        return self.sign != "other_version"

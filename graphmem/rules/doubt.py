@@ -1,0 +1,109 @@
+"""Marks of doubt: what speaks against relying on a record (docs/concepts/retrieval.md, "Marks of doubt")."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+
+from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
+from graphmem.contract.citations import Cited
+from graphmem.contract.doubts import Doubt
+from graphmem.model import Feedback, MemoryRecord, Record
+from graphmem.model.record import Triggered
+from graphmem.names import collapsed
+from graphmem.versions import comparable, nearest, pairs
+
+HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
+# Fields whose change does not answer a dispute: they say nothing, or a merge changes them by itself.
+ASIDE = frozenset({"name", "aliases", "sources", "tags", "cost", "saved", "archived_at", "archive_reason"}) | {
+    "superseded_by",
+    "restored_at",
+}
+
+
+def open_disputes(edited: Mapping[str, str], disputes: Sequence[str]) -> int:
+    """
+    Return how many disputes no edit of the record has answered since.
+
+    Args:
+        edited: the times of the last changes, by field.
+        disputes: the times of the reports that it is wrong. All times are canonical texts.
+    """
+    last = max((time for name, time in edited.items() if name not in ASIDE), default="")
+    return sum(time > last for time in disputes)
+
+
+def doubts(
+    record: Record,
+    cites: Iterable[Cited],
+    versions: Mapping[str, Collection[str]] | None,
+    today: date,
+    dispute: Feedback | None,
+) -> list[Doubt]:
+    """
+    Return what speaks against relying on a record.
+
+    Args:
+        cites: the code that it cites, as that is now.
+        versions: what the project uses now, by the comparable name of a package; None where no file says so.
+        dispute: the last report that it is wrong; None where it is not disputed.
+    """
+    if not isinstance(record, MemoryRecord):
+        return []
+    found = [Doubt(sign="disputed", text=disputed(record, dispute))] if record.disputed else []
+    found += [Doubt(sign="code", text=f"cites {cited(one)}") for one in cites if one.state in ("changed", "gone")]
+    if isinstance(record, Triggered):
+        if record.check_after is not None and today.isoformat() > record.check_after:
+            found.append(Doubt(sign="date", text=f"to be checked after {record.check_after}"))
+        found += other_versions(record, versions) if versions is not None else ()
+    if record.failed > record.helped:
+        reports = record.helped + record.failed
+        found.append(Doubt(sign="failed", text=f"did not help in {record.failed} of {reports} reports"))
+    return found
+
+
+def disputed(record: MemoryRecord, dispute: Feedback | None) -> str:
+    """Return that a record is disputed, when, and why."""
+    times = "" if record.disputed == 1 else f"{record.disputed} times, last "
+    when = f" {times}on {dispute.at:%Y-%m-%d}" if dispute is not None else ""
+    note = collapsed(dispute.note)[:NOTE_CHARACTERS] if dispute is not None and dispute.note else ""
+    return f"disputed{when}{f': {note}' if note else ''}"
+
+
+def other_versions(record: Triggered, versions: Mapping[str, Collection[str]]) -> Iterator[Doubt]:
+    """Yield, at most once each, the packages that have another major version now, and those that differ less."""
+    seen: dict[str, list[str]] = {}
+    for name, version in sorted(pairs(record.versions)):
+        seen.setdefault(name, []).append(version)
+    far: list[str] = []
+    near: list[str] = []
+    for name, then in seen.items():
+        now = versions.get(comparable(name), ())
+        apart = nearest(then, now) if now else None
+        if apart == "same":
+            continue
+        here = f"here {' and '.join(sorted(now))}" if now else "not among the project's packages"
+        (far if apart == "major" else near).append(f"{name} {' and '.join(then)}, {here}")
+    if far:
+        yield Doubt(sign="versions", text=f"seen with {'; '.join(far)}")
+    if near:
+        yield Doubt(sign="other_version", text=f"seen with {'; '.join(near)}")
+
+
+def is_doubted(found: Iterable[Doubt]) -> bool:
+    """Return whether a record has a mark of doubt."""
+    return any(doubt.is_mark for doubt in found)
+
+
+def freshness(found: Iterable[Doubt]) -> float:
+    """Return what a score is multiplied by for the code that a record cites."""
+    return STALE_FACTOR if any(doubt.sign == "code" for doubt in found) else 1.0
+
+
+def doubt_factor(found: Iterable[Doubt]) -> float:
+    """Return what a score is multiplied by for marks that no other factor counts: versions, a date, a dispute."""
+    return DOUBT_FACTOR ** len({doubt.sign for doubt in found} & {"versions", "date", "disputed"})
+
+
+def cited(found: Cited) -> str:
+    """Return a cite, without its hash, with how its code is now."""
+    return f"{HASH.sub('', found.cite)} ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"

@@ -1,0 +1,130 @@
+"""
+Packages in lock files and manifests: what a project uses, in which versions. Files are parsed, nothing is run.
+
+Lock files are read by patterns of their lines, which programs write: a TOML parser needs a second for 2 MB of them.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any
+
+import orjson
+
+Packages = set[tuple[str, str]]  # name and version
+
+TOML_PACKAGE = re.compile(r'^\[\[packages?\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"', re.M)
+REQUIREMENT = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)(?:\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
+PNPM_PACKAGE = re.compile(r"""^  ['"]?/?((?:@[^/@\s'"]+/)?[^/@\s'"]+)[@/](\d[^:'"(\s_]*)""", re.M)
+YARN_PACKAGE = re.compile(r'^"?((?:@[^/@\s"]+/)?[^@\s"]+)@[^\n]*:\n  version:? "?([^"\s]+)', re.M)
+GO_REQUIRED = re.compile(
+    r"^(?:require )?[ \t]*([\w.~/-]+\.[\w.~/-]+) (v\d[^\s]*)(?P<indirect>[ \t]*//[ \t]*indirect)?", re.M
+)
+GO_SUM = re.compile(r"^(\S+) (v\d[^\s/]*) h1:", re.M)
+GEM = re.compile(r"^    ([\w.-]+) \(([^)\s-]+)[^)]*\)$", re.M)
+GEM_DEPENDENCY = re.compile(r"^  ([\w.-]+)", re.M)
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+
+
+def by_pattern(pattern: re.Pattern[str], text: str) -> Packages:
+    """Return the names and versions that a pattern finds."""
+    return {(name, version) for name, version, *_ in pattern.findall(text)}
+
+
+def npm_lock(text: str) -> Packages:
+    """Return the packages of an npm lock file that the project itself sees; nested ones are left out."""
+    row = orjson.loads(text)
+    flat = {path.removeprefix("node_modules/"): found for path, found in (row.get("packages") or {}).items()}
+    listed = flat or row.get("dependencies") or {}
+    return {
+        (name, found["version"])
+        for name, found in listed.items()
+        if name and "node_modules/" not in name and isinstance(found.get("version"), str)
+    }
+
+
+LOCKS: Mapping[str, Callable[[str], Packages]] = {
+    "uv.lock": partial(by_pattern, TOML_PACKAGE),
+    "poetry.lock": partial(by_pattern, TOML_PACKAGE),
+    "pylock.toml": partial(by_pattern, TOML_PACKAGE),
+    "pylock.*.toml": partial(by_pattern, TOML_PACKAGE),
+    "requirements*.txt": partial(by_pattern, REQUIREMENT),
+    "package-lock.json": npm_lock,
+    "pnpm-lock.yaml": partial(by_pattern, PNPM_PACKAGE),
+    "yarn.lock": partial(by_pattern, YARN_PACKAGE),
+    "Cargo.lock": partial(by_pattern, TOML_PACKAGE),
+    "go.mod": partial(by_pattern, GO_REQUIRED),
+    "go.sum": partial(by_pattern, GO_SUM),
+    "Gemfile.lock": partial(by_pattern, GEM),
+}
+
+
+def requirements(found: object) -> Iterator[str]:
+    """Yield the names of a list of requirements, or the keys of a table of them."""
+    for text in found if isinstance(found, list | dict) else ():
+        if isinstance(text, str) and (name := NAME.match(text)):
+            yield name[0]
+
+
+def python_manifest(text: str) -> Iterator[str]:
+    """Yield what a ``pyproject.toml`` asks for."""
+    row = tomllib.loads(text)
+    project, poetry = row.get("project", {}), row.get("tool", {}).get("poetry", {})
+    yield from requirements(project.get("dependencies"))
+    groups = (*project.get("optional-dependencies", {}).values(), *row.get("dependency-groups", {}).values())
+    for group in groups:
+        yield from requirements(group)
+    for table in (poetry, *poetry.get("group", {}).values()):
+        yield from requirements(table.get("dependencies"))
+
+
+def tables(load: Callable[[str], Any], names: Iterable[str], text: str) -> Iterator[str]:
+    """Yield the keys of some tables of a manifest; a name in npm may begin with ``@``."""
+    row = load(text)
+    for name in names:
+        yield from row.get(name) or {}
+
+
+MANIFESTS: Mapping[str, Callable[[str], Iterable[str]]] = {
+    "pyproject.toml": python_manifest,
+    "requirements*.txt": lambda text: (name for name, _ in by_pattern(REQUIREMENT, text)),
+    "package.json": partial(
+        tables, orjson.loads, ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+    ),
+    "Cargo.toml": partial(tables, tomllib.loads, ("dependencies", "dev-dependencies", "build-dependencies")),
+    "go.mod": lambda text: (found[1] for found in GO_REQUIRED.finditer(text) if not found["indirect"]),
+    "Gemfile.lock": lambda text: GEM_DEPENDENCY.findall(text.partition("\nDEPENDENCIES\n")[2].partition("\n\n")[0]),
+}
+
+
+def patterns() -> list[str]:
+    """Return the names of the files that are read, some with ``*``."""
+    return list(dict.fromkeys([*LOCKS, *MANIFESTS]))
+
+
+def locked(file: str, text: str) -> Packages:
+    """
+    Return the packages of a lock file with their versions.
+
+    Args:
+        file: its name, without folders.
+
+    Raises:
+        ValueError, AttributeError, TypeError: it is not what its name says.
+    """
+    return next((read(text) for name, read in LOCKS.items() if fnmatchcase(file, name)), set())
+
+
+def direct(file: str, text: str) -> set[str]:
+    """
+    Return the packages that a manifest asks for itself.
+
+    Args:
+        file: its name, without folders.
+
+    Raises:
+        ValueError, AttributeError, TypeError: it is not what its name says.
+    """
+    return next((set(read(text)) for name, read in MANIFESTS.items() if fnmatchcase(file, name)), set())

@@ -1,0 +1,76 @@
+"""Which packages a text is about: those in its tracebacks' paths, those it has as code, those it names in words."""
+
+import re
+from collections.abc import Collection, Mapping
+
+from graphmem.constants import VERSIONS_TAKEN
+from graphmem.versions import by_name, comparable
+
+# Paths of installed packages: Python and JavaScript without a version, Rust, Go and Ruby with it.
+INSTALLED = re.compile(
+    r"(?:site|dist)-packages/(?P<python>\w+)|node_modules/(?P<node>(?:@[\w.-]+/)?[\w.-]+)(?!.*node_modules/)"
+    r"|registry/src/[^/\s]+/(?P<crate>[\w-]+?)-(?P<crate_version>\d+\.[\w.+-]*)/"
+    r"|pkg/mod/(?P<go>[\w./~!-]+?)@(?P<go_version>v[\w.+-]+)"
+    r"|gems/(?P<gem>[\w-]+?)-(?P<gem_version>\d+\.[\w.]*)/"
+)
+# A name in code: imported, quoted, before a dot or a version, of several parts.
+CODE = re.compile(
+    r"(?:\b(?:import|from|require|use|gem|crate|package|module|library)\s+[\"'(]*|[\"'`])(@?[A-Za-z][\w.@/-]*)"
+    r"|(?<![\w./@-])([A-Za-z_][\w-]*)(?=\.[A-Za-z_]|::[A-Za-z_]|[=~<>]=|@v?\d|\s+v?\d+\.\d)"
+    r"|(?<![\w./-])(@[\w.-]+/[\w.-]+|[\w-]+(?:\.[\w-]+)+(?:/[\w.~-]+)+)"
+)
+WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w-]*(?![\w/@-])")
+# Packages that are imported by another name than they are installed by.
+INSTALLED_AS = {
+    "attr": "attrs",
+    "bs4": "beautifulsoup4",
+    "crypto": "pycryptodome",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "git": "gitpython",
+    "jose": "python-jose",
+    "jwt": "pyjwt",
+    "mysqldb": "mysqlclient",
+    "openssl": "pyopenssl",
+    "pil": "pillow",
+    "serial": "pyserial",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+def named_packages(
+    text: str, known: Mapping[str, Collection[str]], direct: Collection[str]
+) -> dict[str, str | list[str]]:
+    """
+    Return the packages that a text is about, with their versions, as a record has them; at most ``VERSIONS_TAKEN``.
+
+    A word such as ``requests`` names a package only where the project itself asks for that; a package of a package has
+    to appear as code, or in the path of a traceback.
+
+    Args:
+        known: versions by the comparable name of a package: what the project uses.
+        direct: comparable names of the packages that the project itself asks for.
+    """
+    found: dict[str, set[tuple[str, str]]] = {}
+
+    def take(name: str, version: str | None = None) -> None:
+        name = comparable(name)
+        name = name if name in known else INSTALLED_AS.get(name, name)
+        versions = {version} if version else set(known.get(name, ()))
+        if versions and name not in found and len(found) < VERSIONS_TAKEN:
+            found[name] = {(name, one) for one in versions}
+
+    for path in INSTALLED.finditer(text):
+        kind = path.lastgroup or ""
+        noun = kind.removesuffix("_version")
+        take(path[noun], path[kind] if kind != noun else None)
+    for code in CODE.finditer(text):
+        name = code[1] or code[2] or code[3]
+        for part in (name, name.partition(".")[0], name.partition("/")[0]):
+            take(part)
+    for word in WORD.findall(text):
+        if comparable(word) in direct:
+            take(word)
+    return by_name(pair for pairs in found.values() for pair in pairs)

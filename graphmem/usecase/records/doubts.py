@@ -1,0 +1,54 @@
+"""What speaks against relying on records, for one answer: the working tree, the lock files, the reports and the day."""
+
+from functools import cached_property
+
+from graphmem.contract.citations import Cited
+from graphmem.contract.doubts import Doubt
+from graphmem.contract.records import StaleRecord, StaleRecords
+from graphmem.model import MemoryRecord, Record
+from graphmem.model.record import Triggered
+from graphmem.names import row_id
+from graphmem.rules.doubt import doubts
+from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.citations import CiteChecker
+from graphmem.usecase.records.versions import Known, packages_of
+
+STALE = ("code", "date", "versions")  # what `stale` lists: the record is as it was, and something else is not
+
+
+class Doubter:
+    """What the records of one answer are compared with."""
+
+    def __init__(self, snapshot: Snapshot, *, is_thorough: bool = False) -> None:
+        self.snapshot = snapshot
+        self.tree = CiteChecker(snapshot, is_thorough=is_thorough)
+
+    @cached_property
+    def versions(self) -> Known | None:
+        """What the project uses now; None where no file says so, and in the past."""
+        return None if self.snapshot.is_past else packages_of(self.snapshot.layout.root)[0]
+
+    def of(self, record: Record, cites: list[Cited] | None = None) -> list[Doubt]:
+        """Return what speaks against relying on a record; ``cites`` are those of it, where they were compared."""
+        if not isinstance(record, MemoryRecord):
+            return []
+        cites = self.tree.cites_of(record) if cites is None else cites
+        versions = self.versions if isinstance(record, Triggered) and record.versions else None
+        dispute = self.snapshot.catalog.last_dispute(row_id(record.key_ref)) if record.disputed else None
+        return doubts(record, cites, versions, self.snapshot.now.date(), dispute)
+
+
+def stale(client: Client) -> StaleRecords:
+    """Return the live records whose code moved, changed or is gone, past their date, or of another major version."""
+    with client.reading() as snapshot:
+        catalog = snapshot.catalog
+        doubter = Doubter(snapshot, is_thorough=True)
+        numbers = {number for field in ("cites", "check_after", "versions") for number in catalog.with_field(field)}
+        results, checked = [], 0
+        for record in sorted(catalog.records(numbers).values(), key=lambda record: record.ref):
+            cites = doubter.tree.cites_of(record)
+            found = doubter.of(record, cites)
+            checked += bool(cites or getattr(record, "check_after", None) or getattr(record, "versions", None))
+            if any(doubt.sign in STALE for doubt in found) or any(one.state == "moved" for one in cites):
+                results.append(StaleRecord(ref=record.ref, cites=cites, doubts=found, record=record))
+    return StaleRecords(results=results, checked=checked)

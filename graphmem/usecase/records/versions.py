@@ -1,0 +1,95 @@
+"""Versions of packages: what the project uses now, from its own lock files and manifests, or from what is installed."""
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import filter as matching
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graphmem.constants import LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
+from graphmem.contract.records import VersionSource
+from graphmem.rules.lock_files import direct, locked, patterns
+from graphmem.rules.named_packages import named_packages
+from graphmem.usecase.records.citations import Unread, content_of
+from graphmem.versions import comparable
+
+Known = Mapping[str, frozenset[str]]  # versions by the comparable name of a package
+DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
+
+
+def packages_of(root: Path) -> tuple[Known | None, frozenset[str]]:
+    """
+    Return what a project uses, and which of it it asks for itself.
+
+    Its versions are None where the project has no lock file with one; a file that cannot be read counts as empty.
+    """
+    return read_packages(root, stamps(root))
+
+
+def stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return the lock files and manifests at the top of a project, each with its time and size."""
+    found = []
+    with contextlib.suppress(OSError):
+        names = os.listdir(root)
+        wanted = sorted({name for pattern in patterns() for name in matching(names, pattern)})
+        for name in wanted[:LOCK_FILES]:
+            stat = os.lstat(root / name)
+            found.append((name, stat.st_mtime_ns, stat.st_size))
+    return tuple(found)
+
+
+@lru_cache(8)  # an answer asks for each record that has versions, a server for each answer
+def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> tuple[Known | None, frozenset[str]]:
+    """Read the lock files and manifests of a project; ``files`` says which state of them is meant."""
+    found: dict[str, frozenset[str]] = {}
+    asked: set[str] = set()
+    for name, *_ in files:
+        with contextlib.suppress(Unread):
+            text = (content_of(root, name, most=LOCK_BYTES) or b"").decode(errors="replace").replace("\r\n", "\n")
+            here: dict[str, set[str]] = {}
+            for package, version in parsed(locked, name, text):
+                here.setdefault(comparable(package), set()).add(version)
+            found = {package: frozenset(versions) for package, versions in here.items()} | found  # go.mod before go.sum
+            asked |= {comparable(package) for package in parsed(direct, name, text)}
+    return (found or None), frozenset(asked)
+
+
+def parsed(parse: Callable[[str, str], Any], name: str, text: str) -> Iterable[Any]:
+    """Return what a file holds; nothing where it is not what its name says."""
+    try:
+        return parse(name, text)  # type: ignore[no-any-return]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return ()
+
+
+def installed(root: Path) -> Known:
+    """Return what is installed in the project's own environment, and in that which is active; nothing is run."""
+    active = os.environ.get("VIRTUAL_ENV")
+    environments = [root / ".venv", root / "venv", *([Path(active)] if active else [])]
+    found: dict[str, frozenset[str]] = {}
+    for folder in (path for made in environments for path in made.glob("lib/python3*/site-packages")):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in islice(entries, PACKAGES_LISTED):
+                if made := DIST_INFO.fullmatch(entry.name):
+                    found.setdefault(comparable(made["name"]), frozenset({made["version"]}))
+    for file in islice((root / "node_modules").glob("*/package.json"), PACKAGES_LISTED):
+        with contextlib.suppress(OSError, ValueError, AttributeError, Unread):
+            row = orjson.loads(content_of(root, str(file.relative_to(root))) or b"{}")
+            if isinstance(row.get("version"), str):
+                found.setdefault(comparable(file.parent.name), frozenset({row["version"]}))
+    return found
+
+
+def captured(root: Path, texts: Iterable[str], source: VersionSource) -> dict[str, str | list[str]]:
+    """Return the versions of the packages that texts are about, as a record has them."""
+    if source == "none":
+        return {}
+    known, asked = packages_of(root)
+    used = {**(installed(root) if source == "auto" else {}), **(known or {})}
+    return named_packages("\n".join(texts), used, asked) if used else {}

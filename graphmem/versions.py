@@ -1,0 +1,63 @@
+"""Versions of packages as records have them: by name, one text, or several where branches saw several."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+Difference = Literal["same", "patch", "minor", "major"]
+RANKS: tuple[Difference, ...] = ("same", "patch", "minor", "major")
+NUMBER = re.compile(r"\d+")
+RELEASE = re.compile(r"[vV]?(?:\d+!)?(?P<release>\d+(?:\.\d+)*)")
+SEPARATORS = re.compile(r"[-_.]+")
+
+
+def pairs(versions: Mapping[str, str | Iterable[str]]) -> set[tuple[str, str]]:
+    """Return each version with the name of its package."""
+    return {
+        (name, version)
+        for name, found in versions.items()
+        for version in ([found] if isinstance(found, str) else found)
+    }
+
+
+def by_name(found: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
+    """Return versions as a row has them: by name, a text where a package has one and a sorted list where several."""
+    listed: dict[str, list[str]] = {}
+    for name, version in sorted(set(found)):
+        listed.setdefault(name, []).append(version)
+    return {name: versions[0] if len(versions) == 1 else versions for name, versions in listed.items()}
+
+
+def comparable(name: str) -> str:
+    """Return the name of a package as it is compared: PyPI takes ``Foo_Bar`` and ``foo-bar`` for one."""
+    return SEPARATORS.sub("-", name).lower()
+
+
+def release(version: str) -> tuple[int, int, int] | None:
+    """Return the first three numbers of a version, 0 for those that are missing; None where there is none."""
+    found = RELEASE.match(version.strip())
+    if found is None:
+        return None
+    numbers = [int(number[:9]) for number in NUMBER.findall(found["release"])[:3]]
+    return (*numbers, 0, 0)[:3]  # type: ignore[return-value]  # three of them
+
+
+def difference(seen: str, now: str) -> Difference:
+    """
+    Return how far two versions are apart; before 1.0 another minor version counts as another major one.
+
+    Versions that do not begin with numbers are the same, or as far apart as two can be.
+    """
+    if seen == now:
+        return "same"
+    left, right = release(seen), release(now)
+    if left is None or right is None:
+        return "major"
+    if left[0] != right[0] or (left[0] == 0 and left[1] != right[1]):
+        return "major"
+    return "minor" if left[1] != right[1] else "patch"
+
+
+def nearest(seen: Iterable[str], now: Iterable[str]) -> Difference:
+    """Return how far the nearest of some versions is from the nearest of others, of which there is at least one."""
+    return min((difference(one, other) for one in seen for other in now), key=RANKS.index)
