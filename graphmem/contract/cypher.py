@@ -51,8 +51,7 @@ class CypherRows(Answer):
     """
     The answer to a Cypher query.
 
-    ``doubts`` is what speaks against relying on the first hundred records in the rows: nodes, and texts in a column
-    whose name ends with ``ref``.
+    ``doubts`` is what speaks against relying on the records in the rows, nodes and references, the first hundred.
     """
 
     columns: list[str]

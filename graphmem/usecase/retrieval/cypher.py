@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from graphmem.constants import DOUBTS_OF_ROWS
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
@@ -10,6 +10,8 @@ from graphmem.contract.doubts import Doubt
 from graphmem.errors import Refused, Usage
 from graphmem.graph.port import Answer
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
+from graphmem.model import MODELS, MemoryRecord
+from graphmem.model.vocabulary import KINDS
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
@@ -85,6 +87,7 @@ def run(client: Client, query: Callable[..., Answer], request: CypherRequest | C
     limit = settings.limit if request.limit is None else request.limit
     client.sync()
     answer = query(timeout_s=timeout_s, limit=limit)
+    doubtable = [kind for kind in KINDS if issubclass(MODELS[kind], MemoryRecord)]
     with client.reading() as snapshot:
         return CypherRows.model_validate(
             {
@@ -92,21 +95,19 @@ def run(client: Client, query: Callable[..., Answer], request: CypherRequest | C
                 "types": answer.types,
                 "rows": answer.rows,
                 "truncated": answer.truncated,
-                "doubts": doubts_of(snapshot, list(islice(refs_in(answer), DOUBTS_OF_ROWS))),
+                "doubts": doubts_of(snapshot, list(islice(refs_in(answer, doubtable), DOUBTS_OF_ROWS))),
             }
         )
 
 
-def refs_in(answer: Answer) -> Iterator[str]:
-    """Yield the references in rows, once each: of nodes, and the texts of columns whose name ends with ``ref``."""
+def refs_in(answer: Answer, record_types: Collection[str]) -> Iterator[str]:
+    """Yield the references in rows, once each: those of nodes, and texts that are one."""
     seen = set[str]()
-    of_refs = [column.endswith("ref") for column in answer.columns]
-    for row in answer.rows:
-        for value, is_ref in zip(row, of_refs, strict=True):
-            found = value.get("ref") if isinstance(value, dict) else value if is_ref else None
-            if isinstance(found, str) and found not in seen:
-                seen.add(found)
-                yield found
+    for value in chain(*answer.rows):
+        found = value.get("ref") if isinstance(value, dict) else value
+        if isinstance(found, str) and found not in seen and split_ref(found)[0] in record_types:
+            seen.add(found)
+            yield found
 
 
 def doubts_of(snapshot: Snapshot, refs: Collection[str]) -> dict[str, list[Doubt]]:
