@@ -23,7 +23,7 @@ T = TypeVar("T")
 CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises
 
 CATALOG = "catalog.sqlite"  # the file, in the folder of what is derived
-VERSION = 12  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 13  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
 LEXICAL = (
     "CREATE VIRTUAL TABLE lexical USING fts5(",
@@ -244,7 +244,10 @@ def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> Non
         "fact": is_seen.format("coalesce(record, node)"),
         "run": f"'run' IN ({types})",
         "seen": is_seen.format("lesson"),
-    } | {table: is_seen.format("record") for table in ("signature", "expression", "line", "error", "standing")}
+    }
+    views |= {
+        table: is_seen.format("record") for table in ("label", "signature", "expression", "line", "error", "standing")
+    }
     for table, condition in views.items():
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")
 
