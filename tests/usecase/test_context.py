@@ -248,18 +248,21 @@ def test_nothing_near_is_shown_where_nothing_is_known(known: Memory) -> None:
     assert "failure/no-setuptools" in asked.refs  # who names tiers gets them
 
 
-def test_what_is_solved_comes_before_what_is_not_and_each_says_how_it_did(memory: Memory) -> None:
-    memory.failures.add("cannot import yaml in the worker", name="open")
-    memory.failures.add("cannot import yaml in the worker of the night", name="fixed", fix="install PyYAML")
-    memory.failures.add("cannot import yaml in the worker of the day, or so", name="linked")
+def test_of_what_is_as_near_the_solved_comes_first_and_each_says_how_it_did(memory_with_model: Memory) -> None:
+    memory = memory_with_model
+    memory.failures.add("the night worker cannot import yaml", name="open")
+    memory.failures.add("the morning worker cannot import yaml", name="fixed", fix="install PyYAML")
+    memory.failures.add("the weekend worker cannot import yaml", name="linked")
     memory.patterns.add("an import fails", "look at the image", name="image")
     memory.relations.link("pattern/image", "solves", "failure/linked")
     for helped in (True, True, True, False):
         memory.feedback("failure/fixed", helped=helped)
-    found = memory.context("cannot import yaml in the worker")
+    objective = "let the night worker import yaml"
+    assert memory.query(objective).results[0].ref == "failure/open"
+    found = memory.context(objective)
     *solved, last = sections(found)["Failures"]
     assert ({*solved}, last) == ({"failure/fixed", "failure/linked"}, "failure/open")
-    assert memory.query("cannot import yaml in the worker").results[0].ref == "failure/open"
+    assert memory.context("the night worker cannot import yaml").refs[0] == "failure/open"  # exactly that one
     heads = {line.split("`")[1]: line for line in found.text.splitlines() if line.startswith("- ")}
     assert "; helped 3 of 4; " in heads["failure/fixed"] and "unsolved" not in heads["failure/fixed"]
     assert "; never reported on; " in heads["failure/linked"] and "unsolved" not in heads["failure/linked"]

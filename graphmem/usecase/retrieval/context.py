@@ -20,7 +20,7 @@ from graphmem.rules.context import Entry, block, fitting, quoted, tokens, track_
 from graphmem.rules.fixes import fixes
 from graphmem.rules.labels import Sort, folded, paths, words
 from graphmem.rules.rank import Profile
-from graphmem.rules.score import tier
+from graphmem.rules.score import BANDS, tier
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.campaigns import similar
 from graphmem.usecase.records.citations import CiteChecker
@@ -73,6 +73,7 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
         entries = list(with_cites(snapshot, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         taken = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
+        taken |= {pick.hit.ref for pick in picks}  # some kinds have no section
         reason: Literal["tier", "known"] = "tier" if is_known else "known"
         out = [
             LeftOut(ref=hit.ref, reason=reason, similarity=hit.similarity)
@@ -260,12 +261,20 @@ def worth(snapshot: Snapshot, entry: ContextEntry, profile: Profile, *, is_aside
 
 
 def memories(snapshot: Snapshot, picks: Collection[Pick]) -> Iterator[ContextEntry]:
-    """Yield the failures with what solves them, the solved ones first, then the patterns that solve none of these."""
+    """
+    Yield the failures with what solves them, then the patterns that solve none of these.
+
+    In each band those come first that have a fix or a pattern that solves them; across bands nearness says more.
+    """
     failures = [pick for pick in picks if isinstance(pick.hit.record, Failure)]
     solving = solved(snapshot, [pick.hit.ref for pick in failures])
     unsolved = {pick.hit.ref for pick in failures if not pick.hit.fixes and not solving.get(pick.hit.ref)}
     used = set[str]()
-    for pick in sorted(failures, key=lambda pick: (not pick.is_near, pick.hit.ref in unsolved)):
+
+    def place(pick: Pick) -> tuple[bool, int, bool]:
+        return not pick.is_near, BANDS.index(pick.hit.band), pick.hit.ref in unsolved
+
+    for pick in sorted(failures, key=place):
         failure, patterns = pick.hit.record, solving.get(pick.hit.ref, [])
         assert isinstance(failure, Failure)
         notes = [("when", failure.trigger), *(("fix", fix.text) for fix in pick.hit.fixes)]
