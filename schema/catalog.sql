@@ -31,6 +31,10 @@ CREATE INDEX record_place ON record (vector, record_type) WHERE is_live AND text
 CREATE TABLE alias (name TEXT, record_type TEXT, record INTEGER, PRIMARY KEY (name, record_type, record)) WITHOUT ROWID;
 CREATE INDEX alias_record ON alias (record);
 
+-- What a task is compared with beside texts: the tags of records, the files that they list and cite. Tags are folded.
+CREATE TABLE label (sort TEXT, text TEXT, record INTEGER, PRIMARY KEY (sort, text, record)) WITHOUT ROWID;
+CREATE INDEX label_record ON label (record);
+
 -- The signatures of memories: numbers that stand for the text that they are compared by, without what changes from run
 -- to run.
 CREATE TABLE signature (number INTEGER, record INTEGER, PRIMARY KEY (number, record)) WITHOUT ROWID;

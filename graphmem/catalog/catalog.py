@@ -24,6 +24,7 @@ TABLES = (
     "file",
     "record",
     "alias",
+    "label",
     "signature",
     "expression",
     "line",

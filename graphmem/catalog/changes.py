@@ -22,12 +22,14 @@ from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import edge_key, row_id, split_ref
+from graphmem.rules.labels import labels_of
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins again
 ORDER = ("record", "relation", "fact")  # of the tables that rows of files go into
 OWNED = (
     "alias",
+    "label",
     "signature",
     "expression",
     "line",
@@ -173,7 +175,7 @@ class ChangeApplier:
             vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
             if vectors:
                 self.remove_owned(part, touched)
-        rows, aliases, stale, owned = [], [], [], []
+        rows, aliases, labels, stale, owned = [], [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
@@ -198,6 +200,7 @@ class ChangeApplier:
                 stale.append((number,))
             others = record.other_names
             aliases += [(alias, record_type, number) for alias in others]
+            labels += [(sort, text, number) for sort, text in labels_of(record)]
             owned.append((number, record))
             touched.records.add(number)
             touched.nodes.add(f"{record_type}/{key}")
@@ -210,6 +213,7 @@ class ChangeApplier:
                 touched.moved |= {number} if was else set()
         self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
+        self.connection.executemany("INSERT OR IGNORE INTO label VALUES (?,?,?)", labels)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         memories = [(number, record) for number, record in owned if isinstance(record, MemoryRecord)]
         if touched.rows > BULK:

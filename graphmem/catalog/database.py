@@ -244,7 +244,10 @@ def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> Non
         "fact": is_seen.format("coalesce(record, node)"),
         "run": f"'run' IN ({types})",
         "seen": is_seen.format("lesson"),
-    } | {table: is_seen.format("record") for table in ("signature", "expression", "line", "error", "standing")}
+    }
+    views |= {
+        table: is_seen.format("record") for table in ("label", "signature", "expression", "line", "error", "standing")
+    }
     for table, condition in views.items():
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")
 

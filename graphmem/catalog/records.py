@@ -14,8 +14,11 @@ from graphmem.model import MODELS, MemoryRecord, Record
 from graphmem.model.field import as_set, format_time
 from graphmem.rules.doubt import open_disputes
 from graphmem.rules.fixes import credited
+from graphmem.rules.labels import Sort
 from graphmem.rules.lesson_state import LessonState
 from graphmem.rules.rank import Rankable
+
+LABELLED = "SELECT l.text, l.record FROM label l JOIN record r ON r.id = l.record WHERE r.is_live AND l.sort = ? AND"
 
 
 class RecordReads(NameReads, FactReads):
@@ -122,12 +125,17 @@ class RecordReads(NameReads, FactReads):
                     found.add(number)
         return {ref for ref, number in numbers.items() if number in found}
 
-    def holding(self, texts: Collection[str]) -> list[int]:
-        """Return the live records whose rows hold one of these texts anywhere; every row is looked at."""
-        wanted = [orjson.dumps(text)[1:-1] for text in texts]
-        any_of = " OR ".join(["instr(line, ?)"] * len(wanted))
-        sql = f"SELECT id FROM record WHERE is_live AND file IS NOT NULL AND ({any_of}) ORDER BY id"
-        return [number for (number,) in self.connection.execute(sql, wanted)]
+    def labelled(self, sort: Sort, texts: Collection[str]) -> Iterator[tuple[str, int]]:
+        """Yield the live records that carry one of some labels, each with that label."""
+        for part in chunks(texts):
+            sql = f"{LABELLED} l.text IN ({marks(part)}) ORDER BY l.text, l.record"
+            yield from self.connection.execute(sql, (sort, *part))
+
+    def labelled_below(self, sort: Sort, folder: str) -> Iterator[int]:
+        """Yield the live records that carry a path below a folder."""
+        sql = f"{LABELLED} l.text >= ? AND l.text < ? ORDER BY l.record"
+        for _, number in self.connection.execute(sql, (sort, f"{folder}/", f"{folder}0")):  # 0 comes after /
+            yield number
 
     def of_kind(self, model: type[R], *, is_live: bool = True) -> dict[int, R]:
         """Return the records of a kind as their rows have them, by number; the live ones, or archived ones too."""

@@ -8,7 +8,7 @@ from graphmem.constants import CONTEXT_BUDGET
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.parameters import Texts
-from graphmem.contract.query import Factors, ProfileName, Tier
+from graphmem.contract.query import Factors, Known, ProfileName, Tier
 from graphmem.contract.request import Request
 from graphmem.model.experience import Complexity, ExperienceType
 
@@ -18,7 +18,7 @@ class ContextRequest(Request):
 
     objective: str = Field(description="What is to be done, in words")
     tags: Texts = Field((), description="Tags of the task")
-    files: Texts = Field((), description="Files that the task is about")
+    files: Texts = Field((), description="Files and folders that the task is about")
     tiers: tuple[Tier, ...] = Field((), description="Take these tiers instead of the usual ones")
     complexity: Complexity | None = Field(None, description="Complexity of the task; for a hard one more is taken")
     domain: str | None = Field(None, description="Domain whose lessons to take, beside the general ones")
@@ -31,7 +31,11 @@ class ContextRequest(Request):
 
 
 class ContextEntry(Part):
-    """A record of a context block, with its text there; score and relevance where a query found it."""
+    """
+    A record of a context block, with its text there; score and relevance where a query found it.
+
+    ``because`` says which tag or file of the task it carries, such as "cites src/auth/token.py".
+    """
 
     section: str
     ref: str
@@ -40,6 +44,7 @@ class ContextEntry(Part):
     relevance: float | None = None
     score: float | None = None
     factors: Factors | None = None
+    because: str | None = None
     solved_by: list[str] = Field(default_factory=list)
     access_count: int = 0
     last_accessed: str | None = None
@@ -50,10 +55,10 @@ class ContextEntry(Part):
 
 
 class LeftOut(Part):
-    """A record that is not in a context block, and why."""
+    """A record that is not in a context block, and why: nothing near is known, its tier is not taken, the budget."""
 
     ref: str
-    reason: Literal["tier", "budget"]
+    reason: Literal["known", "tier", "budget"]
     similarity: float
 
 
@@ -61,8 +66,8 @@ class ContextBlock(Answer):
     """
     What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out.
 
-    ``note`` says why the block is empty, or what it left out; ``left_out`` has each, the nearest first. ``asked`` names
-    the objective in a report, for 30 days.
+    ``known`` and ``probability`` are those of `query` for the objective. ``note`` says why the block is empty, or what
+    it left out; ``left_out`` has each, the nearest first. ``asked`` names the objective in a report, for 30 days.
     """
 
     objective: str
@@ -74,4 +79,6 @@ class ContextBlock(Answer):
     left_out: list[LeftOut]
     note: str | None = None
     search: Literal["semantic+lexical", "lexical"]
+    known: Known
+    probability: float
     asked: str | None = None

@@ -49,6 +49,11 @@ def entry_text(ref: str, marks: Sequence[str], notes: Sequence[tuple[str, str]],
     return "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
 
 
+def track_record(helped: int, failed: int) -> str:
+    """Return in a clause how often a memory helped."""
+    return f"helped {helped} of {helped + failed}" if helped + failed else "never reported on"
+
+
 def quoted(word: str, text: str) -> str:
     """Return a text of the store as quoted lines, control characters escaped, so that it cannot leave its quote."""
     lines = visible(text.replace("\r\n", "\n")).strip("\n").split("\n")

@@ -169,6 +169,8 @@ def own_fingerprint(snapshot: Snapshot, number: int, campaign: Campaign) -> Fing
 
 def objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Campaign]) -> dict[int, float]:
     """Return the cosine of an objective with those of other campaigns; of their terms where there is no model."""
+    if not others:
+        return {}  # the objective need not be embedded
     if snapshot.vectors is not None and snapshot.embedder is not None:
         vector = snapshot.embedder.encode_documents([objective])[0]
         found = {number: float(row @ vector) for number, row in snapshot.vectors.of(others)}

@@ -18,7 +18,8 @@ SECRET = "hunter2"
 def filled(tmp_path: Path) -> Memory:
     """A store with failures that nobody but their owner may see, and patterns that all may see."""
     with open_memory(tmp_path) as memory:
-        memory.failures.add(f"login failed with {SECRET}", name="secret", match=f"{SECRET}.*", tags=["auth"])
+        memory.failures.add(f"login failed with {SECRET}", name="secret", match=f"{SECRET}.*", tags=["auth"],
+                            files=["src/login.py"])  # fmt: skip
         memory.failures.add(f"timeout after {SECRET}", name="other")
         memory.patterns.add("login", f"never print {SECRET[:4]}", name="open")
         memory.patterns.add("timeouts", "retry twice", name="retry")
@@ -44,7 +45,8 @@ def reads(catalog: Catalog) -> dict[str, object]:
         "records": {n: record.ref for n, record in catalog.records([n for n in numbers if catalog.has(n)]).items()},
         "rows": {record_type: list(catalog.live_rows(record_type)) for record_type in ("failure", "pattern")},
         "listed": catalog.listed(["failure", "pattern"], is_live=True), "all_live": catalog.all_live(),
-        "holding": catalog.holding([SECRET]), "with_field": catalog.with_field("tags"),
+        "labelled": list(catalog.labelled("tag", ["auth", "other"])),
+        "below": list(catalog.labelled_below("file", "src")), "with_field": catalog.with_field("tags"),
         "counts": [catalog.counts_by_type(), catalog.edge_counts(), catalog.live_counts(), catalog.report_count()],
         "edges": list(catalog.live_edges()), "steps": list(catalog.steps(numbers, None, "both")),
         "ends": catalog.live_ends(), "solved": catalog.solved(), "reports": catalog.reports(numbers),

@@ -258,3 +258,36 @@ def test_results_are_printed_in_the_order_of_what_is_shown_of_them(graphmem: Gra
     assert len(order) == 3 and order == sorted(order)
     graphmem("add", "failure", "--name", "far", "--trigger", "nothing but a house")
     assert "background" in graphmem("stats", "--objective", "windows").out
+
+
+def test_an_empty_block_says_why_in_one_line(graphmem: Graphmem) -> None:
+    assert graphmem("context", "plumbing") == Done(0, "", "graphmem: empty: nothing is recorded yet\n")
+    graphmem("add", "failure", "--name", "eggs", "--trigger", "eggs were boiled too long")
+    assert graphmem("context", "plumbing") == Done(0, "", "graphmem: empty: nothing known for this\n")
+    far = graphmem("context", "too many drains, pipes and plumbers in the house")
+    assert (far.status, far.out) == (0, "")
+    assert re.fullmatch(
+        r"graphmem: empty: nothing known for this, nearest failure/eggs has probability 0\.0\d\n", far.err
+    )
+    small = graphmem("context", "eggs were boiled too long", "--budget", "5")
+    assert small == Done(0, "", "graphmem: empty: 1 over the budget of 5 tokens\n")
+
+
+def test_the_json_of_an_empty_block_says_why(graphmem: Graphmem) -> None:
+    found = json.loads(graphmem("context", "plumbing", "--json").out)
+    assert (found["text"], found["entries"], found["note"]) == ("", [], "empty: nothing is recorded yet")
+    assert (found["known"], found["probability"]) == ("false", 0)
+
+
+def test_context_shows_by_which_tag_or_folder_a_record_was_found(graphmem: Graphmem) -> None:
+    graphmem("add", "failure", "--name", "eggs", "--trigger", "eggs were boiled too long", "--file", "k/pot.py",
+             "--missing-ok", "--tag", "0.19")  # fmt: skip
+    for arguments, because in (
+        (("plumbing", "--file", "k"), "lists a file below k"),
+        (("plumbing of 0.19",), "tagged 0.19"),
+        (("plumbing", "--role", "V0.19"), "tagged V0.19"),
+        (("plumbing of k/pot.py:3",), "lists k/pot.py"),
+    ):
+        (entry,) = json.loads(graphmem("context", *arguments, "--json").out)["entries"]
+        assert (entry["ref"], entry["because"]) == ("failure/eggs", because)
+        assert f"`failure/eggs` ({because}; unsolved; never reported on; of " in graphmem("context", *arguments).out

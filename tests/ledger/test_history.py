@@ -274,6 +274,7 @@ def state(memory: Memory) -> dict[str, Any]:
     for table in (
         "record",
         "alias",
+        "label",
         "signature",
         "error",
         "line",

@@ -1,24 +1,26 @@
 """Context: the one answer that an agent asks for before it begins (docs/concepts/context.md)."""
 
-import contextlib
-import re
+import math
+import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.usage import accesses, count
-from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_SOLUTIONS
+from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_LABELLED, CONTEXT_SOLUTIONS
 from graphmem.contract.campaigns import SimilarCampaign, SimilarRequest
 from graphmem.contract.citations import Cited
 from graphmem.contract.context import ContextBlock, ContextEntry, ContextRequest, LeftOut
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.errors import BadInput
-from graphmem.model import Campaign, Constraint, Entity, Failure, MemoryRecord, Pattern, Record
-from graphmem.model.cite import Cite
+from graphmem.model import Campaign, Constraint, Entity, Failure, Pattern, Record
 from graphmem.model.field import format_time
-from graphmem.rules.context import Entry, block, entry_text, fitting, quoted, tokens
+from graphmem.names import visible
+from graphmem.rules.context import Entry, block, fitting, quoted, tokens, track_record
 from graphmem.rules.fixes import fixes
+from graphmem.rules.labels import Sort, folded, paths, words
 from graphmem.rules.rank import Profile
-from graphmem.rules.score import tier
+from graphmem.rules.score import BANDS, tier
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.campaigns import similar
 from graphmem.usecase.records.citations import CiteChecker
@@ -27,6 +29,8 @@ from graphmem.usecase.retrieval.context_sections import (
     INSIGHTS,
     LESSONS,
     SESSION,
+    Pick,
+    entry_of,
     experience_entries,
     lesson_entries,
     session_entries,
@@ -37,132 +41,157 @@ from graphmem.usecase.retrieval.traversal import solving
 SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
-WORD = re.compile(r"\w[\w-]*")
-MENTIONED = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
+VERBS: Mapping[Sort, str] = {"cite": "cites", "file": "lists"}  # what a record does with a path
 
 
 def context(client: Client, request: ContextRequest) -> ContextBlock:
     """
     Return what the project remembers for a task, cut to a budget, and count what was returned.
 
-    A memory with one of the task's tags, or a word of the objective as a tag, is taken if it is worth a look; one with
-    one of the files in its files or cites comes first.
+    What answers the objective is taken if anything is known for it, or if the caller names tiers. What carries a tag or
+    a file of the task is there as well, after what answers the objective.
     """
     if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
-    wanted = frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
-    bounds = tier_bounds(client.settings.retrieval)
     found = query(client, QueryRequest(text=request.objective, limit=CANDIDATES, profile=request.profile))
-    tags = {word.lower() for word in (*request.tags, *WORD.findall(request.objective))}
-    filed = list(about_files(client, set(request.files), {hit.ref: hit for hit in found.results}))
-    first = {hit.ref for hit in filed}
-    taken = [*filed, *(hit for hit in found.results if hit.ref not in first and is_wanted(hit, wanted, tags, bounds))]
-    alike = list(campaigns(client, request.objective))
+    is_known = found.known != "false" or bool(request.tiers)
+    picks = picked(client, request, found, is_known=is_known)
+    alike = list(campaigns(client, request.objective)) if is_known else []
     learned = [
-        *lesson_entries(client, taken, request.domain, request.archetype),
-        *experience_entries(client, taken, request.task_type, request.tags),
+        *lesson_entries(client, picks, request.domain, request.archetype),
+        *experience_entries(client, picks, request.task_type, request.tags),
     ]
     with client.reading() as snapshot:
         entries = [
             *session_entries(snapshot, request.session),
             *learned,
-            *memories(snapshot, taken, explain=request.explain),
+            *memories(snapshot, picks),
             *alike,
-            *entities(snapshot, request.objective, taken),
+            *entities(snapshot, request.objective, picks),
         ]
         known = {hit.ref: hit.cites for hit in found.results}
         entries = list(with_cites(snapshot, entries, known))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
-        below = [hit for hit in found.results if hit.ref not in first and not is_wanted(hit, wanted, tags, bounds)]
-        return cut(snapshot, request.objective, request.budget, found, entries, first, below)
+        taken = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
+        taken |= {pick.hit.ref for pick in picks}  # some kinds have no section
+        reason: Literal["tier", "known"] = "tier" if is_known else "known"
+        out = [
+            LeftOut(ref=hit.ref, reason=reason, similarity=hit.similarity)
+            for hit in found.results
+            if hit.ref not in taken
+        ]
+        aside = {pick.hit.ref for pick in picks if not pick.is_near}
+        return cut(snapshot, request, found, entries, aside, out)
 
 
 def cut(
     snapshot: Snapshot,
-    objective: str,
-    budget: int,
+    request: ContextRequest,
     found: Found,
     entries: list[ContextEntry],
-    first: Collection[str],
-    below: Collection[Hit],
+    aside: Collection[str],
+    out: list[LeftOut],
 ) -> ContextBlock:
     """
     Return the block of what fits into the budget, and count that as returned.
 
     Args:
-        first: references of the memories that are about the task's files.
-        below: what the query found below the tiers that are taken.
+        aside: references of the records that are there for a tag or a file alone.
+        out: what the query found that is not taken.
     """
     profile = profile_of(snapshot.settings.retrieval, found.profile)
     texts = [
-        Entry(entry.section, entry.text, worth(snapshot, entry, profile, is_first=entry.ref in first))
+        Entry(entry.section, entry.text, worth(snapshot, entry, profile, is_aside=entry.ref in aside))
         for entry in entries
     ]
-    fit = fitting(texts, budget, found.asked)
-    text = block([texts[place] for place in sorted(fit)], budget, found.asked)
+    fit = fitting(texts, request.budget, found.asked)
+    text = block([texts[place] for place in sorted(fit)], request.budget, found.asked)
     before = accesses(snapshot.layout.usage, {entry.record.key_ref for entry in entries})
     kept = [with_accesses(entries[place], before) for place in sorted(fit)]
     refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
     counted(snapshot, refs)
-    shown = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
     over = [
         LeftOut(ref=entry.ref, reason="budget", similarity=entry.similarity)
         for place, entry in enumerate(entries)
         if place not in fit
     ]
-    under = [LeftOut(ref=hit.ref, reason="tier", similarity=hit.similarity) for hit in below if hit.ref not in shown]
-    left_out = sorted(over + under, key=lambda out: -out.similarity)
     return ContextBlock(
-        objective=objective,
+        objective=request.objective,
         text=text,
         tokens=tokens(text),
-        budget=budget,
+        budget=request.budget,
         refs=refs,
         entries=kept,
-        left_out=left_out,
+        left_out=sorted(over + out, key=lambda one: -one.similarity),
         search=found.search,
+        known=found.known,
+        probability=found.probability,
         asked=found.asked,
-        note=said_of(over, under, budget, is_empty=not kept),
+        note=note_of(snapshot, request, found, over, out, is_empty=not kept),
     )
 
 
-def said_of(over: Sequence[LeftOut], below: Sequence[LeftOut], budget: int, *, is_empty: bool) -> str | None:
+def note_of(
+    snapshot: Snapshot,
+    request: ContextRequest,
+    found: Found,
+    over: Sequence[LeftOut],
+    out: Sequence[LeftOut],
+    *,
+    is_empty: bool,
+) -> str | None:
     """Return why a block is empty, or what it left out; None where there is nothing to say."""
-    if is_empty and not over and not below:
-        return "nothing is known for this"
-    parts = [f"{len(over):,} over the budget of {budget:,} tokens"] if over else []
-    if below:
-        nearest = max(below, key=lambda out: out.similarity)
-        parts.append(f"{len(below):,} below the tier, nearest {nearest.ref} ({nearest.similarity:.2f})")
-    return f"left out: {'; '.join(parts)}" if parts else None
+    parts = [f"{len(over):,} over the budget of {request.budget:,} tokens"] if over else []
+    if out and out[0].reason == "known":
+        parts.append(f"nothing known for this, nearest {out[0].ref} has probability {found.probability:.2f}")
+    elif out:
+        nearest = max(out, key=lambda one: one.similarity)
+        which = "of other tiers" if request.tiers else "below the tier"
+        parts.append(f"{len(out):,} {which}, nearest {nearest.ref} ({nearest.similarity:.2f})")
+    if not is_empty:
+        return f"left out: {'; '.join(parts)}" if parts else None
+    if not parts:
+        parts = ["nothing known for this" if snapshot.catalog.live_counts()[0] else "nothing is recorded yet"]
+    return f"empty: {'; '.join(parts)}"
 
 
-def about_files(client: Client, files: Collection[str], hits: Mapping[str, Hit]) -> Iterator[Hit]:
-    """Yield the memories that have one of these files in their files or cites, as hits; the most relevant first."""
-    if not files:
-        return
+def picked(client: Client, request: ContextRequest, found: Found, *, is_known: bool) -> list[Pick]:
+    """Return the records that a block takes because of the objective: what answers it, then what its labels find."""
+    settings = client.settings.retrieval
+    wanted = frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
+    near = [hit for hit in found.results if is_known and is_wanted(hit, wanted, tier_bounds(settings))]
+    hits = {hit.ref: hit for hit in found.results}
     with client.reading() as snapshot:
-        numbers = [
-            number for number in snapshot.catalog.holding(files) if is_about(snapshot.catalog.stored(number), files)
-        ]
-        records = snapshot.catalog.records(numbers).values()
-    places = {ref: place for place, ref in enumerate(hits)}
-    made = [hits.get(record.ref) or unasked(record) for record in records]
-    yield from sorted(made, key=lambda hit: (places.get(hit.ref, len(places)), hit.ref))
+        reasons = labelled(snapshot, request)
+        refs = {hit.ref for hit in near}
+        places = {ref: place for place, ref in enumerate(hits)}
+        others = sorted(reasons.keys() - refs, key=lambda ref: (places.get(ref, len(places)), ref))[:CONTEXT_LABELLED]
+        records = snapshot.catalog.records([snapshot.resolve(ref) for ref in others if ref not in hits]).values()
+    made = hits | {record.ref: unasked(record) for record in records}
+    return [
+        Pick(hit, reasons.get(hit.ref), hit.ref in refs, why(hit) if request.explain else None)
+        for hit in (*near, *(made[ref] for ref in others if ref in made))
+    ]
 
 
-def is_about(record: Record, files: Collection[str]) -> bool:
-    """Return whether a memory names one of these files, in its files or as the path of a cite."""
-    if not isinstance(record, MemoryRecord):
-        return False
-    return any(path in files for path in (*record.files, *cited_paths(record)))
-
-
-def cited_paths(record: MemoryRecord) -> Iterator[str]:
-    """Yield the paths of the files that a memory cites."""
-    for text in record.cites:
-        with contextlib.suppress(ValueError):
-            yield Cite.parse(text).path
+def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, str]:
+    """Return the records that carry a tag or a path that is given or named in the objective, each with which."""
+    catalog = snapshot.catalog
+    given = {posixpath.normpath(path) for path in request.files}
+    named = paths(request.objective, str(snapshot.layout.root))
+    exact = given | {path.rstrip("/") for path in named}
+    folders = given | {path.rstrip("/") for path in named if "/" in path}
+    found = dict[int, str]()
+    for sort, verb in VERBS.items():
+        for path, number in catalog.labelled(sort, exact):
+            found.setdefault(number, f"{verb} {visible(path)}")
+        for folder in sorted(folders):
+            for number in catalog.labelled_below(sort, folder):
+                found.setdefault(number, f"{verb} a file below {visible(folder)}")
+    tags = {folded(tag): tag for tag in (*words(request.objective), *request.tags)}
+    for tag, number in catalog.labelled("tag", tags):
+        found.setdefault(number, f"tagged {visible(tags[tag])}")
+    return {ref: found[number] for number, ref in catalog.refs(found).items()}
 
 
 def unasked(record: Record) -> Hit:
@@ -214,46 +243,54 @@ def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) ->
     return entry.model_copy(update={"access_count": number, "last_accessed": last})
 
 
-def is_wanted(hit: Hit, tiers: Collection[str], tags: set[str], bounds: Mapping[str, float]) -> bool:
+def is_wanted(hit: Hit, tiers: Collection[str], bounds: Mapping[str, float]) -> bool:
     """Return whether a hit belongs into the block; what helped with something like it is as near as its score."""
     if hit.factors.exact or hit.factors.expression or hit.tier in tiers:
         return True
-    if hit.factors.help_ratio > 1 and tier(hit.score, **bounds) in tiers:
-        return True
-    record = hit.record
-    is_tagged = isinstance(record, MemoryRecord) and not tags.isdisjoint(tag.lower() for tag in record.tags)
-    return is_tagged and (hit.tier == "exploration" or hit.band != "background")
+    return hit.factors.help_ratio > 1 and tier(hit.score, **bounds) in tiers
 
 
-def worth(snapshot: Snapshot, entry: ContextEntry, profile: Profile, *, is_first: bool) -> tuple[float, ...]:
-    """Return what decides who stays: constraints, then what is about the files, then as `query` sorts."""
+def worth(snapshot: Snapshot, entry: ContextEntry, profile: Profile, *, is_aside: bool) -> tuple[float, ...]:
+    """Return what decides who stays: constraints, then as `query` sorts, then what is there for a label alone."""
     if isinstance(entry.record, Constraint):
-        return (2,)
+        return (1,)
     exact = entry.factors.exact if entry.factors else 0.0
     relevance = entry.similarity if entry.relevance is None else entry.relevance
     level = profile.level(relevance, exact, tier_bounds(snapshot.settings.retrieval))
-    return 1 if is_first else -level, relevance if entry.score is None else entry.score
+    return -math.inf if is_aside else -level, relevance if entry.score is None else entry.score
 
 
-def memories(snapshot: Snapshot, hits: Collection[Hit], *, explain: bool) -> Iterator[ContextEntry]:
-    """Yield the failures with what solves them, then the patterns that solve none of these."""
-    solving = solved(snapshot, [hit.ref for hit in hits if isinstance(hit.record, Failure)])
+def memories(snapshot: Snapshot, picks: Collection[Pick]) -> Iterator[ContextEntry]:
+    """
+    Yield the failures with what solves them, then the patterns that solve none of these.
+
+    In each band those come first that have a fix or a pattern that solves them; across bands nearness says more.
+    """
+    failures = [pick for pick in picks if isinstance(pick.hit.record, Failure)]
+    solving = solved(snapshot, [pick.hit.ref for pick in failures])
+    unsolved = {pick.hit.ref for pick in failures if not pick.hit.fixes and not solving.get(pick.hit.ref)}
     used = set[str]()
-    for hit in hits:
-        if isinstance(failure := hit.record, Failure):
-            notes = [("when", failure.trigger), *(("fix", fix.text) for fix in hit.fixes)]
-            patterns = solving.get(hit.ref, [])
-            said = {text for _, text in notes}
-            for pattern in patterns:  # a text is in the block once
-                is_said = pattern.ref in used or pattern.insight in said
-                notes.append(
-                    ("fix", pattern.ref) if is_said else (f"fix, {pattern.ref}{record_of(pattern)}", pattern.insight)
-                )
-            used |= {pattern.ref for pattern in patterns}
-            yield entry_of("Failures", hit, notes, [pattern.ref for pattern in patterns], explain)
-    for hit in hits:
-        if isinstance(record := hit.record, Pattern) and hit.ref not in used:
-            yield entry_of("Patterns", hit, [("when", record.trigger), ("do", record.insight)], [], explain)
+
+    def place(pick: Pick) -> tuple[bool, int, bool]:
+        return not pick.is_near, BANDS.index(pick.hit.band), pick.hit.ref in unsolved
+
+    for pick in sorted(failures, key=place):
+        failure, patterns = pick.hit.record, solving.get(pick.hit.ref, [])
+        assert isinstance(failure, Failure)
+        notes = [("when", failure.trigger), *(("fix", fix.text) for fix in pick.hit.fixes)]
+        said = {text for _, text in notes}
+        for pattern in patterns:  # a text is in the block once
+            is_said = pattern.ref in used or pattern.insight in said
+            word = f"fix, {pattern.ref}, {track_record(pattern.helped, pattern.failed)}"
+            notes.append(("fix", pattern.ref) if is_said else (word, pattern.insight))
+        used |= {pattern.ref for pattern in patterns}
+        marks = ["unsolved"] if failure.ref in unsolved else []
+        entry = entry_of("Failures", failure, [*notes, *sources(failure)], marks, pick)
+        yield entry.model_copy(update={"solved_by": [pattern.ref for pattern in patterns]})
+    for pick in picks:
+        if isinstance(record := pick.hit.record, Pattern) and record.ref not in used:
+            notes = [("when", record.trigger), ("do", record.insight), *sources(record)]
+            yield entry_of("Patterns", record, notes, (), pick)
 
 
 def solved(snapshot: Snapshot, failures: Collection[str]) -> dict[str, list[Pattern]]:
@@ -265,39 +302,9 @@ def solved(snapshot: Snapshot, failures: Collection[str]) -> dict[str, list[Patt
     }
 
 
-def record_of(memory: MemoryRecord) -> str:
-    """Return how often a memory helped and failed, where anything is known."""
-    reports = memory.helped + memory.failed
-    return f", helped {memory.helped} of {reports}" if reports else ""
-
-
-def entry_of(section: str, hit: Hit, notes: list[tuple[str, str]], solved_by: list[str], explain: bool) -> ContextEntry:
-    """Return a hit as the block shows it."""
-    record = hit.record
-    helped = record_of(record).removeprefix(", ") if isinstance(record, MemoryRecord) else ""
-    nearness = [hit.band, f"score {hit.score:.3g}"] if hit.relevance else ["about a file of the task"]
-    marks = [*nearness, *([helped] if helped else []), known_since(record)]
-    if record.sources:
-        notes = [*notes, ("from", ", ".join(record.sources))]
-    text = entry_text(hit.ref, marks, notes, why(hit) if explain else None)
-    return ContextEntry(
-        section=section,
-        ref=hit.ref,
-        tier=hit.tier,
-        similarity=hit.similarity,
-        text=text,
-        relevance=hit.relevance,
-        score=hit.score,
-        factors=hit.factors,
-        solved_by=solved_by,
-        record=record,
-        fixes=hit.fixes,
-    )
-
-
-def known_since(record: Record) -> str:
-    """Return the day on which a record last changed."""
-    return f"of {record.updated_at:%Y-%m-%d}"
+def sources(record: Record) -> list[tuple[str, str]]:
+    """Return where a record comes from, as a text of the block."""
+    return [("from", ", ".join(record.sources))] if record.sources else []
 
 
 def why(hit: Hit) -> str:
@@ -317,15 +324,9 @@ def campaigns(client: Client, objective: str) -> Iterator[ContextEntry]:
     bounds = tier_bounds(client.settings.retrieval)
     for found in similar(client, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
-        marks = [nearness, f"similarity {found.similarity:.2f}", known_since(found.record)]
-        yield ContextEntry(
-            section="Similar campaigns",
-            ref=found.ref,
-            tier=nearness,
-            similarity=found.similarity,
-            text=entry_text(found.ref, marks, campaign_notes(found)),
-            record=found.record,
-        )
+        marks = [nearness, f"similarity {found.similarity:.2f}"]
+        entry = entry_of("Similar campaigns", found.record, campaign_notes(found), marks)
+        yield entry.model_copy(update={"tier": nearness, "similarity": found.similarity})
 
 
 def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
@@ -336,22 +337,23 @@ def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     return notes + ([("used", ", ".join(found.solved_by))] if found.solved_by else [])
 
 
-def entities(snapshot: Snapshot, objective: str, hits: Collection[Hit]) -> Iterator[ContextEntry]:
-    """Yield the entities that the objective mentions by name, and those it is about."""
-    known = {hit.ref: hit for hit in hits if isinstance(hit.record, Entity)}
-    for hit in known.values():
-        assert isinstance(hit.record, Entity)
-        yield entry_of("Entities", hit, [("value", hit.record.value)] if hit.record.value else [], [], False)
-    words = {word.strip(".:!?") for word in MENTIONED.findall(objective)}
-    found = {snapshot.catalog.lookup(kind, word) for kind in snapshot.catalog.vocabulary.entities for word in words}
-    records = snapshot.catalog.records([number for number in found if number is not None]).values()
-    for record in sorted(records, key=lambda record: record.ref):
+def entities(snapshot: Snapshot, objective: str, picks: Collection[Pick]) -> Iterator[ContextEntry]:
+    """Yield the entities that the objective is about, and those that it mentions by name."""
+    known = {pick.hit.ref: pick for pick in picks if isinstance(pick.hit.record, Entity)}
+    catalog, named = snapshot.catalog, words(objective)
+    found = {catalog.lookup(kind, word) for kind in catalog.vocabulary.entities for word in named}
+    mentioned = catalog.records([number for number in found if number is not None]).values()
+    for pick in known.values():
+        assert isinstance(pick.hit.record, Entity)
+        yield entry_of("Entities", pick.hit.record, [*values(pick.hit.record), *sources(pick.hit.record)], (), pick)
+    for record in sorted(mentioned, key=lambda record: record.ref):
         if isinstance(record, Entity) and not record.is_archived and record.ref not in known:
-            notes = [("value", record.value)] if record.value else []
-            text = entry_text(record.ref, ["mentioned", known_since(record)], notes)
-            yield ContextEntry(
-                section="Entities", ref=record.ref, tier="critical", similarity=1.0, text=text, record=record
-            )
+            yield entry_of("Entities", record, values(record), ["mentioned"])
+
+
+def values(entity: Entity) -> list[tuple[str, str]]:
+    """Return the value of an entity, where it has one, as a text of the block."""
+    return [("value", entity.value)] if entity.value else []
 
 
 def counted(snapshot: Snapshot, refs: Collection[str]) -> None:

@@ -1,14 +1,15 @@
 """What was decided and learned, as entries of a context block: constraints, decisions, lessons, experiences."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.experiences import RecallRequest
 from graphmem.contract.lessons import InjectRequest
 from graphmem.contract.query import Hit
-from graphmem.model import Experience, Insight, Lesson, Record
+from graphmem.model import Experience, Insight, Lesson, MemoryRecord, Record
 from graphmem.model.experience import ExperienceType
-from graphmem.rules.context import entry_text
+from graphmem.rules.context import entry_text, track_record
 from graphmem.rules.experience import by_worth
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.learning.experiences import recall
@@ -17,6 +18,24 @@ from graphmem.usecase.learning.sessions import board_of, constraints, decisions
 
 SESSION, LESSONS, INSIGHTS, EXPERIENCES = "Constraints and decisions", "Lessons", "Insights", "Experiences"
 
+Notes = Sequence[tuple[str, str]]  # texts, each with a word for what it is
+
+
+class Pick(NamedTuple):
+    """
+    A record that a block takes because of the objective.
+
+    Attributes:
+        because: which tag or file of the task it carries, if any.
+        is_near: it answers the objective; else it is there for a tag or a file alone.
+        why: what its score is made of, where that is asked for.
+    """
+
+    hit: Hit
+    because: str | None
+    is_near: bool
+    why: str | None
+
 
 def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[ContextEntry]:
     """Yield the constraints that hold and the newest decisions."""
@@ -24,32 +43,32 @@ def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[Context
     for constraint in constraints(snapshot, session, used):
         until = f"until {constraint.expires_at:%Y-%m-%d %H:%M} UTC" if constraint.expires_at else "holds"
         notes = [("constraint", constraint.constraint), *([("from", constraint.source)] if constraint.source else [])]
-        yield taught(SESSION, constraint, [until], notes)
+        yield entry_of(SESSION, constraint, notes, [until])
     for decision in decisions(snapshot, session, used):
         notes = [("decided", decision.decision), *([("because", decision.reasoning)] if decision.reasoning else [])]
-        yield taught(SESSION, decision, [f"of {decision.created_at:%Y-%m-%d}"], notes)
+        yield entry_of(SESSION, decision, notes)
 
 
 def lesson_entries(
-    client: Client, hits: Collection[Hit], domain: str | None, archetype: str | None
+    client: Client, picks: Collection[Pick], domain: str | None, archetype: str | None
 ) -> Iterator[ContextEntry]:
     """Yield the lessons to inject, then those that the objective is about, then the insights that it is about."""
     injected = [found.record for found in inject(client, InjectRequest(domain=domain, archetype=archetype)).lessons]
     for record in injected:
         assert isinstance(record, Lesson)
-        yield taught(LESSONS, record, lesson_marks(record), [("lesson", record.description)])
+        yield entry_of(LESSONS, record, [("lesson", record.description)], lesson_marks(record))
     known = {record.ref for record in injected}
-    for hit in hits:
-        if isinstance(lesson := hit.record, Lesson) and hit.ref not in known:
-            yield of_hit(LESSONS, hit, lesson_marks(lesson), [("lesson", lesson.description)])
-    for hit in hits:
-        if isinstance(insight := hit.record, Insight):
+    for pick in picks:
+        if isinstance(lesson := pick.hit.record, Lesson) and lesson.ref not in known:
+            yield entry_of(LESSONS, lesson, [("lesson", lesson.description)], lesson_marks(lesson), pick)
+    for pick in picks:
+        if isinstance(insight := pick.hit.record, Insight):
             marks = [insight.category, f"seen {insight.occurrences}x", f"confidence {insight.confidence}"]
             notes = [("insight", insight.statement)]
             for name in ("symptoms", "root_cause", "resolution", "context"):
                 if value := getattr(insight, name):
                     notes.append((name.replace("_", " "), value))
-            yield of_hit(INSIGHTS, hit, marks, notes)
+            yield entry_of(INSIGHTS, insight, notes, marks, pick)
 
 
 def lesson_marks(lesson: Lesson) -> list[str]:
@@ -58,7 +77,7 @@ def lesson_marks(lesson: Lesson) -> list[str]:
 
 
 def experience_entries(
-    client: Client, hits: Collection[Hit], task_type: ExperienceType | None, tags: Collection[str]
+    client: Client, picks: Collection[Pick], task_type: ExperienceType | None, tags: Collection[str]
 ) -> Iterator[ContextEntry]:
     """
     Yield experiences with their lessons, those of sure or successful ones first.
@@ -67,17 +86,17 @@ def experience_entries(
     objective is about.
     """
     recalled = recall(client, RecallRequest(task_type=task_type, tags=tags))
-    picked = [found.record for found in recalled.experiences]
-    for one in by_worth(record for record in picked if isinstance(record, Experience)):
-        yield taught(EXPERIENCES, one, experience_marks(one), experience_notes(one))
-    for hit in () if picked else hits:
-        if isinstance(record := hit.record, Experience):
-            yield of_hit(EXPERIENCES, hit, experience_marks(record), experience_notes(record))
+    protocol = [found.record for found in recalled.experiences]
+    for one in by_worth(record for record in protocol if isinstance(record, Experience)):
+        yield entry_of(EXPERIENCES, one, experience_notes(one), experience_marks(one))
+    for pick in () if protocol else picks:
+        if isinstance(record := pick.hit.record, Experience):
+            yield entry_of(EXPERIENCES, record, experience_notes(record), experience_marks(record), pick)
 
 
 def experience_marks(record: Experience) -> list[str]:
     """Return what is known of an experience."""
-    return [record.task_type, record.outcome, f"confidence {record.confidence}", f"of {record.day}"]
+    return [record.task_type, record.outcome, f"confidence {record.confidence}"]
 
 
 def experience_notes(record: Experience) -> list[tuple[str, str]]:
@@ -86,21 +105,20 @@ def experience_notes(record: Experience) -> list[tuple[str, str]]:
     return notes + [("lesson", lesson) for lesson in record.lessons]
 
 
-def taught(section: str, record: Record, marks: list[str], notes: list[tuple[str, str]]) -> ContextEntry:
-    """Return a record that is in the block whatever the objective says."""
-    return ContextEntry(
-        section=section,
-        ref=record.ref,
-        tier="critical",
-        similarity=1.0,
-        record=record,
-        text=entry_text(record.ref, marks, notes),
-    )
+def entry_of(
+    section: str, record: Record, notes: Notes, marks: Sequence[str] = (), pick: Pick | None = None
+) -> ContextEntry:
+    """
+    Return a record as the block shows it.
 
-
-def of_hit(section: str, hit: Hit, marks: list[str], notes: list[tuple[str, str]]) -> ContextEntry:
-    """Return a record that is in the block because the objective is about it."""
-    marks = [hit.band, f"score {hit.score:.3g}", *marks]
+    Args:
+        marks: what is known of a record of its kind.
+        pick: why it is there; None where it is in the block whatever the objective says.
+    """
+    text = entry_text(record.ref, clauses(record, marks, pick), notes, pick.why if pick else None)
+    if pick is None:
+        return ContextEntry(section=section, ref=record.ref, tier="critical", similarity=1.0, record=record, text=text)
+    hit = pick.hit
     return ContextEntry(
         section=section,
         ref=hit.ref,
@@ -109,6 +127,17 @@ def of_hit(section: str, hit: Hit, marks: list[str], notes: list[tuple[str, str]
         relevance=hit.relevance,
         score=hit.score,
         factors=hit.factors,
-        record=hit.record,
-        text=entry_text(hit.ref, marks, notes),
+        because=pick.because,
+        record=record,
+        text=text,
+        fixes=hit.fixes,
     )
+
+
+def clauses(record: Record, marks: Sequence[str], pick: Pick | None) -> list[str]:
+    """Return what stands beside a record's name: how near it is, why it is there, its track record, its day."""
+    found = [pick.hit.band, f"score {pick.hit.score:.3g}"] if pick and pick.hit.relevance else []
+    found += [pick.because] if pick and pick.because else []
+    found += marks
+    found += [track_record(record.helped, record.failed)] if isinstance(record, MemoryRecord) else []
+    return [*found, f"of {record.day if isinstance(record, Experience) else f'{record.updated_at:%Y-%m-%d}'}"]
