@@ -586,18 +586,18 @@ class Memory:
     def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
                 tiers: Collection[Tier] = (), complexity: Complexity | None = None, domain: str | None = None,
                 archetype: str | None = None, task_type: ExperienceType | None = None, session: str | None = None,
-                budget: int = constants.CONTEXT_BUDGET, profile: Profile | None = None,
+                budget: int = constants.CONTEXT_BUDGET, profile: Profile | None = None, strict: bool = False,
                 explain: bool = False) -> ContextBlock:  # fmt: skip
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
         request = contract.context.ContextRequest(
             objective=objective, tags=tags, files=files, tiers=tiers, complexity=complexity, domain=domain,
             archetype=archetype, task_type=task_type, session=session, budget=budget, profile=profile,
-            explain=explain,
+            strict=strict, explain=explain,
         )  # fmt: skip
         return context.context(self.client, request)
 
     def stale(self) -> StaleRecords:
-        """Return the records whose cited code moved, changed or is gone."""
+        """Return the records that may no longer hold: of changed code, past their day, of another major version."""
         return doubts.stale(self.client)
 
     def match(self, lines: Log, *, strict: bool = False) -> MatchedLog:

@@ -2,9 +2,18 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Difference = Literal["same", "patch", "minor", "major"]
+
+
+class Used(NamedTuple):
+    """A package that a project uses: its name as the lock file spells it, and its versions."""
+
+    name: str
+    versions: frozenset[str]
+
+
 RANKS: tuple[Difference, ...] = ("same", "patch", "minor", "major")
 NUMBER = re.compile(r"\d+")
 RELEASE = re.compile(r"[vV]?(?:\d+!)?(?P<release>\d+(?:\.\d+)*)")
@@ -30,7 +39,7 @@ def by_name(found: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
 
 def comparable(name: str) -> str:
     """Return the name of a package as it is compared: PyPI takes ``Foo_Bar`` and ``foo-bar`` for one."""
-    return SEPARATORS.sub("-", name).lower()
+    return name.lower() if "/" in name else SEPARATORS.sub("-", name).lower()
 
 
 def release(version: str) -> tuple[int, int, int] | None:

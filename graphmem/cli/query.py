@@ -109,6 +109,7 @@ def context(
     task_type: ExperienceType | None = option(ContextRequest, "task_type"),
     named: str | None = option(ContextRequest, "session", metavar="NAME"),
     profile: Profile | None = option(ContextRequest, "profile"),
+    strict: bool = option(ContextRequest, "strict"),
     explain: bool = option(ContextRequest, "explain"),
 ) -> None:
     """
@@ -132,6 +133,7 @@ def context(
         session=named,
         budget=budget,
         profile=profile,
+        strict=strict,
         explain=explain,
     )
     left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]

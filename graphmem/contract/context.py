@@ -7,7 +7,8 @@ from pydantic import Field
 from graphmem.constants import CONTEXT_BUDGET
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
-from graphmem.contract.parameters import Texts
+from graphmem.contract.doubts import Doubt
+from graphmem.contract.parameters import Strict, Texts
 from graphmem.contract.query import Factors, Known, ProfileName, Tier
 from graphmem.contract.request import Request
 from graphmem.model.experience import Complexity, ExperienceType
@@ -27,6 +28,7 @@ class ContextRequest(Request):
     session: str | None = Field(None, description="Session whose decisions and constraints to take, by name")
     budget: int = Field(CONTEXT_BUDGET, ge=1, description="Largest size of the block, in tokens")
     profile: ProfileName = None
+    strict: Strict = False
     explain: bool = Field(False, description="Show what each score is made of, and what is left out")
 
 
@@ -52,6 +54,7 @@ class ContextEntry(Part):
     record: Shown
     fixes: list[Fix] = []
     cites: list[Cited] = []
+    doubts: list[Doubt] = []
 
 
 class LeftOut(Part):

@@ -1,7 +1,7 @@
 """Marks of doubt: what speaks against relying on a record (docs/concepts/retrieval.md, "Marks of doubt")."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
@@ -10,7 +10,7 @@ from graphmem.contract.doubts import Doubt
 from graphmem.model import Feedback, MemoryRecord, Record
 from graphmem.model.record import Triggered
 from graphmem.names import collapsed
-from graphmem.versions import comparable, nearest, pairs
+from graphmem.versions import Used, comparable, nearest, pairs
 
 HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
 # Fields whose change does not answer a dispute: they say nothing, or a merge changes them by itself.
@@ -35,7 +35,7 @@ def open_disputes(edited: Mapping[str, str], disputes: Sequence[str]) -> int:
 def doubts(
     record: Record,
     cites: Iterable[Cited],
-    versions: Mapping[str, Collection[str]] | None,
+    versions: Mapping[str, Used] | None,
     today: date,
     dispute: Feedback | None,
 ) -> list[Doubt]:
@@ -69,7 +69,7 @@ def disputed(record: MemoryRecord, dispute: Feedback | None) -> str:
     return f"disputed{when}{f': {note}' if note else ''}"
 
 
-def other_versions(record: Triggered, versions: Mapping[str, Collection[str]]) -> Iterator[Doubt]:
+def other_versions(record: Triggered, versions: Mapping[str, Used]) -> Iterator[Doubt]:
     """Yield, at most once each, the packages that have another major version now, and those that differ less."""
     seen: dict[str, list[str]] = {}
     for name, version in sorted(pairs(record.versions)):
@@ -77,7 +77,8 @@ def other_versions(record: Triggered, versions: Mapping[str, Collection[str]]) -
     far: list[str] = []
     near: list[str] = []
     for name, then in seen.items():
-        now = versions.get(comparable(name), ())
+        used = versions.get(comparable(name))
+        now = used.versions if used else ()
         apart = nearest(then, now) if now else None
         if apart == "same":
             continue

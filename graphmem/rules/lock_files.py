@@ -16,7 +16,7 @@ import orjson
 Packages = set[tuple[str, str]]  # name and version
 
 TOML_PACKAGE = re.compile(r'^\[\[packages?\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"', re.M)
-REQUIREMENT = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)(?:\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
+REQUIREMENT = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
 PNPM_PACKAGE = re.compile(r"""^  ['"]?/?((?:@[^/@\s'"]+/)?[^/@\s'"]+)[@/](\d[^:'"(\s_]*)""", re.M)
 YARN_PACKAGE = re.compile(r'^"?((?:@[^/@\s"]+/)?[^@\s"]+)@[^\n]*:\n  version:? "?([^"\s]+)', re.M)
 GO_REQUIRED = re.compile(

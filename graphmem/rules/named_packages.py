@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from graphmem.constants import VERSIONS_TAKEN
-from graphmem.versions import by_name, comparable
+from graphmem.versions import Used, by_name, comparable
 
 # Paths of installed packages: Python and JavaScript without a version, Rust, Go and Ruby with it.
 INSTALLED = re.compile(
@@ -16,8 +16,8 @@ INSTALLED = re.compile(
 # A name in code: imported, quoted, before a dot or a version, of several parts.
 CODE = re.compile(
     r"(?:\b(?:import|from|require|use|gem|crate|package|module|library)\s+[\"'(]*|[\"'`])(@?[A-Za-z][\w.@/-]*)"
-    r"|(?<![\w./@-])([A-Za-z_][\w-]*)(?=\.[A-Za-z_]|::[A-Za-z_]|[=~<>]=|@v?\d|\s+v?\d+\.\d)"
     r"|(?<![\w./-])(@[\w.-]+/[\w.-]+|[\w-]+(?:\.[\w-]+)+(?:/[\w.~-]+)+)"
+    r"|(?<![\w./@-])([A-Za-z_][\w-]*)(?=\.[A-Za-z_]|::[A-Za-z_]|[=~<>]=|@v?\d|\s+v?\d+\.\d)"
 )
 WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w-]*(?![\w/@-])")
 # Packages that are imported by another name than they are installed by.
@@ -40,9 +40,7 @@ INSTALLED_AS = {
 }
 
 
-def named_packages(
-    text: str, known: Mapping[str, Collection[str]], direct: Collection[str]
-) -> dict[str, str | list[str]]:
+def named_packages(text: str, known: Mapping[str, Used], direct: Collection[str]) -> dict[str, str | list[str]]:
     """
     Return the packages that a text is about, with their versions, as a record has them; at most ``VERSIONS_TAKEN``.
 
@@ -50,17 +48,18 @@ def named_packages(
     to appear as code, or in the path of a traceback.
 
     Args:
-        known: versions by the comparable name of a package: what the project uses.
+        known: what the project uses, by the comparable name of a package.
         direct: comparable names of the packages that the project itself asks for.
     """
     found: dict[str, set[tuple[str, str]]] = {}
 
-    def take(name: str, version: str | None = None) -> None:
-        name = comparable(name)
+    def take(spelled: str, version: str | None = None) -> None:
+        name = comparable(spelled)
         name = name if name in known else INSTALLED_AS.get(name, name)
-        versions = {version} if version else set(known.get(name, ()))
+        used = known.get(name, Used(spelled, frozenset()))
+        versions = {version} if version else used.versions
         if versions and name not in found and len(found) < VERSIONS_TAKEN:
-            found[name] = {(name, one) for one in versions}
+            found[name] = {(used.name, one) for one in versions}
 
     for path in INSTALLED.finditer(text):
         kind = path.lastgroup or ""

@@ -13,6 +13,7 @@ from graphmem.model import MODELS
 from graphmem.model.schema import row_names
 from graphmem.ndjson import encode
 from graphmem.rules.merge import Rules, merged
+from graphmem.versions import by_name, pairs
 
 TABLE = rule_table()["kinds"]
 FAILURE = Rules.of(TABLE["failure"])
@@ -72,6 +73,12 @@ def test_every_field_of_every_kind_has_its_rule() -> None:
             failure(cites=["a.py:f#1", "b.py#1"], edited={"cites": 4}),
             failure(cites=["a.py:f#2", "b.py#1"], edited={"cites": 5}),
             id="cites: code cited anew here, other code cited there",
+        ),
+        pytest.param(
+            failure(versions={"p": "1", "q": "1"}), failure(versions={"p": "2", "q": "1"}, edited={"versions": 5}),
+            failure(versions={"p": "3", "r": "1"}, edited={"versions": 4}),
+            failure(versions={"p": ["2", "3"], "r": "1"}, edited={"versions": 5}),
+            id="versions: two of one package are both kept, what one side removed is gone",
         ),
         pytest.param(failure(), None, failure(fix="b", edited={"fix": 5}), failure(fix="b", edited={"fix": 5}),
                      id="deleted here, changed there: the change"),
@@ -186,6 +193,7 @@ def live(state: State, rng: random.Random, steps: int, since: int) -> State:  # 
         "archive",
         "restore",
         "tag",
+        "version",
         "delete",
         "rename",
     ]
@@ -221,6 +229,9 @@ def live(state: State, rng: random.Random, steps: int, since: int) -> State:  # 
             case "tag":
                 tags = set(rows[key].get("tags", ())) ^ {rng.choice("xyz")}
                 rows[key] = changed(rows[key], "tags", sorted(tags) or None, now)
+            case "version":
+                versions = pairs(rows[key].get("versions", {})) ^ {(rng.choice("pq"), rng.choice("12"))}
+                rows[key] = changed(rows[key], "versions", by_name(versions) or None, now)
             case "rename":
                 rows[key] = changed({**rows[key], "key": key}, "name", f"m{rng.randrange(3)}", now)
             case "delete" if rng.random() < 0.5:

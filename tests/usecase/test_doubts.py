@@ -220,7 +220,15 @@ def test_strict_leaves_out_what_has_a_mark(doubtful: Memory) -> None:
     assert doubtful.solutions("old", strict=True).results == []
     assert doubtful.match("it loses the query now", strict=True).results == []
     assert [hit.ref for hit in doubtful.match("it loses the query now").results] == ["failure/old"]
-    assert doubtful.context("werkzeug loses the query", strict=True).refs == ["lesson/redirect"] or True
+    block = doubtful.context("werkzeug loses the query", strict=True)
+    assert (block.text, block.refs) == ("", [])
+
+
+def test_a_context_block_says_it_before_the_text(doubtful: Memory) -> None:
+    text = doubtful.context("werkzeug loses the query").text
+    doubts_at = text.index("  > doubt: disputed on 2026-11-01: not since the new router\n")
+    assert text.index("- `failure/old`") < doubts_at < text.index("  > when: werkzeug loses the query")
+    assert "  > doubt about pattern/pin: seen with werkzeug 2.3.8, here 3.0.1\n" in text
 
 
 def test_stale_lists_past_dates_and_other_major_versions(doubtful: Memory) -> None:

@@ -17,9 +17,9 @@ from graphmem.contract.records import VersionSource
 from graphmem.rules.lock_files import direct, locked, patterns
 from graphmem.rules.named_packages import named_packages
 from graphmem.usecase.records.citations import Unread, content_of
-from graphmem.versions import comparable
+from graphmem.versions import Used, comparable
 
-Known = Mapping[str, frozenset[str]]  # versions by the comparable name of a package
+Known = Mapping[str, Used]  # by the comparable name of a package
 DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
 
 
@@ -47,15 +47,16 @@ def stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
 @lru_cache(8)  # an answer asks for each record that has versions, a server for each answer
 def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> tuple[Known | None, frozenset[str]]:
     """Read the lock files and manifests of a project; ``files`` says which state of them is meant."""
-    found: dict[str, frozenset[str]] = {}
+    found: dict[str, Used] = {}
     asked: set[str] = set()
     for name, *_ in files:
         with contextlib.suppress(Unread):
             text = (content_of(root, name, most=LOCK_BYTES) or b"").decode(errors="replace").replace("\r\n", "\n")
             here: dict[str, set[str]] = {}
-            for package, version in parsed(locked, name, text):
-                here.setdefault(comparable(package), set()).add(version)
-            found = {package: frozenset(versions) for package, versions in here.items()} | found  # go.mod before go.sum
+            for package, version in sorted(parsed(locked, name, text)):
+                here.setdefault(package, set()).add(version)
+            for package, versions in here.items():  # in the order of files: go.mod before go.sum
+                found.setdefault(comparable(package), Used(package, frozenset(versions)))
             asked |= {comparable(package) for package in parsed(direct, name, text)}
     return (found or None), frozenset(asked)
 
@@ -72,17 +73,17 @@ def installed(root: Path) -> Known:
     """Return what is installed in the project's own environment, and in that which is active; nothing is run."""
     active = os.environ.get("VIRTUAL_ENV")
     environments = [root / ".venv", root / "venv", *([Path(active)] if active else [])]
-    found: dict[str, frozenset[str]] = {}
+    found: dict[str, Used] = {}
     for folder in (path for made in environments for path in made.glob("lib/python3*/site-packages")):
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             for entry in islice(entries, PACKAGES_LISTED):
                 if made := DIST_INFO.fullmatch(entry.name):
-                    found.setdefault(comparable(made["name"]), frozenset({made["version"]}))
+                    found.setdefault(comparable(made["name"]), Used(made["name"], frozenset({made["version"]})))
     for file in islice((root / "node_modules").glob("*/package.json"), PACKAGES_LISTED):
         with contextlib.suppress(OSError, ValueError, AttributeError, Unread):
             row = orjson.loads(content_of(root, str(file.relative_to(root))) or b"{}")
             if isinstance(row.get("version"), str):
-                found.setdefault(comparable(file.parent.name), frozenset({row["version"]}))
+                found.setdefault(comparable(file.parent.name), Used(file.parent.name, frozenset({row["version"]})))
     return found
 
 

@@ -17,13 +17,14 @@ from graphmem.model import Campaign, Constraint, Entity, Failure, Pattern, Recor
 from graphmem.model.field import format_time
 from graphmem.names import visible
 from graphmem.rules.context import Entry, block, fitting, quoted, tokens, track_record
+from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.labels import Sort, folded, paths, words
 from graphmem.rules.rank import Profile
 from graphmem.rules.score import BANDS, tier
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.campaigns import similar
-from graphmem.usecase.records.citations import CiteChecker
+from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,
     INSIGHTS,
@@ -38,6 +39,7 @@ from graphmem.usecase.retrieval.context_sections import (
 from graphmem.usecase.retrieval.query import profile_of, query, tier_bounds
 from graphmem.usecase.retrieval.traversal import solving
 
+SAID_ELSEWHERE = ("code", "failed")  # signs of doubt that the lines about code, and the track record, tell
 SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
@@ -53,7 +55,8 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     """
     if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
-    found = query(client, QueryRequest(text=request.objective, limit=CANDIDATES, profile=request.profile))
+    asked = QueryRequest(text=request.objective, limit=CANDIDATES, profile=request.profile, strict=request.strict)
+    found = query(client, asked)
     is_known = found.known != "false" or bool(request.tiers)
     picks = picked(client, request, found, is_known=is_known)
     alike = list(campaigns(client, request.objective)) if is_known else []
@@ -65,12 +68,11 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
         entries = [
             *session_entries(snapshot, request.session),
             *learned,
-            *memories(snapshot, picks),
+            *memories(snapshot, picks, is_strict=request.strict),
             *alike,
             *entities(snapshot, request.objective, picks),
         ]
-        known = {hit.ref: hit.cites for hit in found.results}
-        entries = list(with_cites(snapshot, entries, known))
+        entries = list(with_doubts(snapshot, entries, is_strict=request.strict))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         taken = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
         taken |= {pick.hit.ref for pick in picks}  # some kinds have no section
@@ -212,17 +214,28 @@ def unasked(record: Record) -> Hit:
     )
 
 
-def with_cites(
-    snapshot: Snapshot, entries: Collection[ContextEntry], known: Mapping[str, list[Cited]]
-) -> Iterator[ContextEntry]:
-    """Yield entries with the code that they, and the patterns with them, cite, and how that is now."""
-    tree = CiteChecker(snapshot)
+def with_doubts(snapshot: Snapshot, entries: Collection[ContextEntry], *, is_strict: bool) -> Iterator[ContextEntry]:
+    """
+    Yield entries with what speaks against relying on them before their texts, and the code that they cite after those.
+
+    What holds for an entry holds for the patterns with it. If strict, an entry with a mark of doubt is left out.
+    """
+    doubter = Doubter(snapshot)
     for entry in entries:
+        doubts = doubter.of(entry.record)
+        if is_strict and is_doubted(doubts):
+            continue
         records = snapshot.catalog.records([snapshot.resolve(ref) for ref in entry.solved_by]).values()
-        found = known.get(entry.ref) or tree.cites_of(entry.record)
-        found = [*found, *tree.cites_of(*records)]
-        notes = [quoted("code", cite_note(one)) for one in found]
-        yield entry.model_copy(update={"cites": found, "text": "\n".join([entry.text, *notes])}) if found else entry
+        cites = doubter.tree.cites_of(entry.record, *records)
+        against = [quoted("doubt", doubt.text) for doubt in doubts if doubt.sign not in SAID_ELSEWHERE]
+        for record in records:
+            found = [doubt.text for doubt in doubter.of(record) if doubt.sign not in SAID_ELSEWHERE]
+            against += [quoted(f"doubt about {record.ref}", text) for text in found]
+        against += [quoted("code", cite_note(one)) for one in cites if one.state in ("changed", "gone")]
+        code = [quoted("code", cite_note(one)) for one in cites if one.state not in ("changed", "gone")]
+        head, *rest = entry.text.split("\n", 1)
+        text = "\n".join([head, *against, *rest, *code])
+        yield entry.model_copy(update={"cites": cites, "doubts": doubts, "text": text})
 
 
 def cite_note(found: Cited) -> str:
@@ -260,14 +273,14 @@ def worth(snapshot: Snapshot, entry: ContextEntry, profile: Profile, *, is_aside
     return -math.inf if is_aside else -level, relevance if entry.score is None else entry.score
 
 
-def memories(snapshot: Snapshot, picks: Collection[Pick]) -> Iterator[ContextEntry]:
+def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) -> Iterator[ContextEntry]:
     """
     Yield the failures with what solves them, then the patterns that solve none of these.
 
     In each band those come first that have a fix or a pattern that solves them; across bands nearness says more.
     """
     failures = [pick for pick in picks if isinstance(pick.hit.record, Failure)]
-    solving = solved(snapshot, [pick.hit.ref for pick in failures])
+    solving = solved(snapshot, [pick.hit.ref for pick in failures], is_strict=is_strict)
     unsolved = {pick.hit.ref for pick in failures if not pick.hit.fixes and not solving.get(pick.hit.ref)}
     used = set[str]()
 
@@ -293,12 +306,16 @@ def memories(snapshot: Snapshot, picks: Collection[Pick]) -> Iterator[ContextEnt
             yield entry_of("Patterns", record, notes, (), pick)
 
 
-def solved(snapshot: Snapshot, failures: Collection[str]) -> dict[str, list[Pattern]]:
-    """Return the patterns that solve each of these failures, the strongest few."""
-    numbers = {snapshot.resolve(ref): ref for ref in failures}
+def solved(snapshot: Snapshot, failures: Collection[str], *, is_strict: bool) -> dict[str, list[Pattern]]:
+    """Return the patterns that solve each of these failures, the strongest few; if strict, without marks of doubt."""
+    numbers, doubter = {snapshot.resolve(ref): ref for ref in failures}, Doubter(snapshot)
+    patterns = {
+        ref: [record for record in found if isinstance(record, Pattern)]
+        for ref, found in ((numbers[number], found) for number, found in solving(snapshot.catalog, numbers).items())
+    }
     return {
-        numbers[number]: [record for record in found if isinstance(record, Pattern)][:CONTEXT_SOLUTIONS]
-        for number, found in solving(snapshot.catalog, numbers).items()
+        ref: [one for one in found if not (is_strict and is_doubted(doubter.of(one)))][:CONTEXT_SOLUTIONS]
+        for ref, found in patterns.items()
     }
 
 
@@ -312,6 +329,7 @@ def why(hit: Hit) -> str:
     factors: Factors = hit.factors
     reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.2f}"
     freshness = "" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.2f}"
+    freshness += "" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.2f}"
     return (
         f"score {hit.score:.3f} = relevance {hit.relevance:.3f} × cost {factors.cost:.2f} × help_ratio"
         f" {factors.help_ratio:.2f} × age_decay {factors.age_decay:.2f}{freshness}; semantic {factors.semantic:.2f},"
