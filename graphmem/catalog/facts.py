@@ -55,9 +55,11 @@ class FactReads(Reads):
                 found[number] = (helped, total)
         return found
 
-    def reports_that_ask(self) -> dict[int, Feedback]:
-        """Return the reports that say what was asked, by number."""
-        rows = self.connection.execute("SELECT id, line, crc FROM fact WHERE question IS NOT NULL").fetchall()
+    def reports_with_texts(self) -> dict[int, Feedback]:
+        """Return the reports that say what was asked, or have a note, by number."""
+        has_note = "ref IS NOT NULL AND instr(line, CAST('\"note\"' AS BLOB))"
+        sql = f"SELECT id, line, crc FROM fact WHERE question IS NOT NULL OR ({has_note})"
+        rows = self.connection.execute(sql).fetchall()
         found = ((row[0], parse_row(*row)) for row in rows)
         return {number: report for number, report in found if isinstance(report, Feedback)}
 

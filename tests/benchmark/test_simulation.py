@@ -70,7 +70,7 @@ def test_reports_reach_the_store_at_the_replayed_time(ours: Ours, tmp_path: Path
 def test_reports_say_what_was_asked_and_where_there_is_noise_the_opposite(tmp_path: Path, noise: float) -> None:
     with Ours(tmp_path, Variant("", reports="both", noise=noise), PROBLEMS, Remembering(MadeModel())) as ours:
         replay("made", "ours", PROBLEMS, ours)
-        reports = list(ours.memory.client.catalog.reports_that_ask().values())
+        reports = list(ours.memory.client.catalog.reports_with_texts().values())
         assert {report.question for report in reports} == {made.query for made in PROBLEMS[1:]}
         on_p2 = {ours.memory.get(report.ref).ref: report.helped for report in reports if report.task == "p2"}
         assert on_p2 == {"failure/p0": not noise, "failure/p1": bool(noise)}

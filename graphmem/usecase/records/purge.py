@@ -49,7 +49,7 @@ class PurgePlan:
     records: dict[int, Record] = field(default_factory=dict)
     rows: dict[str, set[int]] = field(default_factory=dict)  # numbers of rows that go, by file
     changes: dict[int, dict[str, Any]] = field(default_factory=dict)  # of other records, by number
-    reports: dict[int, Feedback] = field(default_factory=dict)  # on other records, whose questions hold their texts
+    reports: dict[int, Feedback] = field(default_factory=dict)  # on other records, without what holds their texts
 
     @cached_property
     def handles(self) -> frozenset[str]:
@@ -161,7 +161,7 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
     refused leaves them as they were.
     """
     puts = [renewed(client, number, values) for number, values in plan.changes.items()]
-    puts += [entry(report.model_copy(update={"question": None}), ()) for report in plan.reports.values()]
+    puts += [entry(report, ()) for report in plan.reports.values()]
     puts += [entry(made, ()) for made in purge_rows(client, plan.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
     layout = client.layout
@@ -269,11 +269,10 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
     plan.remove(loose_edges(plan))
     plan.remove(events(plan))
     plan.changes = dict(namers(plan))
-    plan.reports = {
-        number: report
-        for number, report in catalog.reports_that_ask().items()
-        if number not in plan.removed and plan.is_told(report.question or "")
-    }
+    for number, report in catalog.reports_with_texts().items():
+        told = [name for name in ("question", "note") if plan.is_told(getattr(report, name) or "")]
+        if told and number not in plan.removed:
+            plan.reports[number] = report.model_copy(update=dict.fromkeys(told))
     return plan
 
 
@@ -337,8 +336,9 @@ def renewed(client: Client, number: int, values: Mapping[str, Any]) -> Entry:
 
 def orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:
     """Return the hashes of texts that have a vector and, once the doomed are gone, no record and no report."""
-    questions = {number: hash_of(report.question or "") for number, report in catalog.reports_that_ask().items()}
-    gone = plan.removed | plan.reports.keys()
+    reports = catalog.reports_with_texts()
+    questions = {number: hash_of(report.question) for number, report in reports.items() if report.question}
+    gone = plan.removed | {number for number, report in plan.reports.items() if report.question is None}
     digests = {digest for record in plan.records.values() if (digest := text_hash(record))}
     digests |= {digest for number, digest in questions.items() if number in gone}
     found: list[bytes] = []
