@@ -1,7 +1,7 @@
 """
 Packages in lock files and manifests: what a project uses, in which versions. Files are parsed, nothing is run.
 
-Lock files are read by patterns of their lines, which programs write: a TOML parser needs a second for 2 MB of them.
+Lock files are read by patterns of their lines, which programs write: a TOML parser takes twenty times as long.
 """
 
 import re

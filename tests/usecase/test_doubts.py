@@ -11,6 +11,7 @@ from graphmem import BadInput, Memory, Refused
 from graphmem.cli.app import run
 from graphmem.contract.records import Changed, Got
 from graphmem.model import Failure
+from tests.rules.test_lock_files import GO_MOD, LOCKS
 from tests.sample import Clock, open_memory
 
 LOCK = '[[package]]\nname = "werkzeug"\nversion = "{}"\n\n[[package]]\nname = "flask"\nversion = "3.0.1"\n'
@@ -308,3 +309,24 @@ def test_every_command_that_shows_a_record_says_what_speaks_against_it(
     run(["--json", *shlex.split(command)])
     answered = next(line for line in "".join(capfd.readouterr()).splitlines() if line.startswith("{"))
     assert '"sign":"disputed"' in answered and json.loads(answered)
+
+
+# --- projects -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", [*LOCKS, "go.mod"])
+def test_a_project_of_each_kind_has_its_versions_captured_compared_and_merged(file: str, tmp_path: Path) -> None:
+    """A lock file gives the version that a traceback or an import names; another major version becomes a mark."""
+    text, name, old, new = LOCKS.get(file, GO_MOD), "werkzeug", "2.3.8", "3.0.1"
+    if file == "go.mod":
+        name, old, new = "github.com/gin-gonic/gin", "v1.9.1", "v2.0.0"
+    memory = open_memory(tmp_path)
+    (tmp_path / file).write_text(text)
+    made = memory.failures.add(f"'{name}' loses the query", name="a")
+    assert said(made).versions == {name: old}
+    assert doubts(memory, "a") == []
+    (tmp_path / file).write_text(text.replace(old, new))
+    assert doubts(memory, "a") == [("versions", f"seen with {name} {old}, here {new}")]
+    again = memory.failures.add(f"'{name}' loses the query")
+    assert said(again).versions == {name: (old, new)}
+    assert doubts(memory, "a") == []
