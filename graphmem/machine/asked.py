@@ -13,8 +13,8 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphmem import safe_files
-from graphmem.constants import ASKED_BYTES, ASKED_DAYS, QUESTION_BYTES
-from graphmem.rules.log_excerpt import telling
+from graphmem.constants import ASKED_BYTES, ASKED_DAYS
+from graphmem.rules.log_excerpt import kept_question
 
 ID_LENGTH = 12  # hexadecimal digits of the SHA-256 of what was asked
 
@@ -29,21 +29,17 @@ class Asked(BaseModel):
     by_ref: dict[str, str]
 
 
-def question_of(text: str) -> str:
-    """Return what a report keeps of a question: of a log its telling lines, and at most ``QUESTION_BYTES``."""
-    return telling(text).encode("utf-8", "replace")[:QUESTION_BYTES].decode(errors="ignore").strip()
-
-
 def keep(folder: Path, now: datetime, question: str, by_ref: Mapping[str, str] | None = None) -> str | None:
     """
     Keep a question; return its id, None where it cannot be kept. The same question has the same id.
 
     Args:
+        question: of a log its telling lines.
         by_ref: for memories that answer a part of the question, by their reference by key, that part.
     """
     kept = {
-        "question": question_of(question),
-        "by_ref": {ref: question_of(text) for ref, text in (by_ref or {}).items()},
+        "question": kept_question(question),
+        "by_ref": {ref: kept_question(text) for ref, text in (by_ref or {}).items()},
     }
     made = hashlib.sha256(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)).hexdigest()[:ID_LENGTH]
     path = folder / f"{now:%Y-%m-%d}.ndjson"

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 
-from graphmem.constants import LOG_LINES, RARE_SHARE, TELLING_CHARS
+from graphmem.constants import LOG_LINES, QUESTION_BYTES, RARE_SHARE, TELLING_CHARS
 from graphmem.rules.signature import errors
 
 WORD = re.compile(r"[^\W\d_]{2,}")
@@ -28,6 +28,11 @@ def telling(text: str) -> str:
             break
         kept.append(place)
     return "\n".join(lines[place][:TELLING_CHARS] for place in sorted(kept))
+
+
+def kept_question(gist: str) -> str:
+    """Return what a report keeps of a question, from its telling lines: at most ``QUESTION_BYTES``."""
+    return gist.encode("utf-8", "replace")[:QUESTION_BYTES].decode(errors="ignore").strip()
 
 
 def mean_rarity(counts: list[int], total: int) -> float:

@@ -23,8 +23,8 @@ from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.answer import Part
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
-from graphmem.machine.asked import question_of
 from graphmem.model.field import format_time
+from graphmem.rules.log_excerpt import kept_question, telling
 from graphmem.runtime import Progress
 from tests.benchmark.data import read
 from tests.benchmark.quality import Bm25, Scores, mean, order
@@ -326,7 +326,7 @@ class Ours:
         refs = [f"failure/{name}" for name in shown]
         count(self.memory.client.layout.usage, refs, format_time(now))  # as a context block does
         found = {ref: (name in relevant) != self.is_wrong() for ref, name in zip(refs, shown, strict=True)}
-        asked = {"question": question_of(problem.query)} if self.variant.has_questions else {}
+        asked = {"question": kept_question(telling(problem.query))} if self.variant.has_questions else {}
         reports = [
             orjson.dumps({"ref": ref, "helped": helped, "task": problem.name, **asked})
             for ref, helped in found.items()
@@ -345,7 +345,7 @@ class Ours:
         self.memory.failures.add(problem.trigger, name=problem.name, fix=problem.fix, cost=cost, dedup=False)
         if not self.captured:
             for _ in range(self.variant.praised):
-                self.memory.feedback(problem.name, helped=True, question=question_of(self.last.query))
+                self.memory.feedback(problem.name, helped=True, question=kept_question(telling(self.last.query)))
         self.captured += 1
         if self.captured % PRUNE_EVERY == 0 and (self.variant.keep < 1 or self.variant.minimum):
             self.memory.prune(max_failures=self.cap, min_importance=self.variant.minimum, yes=True)

@@ -17,10 +17,10 @@ from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import Locked
 from graphmem.ledger.row import entry
-from graphmem.machine.asked import question_of
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.model import Failure
 from graphmem.rules.fixes import fixes
+from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.signature import errors
 from graphmem.runtime import Client
 from graphmem.usecase.records.feedback import prepared
@@ -55,7 +55,7 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
     """Begin an episode, or go on with it: keep what is shown, and what is not known."""
     counted = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
     shown = {hit.record.key_ref: remedies(hit) for hit in counted}
-    lines = {hit.record.key_ref: question_of(hit.text) for hit in counted}
+    lines = {hit.record.key_ref: kept_question(hit.text) for hit in counted}
     unknown = [] if shown else log.unknown[:OFFERED_ERRORS]
     before = Episode(id=client.new_id(), at=now)
     try:

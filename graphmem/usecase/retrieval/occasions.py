@@ -6,7 +6,7 @@ from typing import Any
 
 from graphmem.catalog.keys import hash_of
 from graphmem.constants import LIKE_QUESTIONS, REUSE_AGAINST, REUSE_FOR
-from graphmem.machine.asked import question_of
+from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.occasions import NO_REPORTS, Reports, occasion_weight, reuse
 from graphmem.rules.rank import Rankable
 from graphmem.runtime import Snapshot
@@ -31,17 +31,18 @@ class Occasions:
         return {number for number, reports in self.reports.items() if reports.helped}
 
 
-def occasions_of(snapshot: Snapshot, text: str, vector: Any) -> Occasions:
+def occasions_of(snapshot: Snapshot, gist: str, vector: Any) -> Occasions:
     """
-    Return what was reported when something like ``text`` was asked.
+    Return what was reported when something like a question was asked.
 
     Args:
-        vector: of the text; without one only the same question is like it.
+        gist: its text; of a log the telling lines.
+        vector: of the gist; without one only the same question is like it.
     """
     least, vectors = snapshot.settings.retrieval.occasion_similarity, snapshot.vectors
     cosines = vectors.questions_like(vector, least, LIKE_QUESTIONS) if vectors is not None else {}
     weights = {digest: occasion_weight(cosine, least) for digest, cosine in cosines.items()}
-    weights[hash_of(question_of(text))] = 1.0
+    weights[hash_of(kept_question(gist))] = 1.0
     found: dict[int, Reports] = {}
     helped: dict[bytes, set[int]] = {digest: set() for digest in cosines}
     for digest, number, times, total in snapshot.catalog.reports_on(weights):

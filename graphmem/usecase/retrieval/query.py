@@ -20,6 +20,7 @@ from graphmem.rules.doubt import doubt_factor, freshness, is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
+from graphmem.rules.occasions import NO_REPORTS
 from graphmem.rules.rank import Profile, ScoreFactors, places_gained
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
 from graphmem.rules.score import band, tier
@@ -111,7 +112,7 @@ def query(client: Client, request: QueryRequest) -> Found:
             "profile": "classic" if question.profile.is_classic else "learned",
             "known": known,
             "probability": likely,
-            "asked": keep_question(snapshot, text),
+            "asked": keep_question(snapshot, gist),
         }
     )
 
@@ -122,7 +123,7 @@ def asked(
     """Return a question with its vector, and what was reported when something like it was asked."""
     vector = snapshot.embedder.encode_query(gist) if snapshot.embedder and snapshot.vectors is not None else None
     ranking = profile_of(snapshot.settings.retrieval, profile)
-    occasions = Occasions() if ranking.is_classic else occasions_of(snapshot, text, vector)
+    occasions = Occasions() if ranking.is_classic else occasions_of(snapshot, gist, vector)
     return Question(text, gist, record_types, vector, ranking, occasions)
 
 
@@ -137,9 +138,9 @@ def profile_of(settings: Retrieval, name: str | None) -> Profile:
     )
 
 
-def keep_question(snapshot: Snapshot, text: str, by_ref: Mapping[str, str] | None = None) -> str | None:
+def keep_question(snapshot: Snapshot, gist: str, by_ref: Mapping[str, str] | None = None) -> str | None:
     """Keep what was asked on this machine, for reports; return its id, None where it cannot be kept."""
-    return None if snapshot.is_past else keep(snapshot.layout.asked, snapshot.now, text, by_ref)
+    return None if snapshot.is_past else keep(snapshot.layout.asked, snapshot.now, gist, by_ref)
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------
@@ -295,14 +296,14 @@ def rank(
         numbers = snapshot.catalog.of_record_types(numbers, question.record_types)
     bounds = tier_bounds(snapshot.settings.retrieval)
     records = snapshot.catalog.rankable(numbers)
-    reports = reports_of(snapshot, question.occasions, records)
+    reports = {} if profile.is_classic else reports_of(snapshot, question.occasions, records)
     ranked = []
     for number, record in records.items():
         found, relevance = evidence[number], relevances[number]
         similarity = found.semantic if snapshot.vectors is not None else relevance
         if relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity) or not record.holds(now):
             continue
-        factors = profile.factors(record, relevance, reports[number], question.occasions.reuse, now)
+        factors = profile.factors(record, relevance, reports.get(number, NO_REPORTS), question.occasions.reuse, now)
         score = relevance * factors.cost * factors.help_ratio * factors.age_decay
         place = profile.level(relevance, found.exact, bounds), -score, record.ref
         ranked.append(Ranked(place, number, relevance, found, factors, {}))
