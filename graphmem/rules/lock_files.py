@@ -16,14 +16,12 @@ import orjson
 Packages = set[tuple[str, str]]  # name and version
 
 TOML_PACKAGE = re.compile(r'^\[\[packages?\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"', re.M)
-REQUIREMENT = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
+REQUIREMENT = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)(?:[ \t]*\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
 PNPM_PACKAGE = re.compile(r"""^  ['"]?/?((?:@[^/@\s'"]+/)?[^/@\s'"]+)[@/](\d[^:'"(\s_]*)""", re.M)
 YARN_PACKAGE = re.compile(r'^"?((?:@[^/@\s"]+/)?[^@\s"]+)@[^\n]*:\n  version:? "?([^"\s]+)', re.M)
-GO_REQUIRED = re.compile(
-    r"^(?:require )?[ \t]*([\w.~/-]+\.[\w.~/-]+) (v\d[^\s]*)(?P<indirect>[ \t]*//[ \t]*indirect)?", re.M
-)
+GO_REQUIRED = re.compile(r"^(?:require[ \t])?[ \t]*(\S+) (v\d\S*)(?P<indirect>[ \t]*//[ \t]*indirect)?", re.M)
 GO_SUM = re.compile(r"^(\S+) (v\d[^\s/]*) h1:", re.M)
-GEM = re.compile(r"^    ([\w.-]+) \(([^)\s-]+)[^)]*\)$", re.M)
+GEM = re.compile(r"^    ([\w.-]+) \(([^)\s-]+)[^)\n]*\)$", re.M)
 GEM_DEPENDENCY = re.compile(r"^  ([\w.-]+)", re.M)
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
@@ -102,6 +100,11 @@ MANIFESTS: Mapping[str, Callable[[str], Iterable[str]]] = {
 def patterns() -> list[str]:
     """Return the names of the files that are read, some with ``*``."""
     return list(dict.fromkeys([*LOCKS, *MANIFESTS]))
+
+
+def is_lock(file: str) -> bool:
+    """Return whether a file of this name is a lock file, which is read by patterns, and not a manifest alone."""
+    return any(fnmatchcase(file, name) for name in LOCKS)
 
 
 def locked(file: str, text: str) -> Packages:

@@ -1,12 +1,15 @@
 """Lock files and manifests: what they say, in the layouts that their programs write."""
 
 import tomllib
+from contextlib import suppress
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.rules.lock_files import direct, locked
+from tests.pace import within
 
 LOCKS = {
     "uv.lock": """version = 1
@@ -202,3 +205,20 @@ def test_the_pattern_finds_what_a_toml_parser_finds(packages: list[tuple[str, st
     )
     parsed = {(one["name"], one["version"]) for one in tomllib.loads(text).get(word, [])}
     assert locked("uv.lock", text) == parsed == set(packages)
+
+
+HOSTILE = ("a.", "a@", "@a/", "    a (b\n", "  /@", "[[package]]\n", "a [b", "a@x:\n", "a v1 // ", "require ", "\t")
+
+
+@pytest.mark.parametrize("file", [*LOCKS, "go.mod", "go.sum", "pylock.x.toml"])
+def test_a_lock_file_that_was_made_to_be_slow_is_not(file: str) -> None:
+    """Its time grows with its size and no faster: four times the text takes no more than ten times as long."""
+
+    def seconds(size: int) -> float:
+        began = process_time()
+        for text in HOSTILE:
+            with suppress(ValueError):
+                locked(file, text * (size // len(text)))
+        return process_time() - began
+
+    assert within(seconds(1_000_000), 10 * max(seconds(250_000), 0.02), process_time)

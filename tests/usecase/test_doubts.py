@@ -92,6 +92,10 @@ def test_a_report_for_a_task_takes_a_dispute_back(tmp_path: Path) -> None:
     assert memory.feedback("a", helped=False, wrong=True, task="auth").disputed == 1
     answer = memory.feedback("a", helped=True, task="auth")
     assert (answer.action, answer.disputed, answer.helped) == ("updated", 0, 1)
+    assert memory.feedback("a", helped=False, task="auth").disputed == 0
+    assert memory.feedback("a", helped=False, wrong=True, task="auth").disputed == 1
+    memory.feedback("a", helped=False, wrong=True, note="it still loops", task="auth")
+    assert doubts(memory, "a")[0] == ("disputed", "disputed on 2026-11-01: it still loops")
 
 
 def test_what_is_wrong_did_not_help(tmp_path: Path) -> None:

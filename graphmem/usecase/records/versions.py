@@ -12,9 +12,9 @@ from typing import Any
 
 import orjson
 
-from graphmem.constants import LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
+from graphmem.constants import CITED_FILE_BYTES, LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
 from graphmem.contract.records import VersionSource
-from graphmem.rules.lock_files import direct, locked, patterns
+from graphmem.rules.lock_files import direct, is_lock, locked, patterns
 from graphmem.rules.named_packages import named_packages
 from graphmem.usecase.records.citations import Unread, content_of
 from graphmem.versions import Used, comparable
@@ -51,7 +51,8 @@ def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> tuple[
     asked: set[str] = set()
     for name, *_ in files:
         with contextlib.suppress(Unread):
-            text = (content_of(root, name, most=LOCK_BYTES) or b"").decode(errors="replace").replace("\r\n", "\n")
+            most = LOCK_BYTES if is_lock(name) else CITED_FILE_BYTES
+            text = (content_of(root, name, most=most) or b"").decode(errors="replace").replace("\r\n", "\n")
             here: dict[str, set[str]] = {}
             for package, version in sorted(parsed(locked, name, text)):
                 here.setdefault(package, set()).add(version)
