@@ -6,6 +6,7 @@ import pytest
 
 from graphmem import BadInput, Memory, Usage
 from graphmem.contract.context import ContextBlock
+from graphmem.embed.model import Embedder
 from tests.sample import open_memory
 
 OBJECTIVE = "make the nightly build pass: setuptools cannot be imported"
@@ -246,6 +247,29 @@ def test_nothing_near_is_shown_where_nothing_is_known(known: Memory) -> None:
     assert "nothing known for this, nearest " in (found.note or "") and "has probability 0.0" in (found.note or "")
     asked = known.context(objective, tiers=["critical", "productive", "exploration", "background"])
     assert "failure/no-setuptools" in asked.refs  # who names tiers gets them
+
+
+def test_beside_a_known_answer_nothing_is_shown_that_is_unlikely_to_be_one(
+    tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = dict[str, list[str]]()
+    for unsure in ("0.08", "0.3"):
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", unsure)
+        with open_memory(tmp_path, embedder=embedder) as memory:
+            if not refs:
+                memory.failures.add("the payment service charged a card twice after a retry", name="twice")
+                memory.failures.add("purchases are lost when the queue restarts, though money was taken", name="lost")
+                memory.failures.add("checkout loads slowly since pictures come from a far away server", name="slow")
+            found = memory.context("a card was charged twice by the payment service")
+            assert (found.known, {hit.ref: hit.tier for hit in memory.query(found.objective).results}) == (
+                "true", {"failure/twice": "critical", "failure/lost": "productive", "failure/slow": "background"},
+            )  # fmt: skip
+            refs[unsure] = found.refs
+            hard = memory.context(found.objective, complexity="high")
+            assert "failure/lost" in hard.refs  # who asks for more gets it
+    assert refs == {"0.08": ["failure/twice", "failure/lost"], "0.3": ["failure/twice"]}
+    assert {out.ref: out.reason for out in found.left_out} == {"failure/lost": "known", "failure/slow": "tier"}
+    assert (found.note or "").startswith("left out: 1 unlikely to be relevant; 1 below the tier, nearest failure/slow")
 
 
 def test_of_what_is_as_near_the_solved_comes_first_and_each_says_how_it_did(memory_with_model: Memory) -> None:
