@@ -208,6 +208,13 @@ def test_a_path_in_the_objective_finds_like_one_that_is_given(memory: Memory, tm
     assert entry.ref == "failure/clock" and str(entry.because).startswith("lists ")
 
 
+def test_a_word_without_a_slash_is_no_folder(memory: Memory) -> None:
+    memory.failures.add("the clock is off by one hour", name="clock", files=["src/auth/token.py"])
+    memory.failures.add("nothing is built", name="make", files=["Makefile"])
+    assert memory.context("clean up src and auth").refs == []
+    assert memory.context("clean up the Makefile").refs == ["failure/make"]
+
+
 def test_a_tag_that_the_objective_names_counts_like_one_that_is_given(known: Memory) -> None:
     assert "failure/twice" not in known.context("customers complain about their bills").refs
     assert "failure/twice" in known.context("customers complain about Money on their bills").refs
@@ -224,6 +231,14 @@ def test_an_objective_that_names_a_release_or_a_tag_finds_what_is_tagged_so(
     found = known.context(f"write down what is new in {named}")
     assert "failure/windmill" in found.refs and "failure/seal" not in found.refs
     assert "`failure/windmill`" in found.text and "; tagged " in found.text.replace("(tagged", "(; tagged")
+
+
+def test_an_experience_of_a_tag_is_there_beside_those_that_the_protocol_picks(memory: Memory) -> None:
+    memory.experiences.add("feature", "signup form", approach="a", outcome="success", lessons=["x"])
+    memory.experiences.add("refactor", "mail service", approach="b", outcome="success", lessons=["x"], tags=["v0.19"])
+    memory.experiences.add("refactor", "payment service", approach="c", outcome="success", lessons=["x"])
+    found = sections(memory.context("write about 0.19", task_type="feature"))["Experiences"]
+    assert [ref.partition("_")[2] for ref in found] == ["signup-form", "mail-service"]
 
 
 def test_very_many_records_of_a_tag_do_not_fill_the_block(memory: Memory) -> None:
