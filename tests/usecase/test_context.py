@@ -287,6 +287,33 @@ def test_beside_a_known_answer_nothing_is_shown_that_is_unlikely_to_be_one(
     assert (found.note or "").startswith("left out: 1 unlikely to be relevant; 1 below the tier, nearest failure/slow")
 
 
+def test_where_nothing_is_known_no_campaign_is_shown_either(
+    tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = list[list[str]]()
+    for bound in ("0.5", "1.0"):
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_KNOWN", bound)
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", bound)
+        with open_memory(tmp_path, embedder=embedder) as memory:
+            if not refs:
+                memory.campaigns.create("make the nightly build pass again", name="nightly")
+                memory.campaigns.complete("nightly", outcome="the image was rebuilt")
+            refs.append(memory.context("make the nightly build pass once more").refs)
+    assert refs == [["campaign/nightly"], []]
+
+
+def test_a_rare_word_finds_what_the_meaning_blurs(memory_with_model: Memory) -> None:
+    memory = memory_with_model
+    for number in range(12):
+        memory.failures.add(f"the parcel of customer {number} came back from the post office", name=f"n{number}")
+    trigger = "npm ends with ERR_OSSL_EVP_UNSUPPORTED since the image has a newer OpenSSL"
+    memory.failures.add(trigger, name="ssl", fix="use md4-free hashes")
+    objective = "why do visitors of our shop see an empty page since Monday? ERR_OSSL_EVP_UNSUPPORTED"
+    hit = memory.query(objective).results[0]
+    assert (hit.ref, hit.tier, hit.band) == ("failure/ssl", "exploration", "critical")
+    assert memory.context(objective).refs == ["failure/ssl"]
+
+
 def test_of_what_is_as_near_the_solved_comes_first_and_each_says_how_it_did(memory_with_model: Memory) -> None:
     memory = memory_with_model
     memory.failures.add("the night worker cannot import yaml", name="open")
