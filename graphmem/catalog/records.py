@@ -18,6 +18,7 @@ from graphmem.rules.labels import Sort
 from graphmem.rules.lesson_state import LessonState
 from graphmem.rules.rank import Rankable
 
+MOST_LABELLED = 1_000  # records of one label that are looked at: what very many carry tells nothing apart
 LABELLED = "SELECT l.text, l.record FROM label l JOIN record r ON r.id = l.record WHERE r.is_live AND l.sort = ? AND"
 
 
@@ -126,14 +127,15 @@ class RecordReads(NameReads, FactReads):
         return {ref for ref, number in numbers.items() if number in found}
 
     def labelled(self, sort: Sort, texts: Collection[str]) -> Iterator[tuple[str, int]]:
-        """Yield the live records that carry one of some labels, each with that label."""
-        for part in chunks(texts):
-            sql = f"{LABELLED} l.text IN ({marks(part)}) ORDER BY l.text, l.record"
-            yield from self.connection.execute(sql, (sort, *part))
+        """Yield live records that carry one of some labels, each with that label; of a label so many at most."""
+        sql = "SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM label WHERE sort = ? AND text = value)"
+        carried = self.connection.execute(sql, (orjson.dumps([*texts]).decode(), sort)).fetchall()
+        for (text,) in sorted(carried):
+            yield from self.connection.execute(f"{LABELLED} l.text = ? LIMIT {MOST_LABELLED}", (sort, text))
 
     def labelled_below(self, sort: Sort, folder: str) -> Iterator[int]:
-        """Yield the live records that carry a path below a folder."""
-        sql = f"{LABELLED} l.text >= ? AND l.text < ? ORDER BY l.record"
+        """Yield live records that carry a path below a folder, so many at most."""
+        sql = f"{LABELLED} l.text >= ? AND l.text < ? LIMIT {MOST_LABELLED}"
         for _, number in self.connection.execute(sql, (sort, f"{folder}/", f"{folder}0")):  # 0 comes after /
             yield number
 

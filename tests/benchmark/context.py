@@ -32,7 +32,7 @@ SETS = (
     "attackgraph", "beads", "campaigns", "citrig", "cmdfix", "diagnostics", "dupbugs", "logtrig", "neardup", "pyerrors",
     "swefix",
 )  # fmt: skip  # those of failures, fixes and tasks
-QUERIES = 100  # of a set, by lot
+QUERIES = 60  # of a set, by lot
 FOREIGN = 20  # questions of other fields
 BUDGET = 1_000
 WAYS = ("context", "query")

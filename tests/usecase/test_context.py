@@ -6,6 +6,7 @@ import pytest
 
 from graphmem import BadInput, Memory, Usage
 from graphmem.contract.context import ContextBlock
+from graphmem.embed.model import Embedder
 from tests.sample import open_memory
 
 OBJECTIVE = "make the nightly build pass: setuptools cannot be imported"
@@ -207,6 +208,13 @@ def test_a_path_in_the_objective_finds_like_one_that_is_given(memory: Memory, tm
     assert entry.ref == "failure/clock" and str(entry.because).startswith("lists ")
 
 
+def test_a_word_without_a_slash_is_no_folder(memory: Memory) -> None:
+    memory.failures.add("the clock is off by one hour", name="clock", files=["src/auth/token.py"])
+    memory.failures.add("nothing is built", name="make", files=["Makefile"])
+    assert memory.context("clean up src and auth").refs == []
+    assert memory.context("clean up the Makefile").refs == ["failure/make"]
+
+
 def test_a_tag_that_the_objective_names_counts_like_one_that_is_given(known: Memory) -> None:
     assert "failure/twice" not in known.context("customers complain about their bills").refs
     assert "failure/twice" in known.context("customers complain about Money on their bills").refs
@@ -223,6 +231,14 @@ def test_an_objective_that_names_a_release_or_a_tag_finds_what_is_tagged_so(
     found = known.context(f"write down what is new in {named}")
     assert "failure/windmill" in found.refs and "failure/seal" not in found.refs
     assert "`failure/windmill`" in found.text and "; tagged " in found.text.replace("(tagged", "(; tagged")
+
+
+def test_an_experience_of_a_tag_is_there_beside_those_that_the_protocol_picks(memory: Memory) -> None:
+    memory.experiences.add("feature", "signup form", approach="a", outcome="success", lessons=["x"])
+    memory.experiences.add("refactor", "mail service", approach="b", outcome="success", lessons=["x"], tags=["v0.19"])
+    memory.experiences.add("refactor", "payment service", approach="c", outcome="success", lessons=["x"])
+    found = sections(memory.context("write about 0.19", task_type="feature"))["Experiences"]
+    assert [ref.partition("_")[2] for ref in found] == ["signup-form", "mail-service"]
 
 
 def test_very_many_records_of_a_tag_do_not_fill_the_block(memory: Memory) -> None:
@@ -246,6 +262,56 @@ def test_nothing_near_is_shown_where_nothing_is_known(known: Memory) -> None:
     assert "nothing known for this, nearest " in (found.note or "") and "has probability 0.0" in (found.note or "")
     asked = known.context(objective, tiers=["critical", "productive", "exploration", "background"])
     assert "failure/no-setuptools" in asked.refs  # who names tiers gets them
+
+
+def test_beside_a_known_answer_nothing_is_shown_that_is_unlikely_to_be_one(
+    tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = dict[str, list[str]]()
+    for unsure in ("0.08", "0.3"):
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", unsure)
+        with open_memory(tmp_path, embedder=embedder) as memory:
+            if not refs:
+                memory.failures.add("the payment service charged a card twice after a retry", name="twice")
+                memory.failures.add("purchases are lost when the queue restarts, though money was taken", name="lost")
+                memory.failures.add("checkout loads slowly since pictures come from a far away server", name="slow")
+            found = memory.context("a card was charged twice by the payment service")
+            assert (found.known, {hit.ref: hit.tier for hit in memory.query(found.objective).results}) == (
+                "true", {"failure/twice": "critical", "failure/lost": "productive", "failure/slow": "background"},
+            )  # fmt: skip
+            refs[unsure] = found.refs
+            hard = memory.context(found.objective, complexity="high")
+            assert "failure/lost" in hard.refs  # who asks for more gets it
+    assert refs == {"0.08": ["failure/twice", "failure/lost"], "0.3": ["failure/twice"]}
+    assert {out.ref: out.reason for out in found.left_out} == {"failure/lost": "known", "failure/slow": "tier"}
+    assert (found.note or "").startswith("left out: 1 unlikely to be relevant; 1 below the tier, nearest failure/slow")
+
+
+def test_where_nothing_is_known_no_campaign_is_shown_either(
+    tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = list[list[str]]()
+    for bound in ("0.5", "1.0"):
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_KNOWN", bound)
+        monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", bound)
+        with open_memory(tmp_path, embedder=embedder) as memory:
+            if not refs:
+                memory.campaigns.create("make the nightly build pass again", name="nightly")
+                memory.campaigns.complete("nightly", outcome="the image was rebuilt")
+            refs.append(memory.context("make the nightly build pass once more").refs)
+    assert refs == [["campaign/nightly"], []]
+
+
+def test_a_rare_word_finds_what_the_meaning_blurs(memory_with_model: Memory) -> None:
+    memory = memory_with_model
+    for number in range(12):
+        memory.failures.add(f"the parcel of customer {number} came back from the post office", name=f"n{number}")
+    trigger = "npm ends with ERR_OSSL_EVP_UNSUPPORTED since the image has a newer OpenSSL"
+    memory.failures.add(trigger, name="ssl", fix="use md4-free hashes")
+    objective = "why do visitors of our shop see an empty page since Monday? ERR_OSSL_EVP_UNSUPPORTED"
+    hit = memory.query(objective).results[0]
+    assert (hit.ref, hit.tier, hit.band) == ("failure/ssl", "exploration", "critical")
+    assert memory.context(objective).refs == ["failure/ssl"]
 
 
 def test_of_what_is_as_near_the_solved_comes_first_and_each_says_how_it_did(memory_with_model: Memory) -> None:

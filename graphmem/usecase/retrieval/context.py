@@ -3,10 +3,10 @@
 import math
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.usage import accesses, count
+from graphmem.config import Retrieval
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_LABELLED, CONTEXT_SOLUTIONS
 from graphmem.contract.campaigns import SimilarCampaign, SimilarRequest
 from graphmem.contract.citations import Cited
@@ -36,6 +36,7 @@ from graphmem.usecase.retrieval.context_sections import (
     lesson_entries,
     session_entries,
 )
+from graphmem.usecase.retrieval.known import probabilities
 from graphmem.usecase.retrieval.query import profile_of, query, tier_bounds
 from graphmem.usecase.retrieval.traversal import solving
 
@@ -76,14 +77,18 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         taken = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
         taken |= {pick.hit.ref for pick in picks}  # some kinds have no section
-        reason: Literal["tier", "known"] = "tier" if is_known else "known"
+        bounds, tiers = tier_bounds(client.settings.retrieval), tiers_of(request)
         out = [
-            LeftOut(ref=hit.ref, reason=reason, similarity=hit.similarity)
+            LeftOut(
+                ref=hit.ref,
+                reason="tier" if is_known and not is_near(hit, tiers, bounds) else "known",
+                similarity=hit.similarity,
+            )
             for hit in found.results
             if hit.ref not in taken
         ]
         aside = {pick.hit.ref for pick in picks if not pick.is_near}
-        return cut(snapshot, request, found, entries, aside, out)
+        return cut(snapshot, request, found, entries, aside, out, is_known=is_known)
 
 
 def cut(
@@ -93,6 +98,8 @@ def cut(
     entries: list[ContextEntry],
     aside: Collection[str],
     out: list[LeftOut],
+    *,
+    is_known: bool,
 ) -> ContextBlock:
     """
     Return the block of what fits into the budget, and count that as returned.
@@ -129,7 +136,7 @@ def cut(
         known=found.known,
         probability=found.probability,
         asked=found.asked,
-        note=note_of(snapshot, request, found, over, out, is_empty=not kept),
+        note=note_of(snapshot, request, found, over, out, is_known=is_known, is_empty=not kept),
     )
 
 
@@ -140,16 +147,20 @@ def note_of(
     over: Sequence[LeftOut],
     out: Sequence[LeftOut],
     *,
+    is_known: bool,
     is_empty: bool,
 ) -> str | None:
     """Return why a block is empty, or what it left out; None where there is nothing to say."""
     parts = [f"{len(over):,} over the budget of {request.budget:,} tokens"] if over else []
-    if out and out[0].reason == "known":
+    below = [one for one in out if one.reason == "tier"]
+    if out and not is_known:
         parts.append(f"nothing known for this, nearest {out[0].ref} has probability {found.probability:.2f}")
-    elif out:
-        nearest = max(out, key=lambda one: one.similarity)
+    elif len(out) > len(below):
+        parts.append(f"{len(out) - len(below):,} unlikely to be relevant")
+    if below:
+        nearest = max(below, key=lambda one: one.similarity)
         which = "of other tiers" if request.tiers else "below the tier"
-        parts.append(f"{len(out):,} {which}, nearest {nearest.ref} ({nearest.similarity:.2f})")
+        parts.append(f"{len(below):,} {which}, nearest {nearest.ref} ({nearest.similarity:.2f})")
     if not is_empty:
         return f"left out: {'; '.join(parts)}" if parts else None
     if not parts:
@@ -159,9 +170,7 @@ def note_of(
 
 def picked(client: Client, request: ContextRequest, found: Found, *, is_known: bool) -> list[Pick]:
     """Return the records that a block takes because of the objective: what answers it, then what its labels find."""
-    settings = client.settings.retrieval
-    wanted = frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
-    near = [hit for hit in found.results if is_known and is_wanted(hit, wanted, tier_bounds(settings))]
+    near = wanted(client.settings.retrieval, request, found) if is_known else []
     hits = {hit.ref: hit for hit in found.results}
     with client.reading() as snapshot:
         reasons = labelled(snapshot, request)
@@ -256,9 +265,26 @@ def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) ->
     return entry.model_copy(update={"access_count": number, "last_accessed": last})
 
 
-def is_wanted(hit: Hit, tiers: Collection[str], bounds: Mapping[str, float]) -> bool:
-    """Return whether a hit belongs into the block; what helped with something like it is as near as its score."""
-    if hit.factors.exact or hit.factors.expression or hit.tier in tiers:
+def tiers_of(request: ContextRequest) -> Collection[str]:
+    """Return the tiers to take."""
+    return frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
+
+
+def wanted(settings: Retrieval, request: ContextRequest, found: Found) -> list[Hit]:
+    """Return the results that answer the objective: those of the tiers, and of the usual ones what is not unlikely."""
+    tiers = tiers_of(request)
+    near = [hit for hit in found.results if is_near(hit, tiers, tier_bounds(settings))]
+    if tiers != USUAL:  # the caller asks for more
+        return near
+    sure = {hit.ref for hit in near if hit.factors.exact or hit.factors.help_ratio > 1}
+    sure |= {hit.ref for hit in found.results[:1]}  # the one that the whole answer was judged by
+    likely = probabilities(found, [hit for hit in near if hit.ref not in sure])
+    return [hit for hit in near if hit.ref in sure or likely[hit.ref] >= settings.unsure]
+
+
+def is_near(hit: Hit, tiers: Collection[str], bounds: Mapping[str, float]) -> bool:
+    """Return whether a hit is of one of these tiers, by meaning, by relevance or as it helped, or is matched."""
+    if hit.factors.exact or hit.factors.expression or hit.tier in tiers or hit.band in tiers:
         return True
     return hit.factors.help_ratio > 1 and tier(hit.score, **bounds) in tiers
 

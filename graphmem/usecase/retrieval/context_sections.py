@@ -82,15 +82,18 @@ def experience_entries(
     """
     Yield experiences with their lessons, those of sure or successful ones first.
 
-    Those that the retrieval protocol picks for the type and the tags of the task; where it picks none, those that the
-    objective is about.
+    Those that the retrieval protocol picks for the type and the tags of the task, and those of a tag that the objective
+    names; where the protocol picks none, those that the objective is about.
     """
     recalled = recall(client, RecallRequest(task_type=task_type, tags=tags))
     protocol = [found.record for found in recalled.experiences]
     for one in by_worth(record for record in protocol if isinstance(record, Experience)):
         yield entry_of(EXPERIENCES, one, experience_notes(one), experience_marks(one))
-    for pick in () if protocol else picks:
-        if isinstance(record := pick.hit.record, Experience):
+    shown = {record.ref for record in protocol}
+    for pick in picks:
+        if not isinstance(record := pick.hit.record, Experience) or record.ref in shown:
+            continue
+        if pick.because or not protocol:
             yield entry_of(EXPERIENCES, record, experience_notes(record), experience_marks(record), pick)
 
 

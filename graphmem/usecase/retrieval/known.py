@@ -1,13 +1,15 @@
 """Whether a query found what it asks for: what tells that of its first result (docs/concepts/retrieval.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from heapq import nlargest
 
 from graphmem.catalog.words import query_terms
-from graphmem.constants import EXACT_RELEVANCE, SAME_QUESTION
-from graphmem.contract.query import Hit, Known
+from graphmem.constants import EXACT_RELEVANCE, RIVALS, SAME_QUESTION
+from graphmem.contract.query import Found, Hit, Known
 from graphmem.model import Record
 from graphmem.names import split_ref
 from graphmem.rules.known import BY_MEANING, BY_WORDS, Signs, lead, overlap, probability, state
+from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS, Reports
 from graphmem.rules.relevance import Evidence
 from graphmem.runtime import Snapshot
@@ -72,3 +74,30 @@ def signs_of(
         lexical=found.lexical,
         exact=max(found.exact, found.expression),
     )
+
+
+def probabilities(found: Found, hits: Collection[Hit]) -> dict[str, float]:
+    """
+    Return how likely each of some results is relevant, by the signs that the first one is judged by.
+
+    The weights are fitted to first results. Of later ones, which have less of a lead, fewer are relevant than this
+    says; below `unsure` hardly any is (docs/benchmarks.md, "A context block").
+    """
+    weights = BY_WORDS if found.search == "lexical" else BY_MEANING
+    asked = set(query_terms(telling(found.query)))
+    nearest = nlargest(
+        RIVALS + 1, (hit for hit in found.results if not hit.factors.graph), key=lambda hit: hit.relevance
+    )
+    likely = {}
+    for hit in hits:
+        factors = hit.factors
+        others = [other.relevance for other in nearest if other is not hit]
+        signs = Signs(
+            semantic=max(factors.semantic, factors.graph),
+            lead=lead(hit.relevance, others),
+            overlap=overlap(query_terms(hit.record.search_text), asked),
+            lexical=factors.lexical,
+            exact=max(factors.exact, factors.expression),
+        )
+        likely[hit.ref] = probability(signs, weights)
+    return likely
