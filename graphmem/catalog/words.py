@@ -1,8 +1,9 @@
 """
 The lexical index: BM25 over the search texts, in SQLite's FTS5, with an analyser for errors, paths and symbols.
 
-Three columns keep a token findable whole and by part without the parts drowning the words: plain words, whole
-identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), and the parts of CamelCase words.
+Three columns keep a token findable whole and by part without the parts drowning the words: plain words; whole
+identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), beside them operators (``**``) and quoted
+keywords; and the parts of CamelCase words.
 """
 
 import math
@@ -14,7 +15,8 @@ from itertools import pairwise
 from graphmem.catalog.database import Index, chunks, marks, parse_record, transaction
 from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
 
-TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"
+SIGNS = "*+/%&|<>=!-"  # that operators are made of; not those that end a sentence or a label
+TOKENIZER = f"tokenize = \"porter unicode61 remove_diacritics 2 tokenchars '{SIGNS}`'\""
 SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5(words, whole, parts, {TOKENIZER})",
     "CREATE VIRTUAL TABLE IF NOT EXISTS lexical_terms USING fts5vocab(lexical, row)",
@@ -25,6 +27,10 @@ STEMMER = (
 )
 WORD = re.compile(r"[^\W_]+")
 COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
+OPERATOR = re.compile(  # no hyphens, dashes of options, slashes of paths, nor rulers
+    rf"(?<![{SIGNS}])(?!--)(?:[{SIGNS}]{{2,3}}|[*+%&|<>=]|(?<!\w)/(?!\w))(?![{SIGNS}])"
+)
+QUOTED = re.compile(r"""[`'"]([A-Za-z]{2,5})[`'"]""")
 HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 USUAL_LENGTH = 64  # characters of a word up to which its parts are kept
 STOP_WORDS = frozenset(
@@ -35,11 +41,17 @@ STOP_WORDS = frozenset(
 
 
 def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the words of a text, its whole identifiers, and the parts of its CamelCase words, all in lower case."""
+    """Return the words of a text, its identifiers and signs, and the parts of its CamelCase words, in lower case."""
     words = WORD.findall(text)
-    whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)]
+    whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)] + signs(text)
     parts = [part for word in words for part in (parts_of(word) if len(word) <= USUAL_LENGTH else split(word))]
     return [word.lower() for word in words], whole, parts
+
+
+def signs(text: str) -> list[str]:
+    """Return the operators of a text, and in backquotes those quoted words that are stop words elsewhere."""
+    keywords = (word.lower() for word in QUOTED.findall(text))
+    return OPERATOR.findall(text) + [f"`{word}`" for word in keywords if word in STOP_WORDS]
 
 
 def split(word: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.catalog import words
-from graphmem.catalog.words import affordable, analyse
+from graphmem.catalog.words import affordable, analyse, signs
 
 
 def test_the_parts_of_identifiers_are_found() -> None:
@@ -14,6 +14,14 @@ def test_the_parts_of_identifiers_are_found() -> None:
         ["unique", "violation", "utf", "8", "http", "server"],
     )
     assert analyse("a" * 70 + "B")[2] == ["a" * 70, "b"]
+
+
+def test_operators_and_quoted_keywords_are_tokens() -> None:
+    assert signs("def f(a, **kw, /): x*y, a&b && c; i%2==0 -> d => 'and', `Or` \"is\" 'word'") == [
+        *"** / * & && % == -> =>".split(),
+        *("`and`", "`or`", "`is`"),
+    ]
+    assert signs("a well-known --flag of src/a.py - a bullet, and don't\n------\n=====") == []
 
 
 def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
