@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from graphmem.catalog.database import Index, chunks, marks, parse_record, transaction
-from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
+from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS, TITLE_TIMES, TITLED_CHARS
 
 SIGNS = "*+/%&|<>=!-"  # that operators are made of; not those that end a sentence or a label
 TOKENIZER = f"tokenize = \"porter unicode61 remove_diacritics 2 tokenchars '{SIGNS}`'\""
@@ -75,6 +75,17 @@ def query_pairs(text: str) -> list[str]:
     words = [word.lower() for word in WORD.findall(text)]
     beside = (pair for pair in pairwise(words) if STOP_WORDS.isdisjoint(pair))
     return list(dict.fromkeys(map(" ".join, beside)))
+
+
+def title_of(text: str) -> str:
+    """
+    Return the first line of a long text where it says what the rest is about; else nothing.
+
+    It begins with a letter, unlike a command after its prompt or a line of a log, and a colon at its end introduces.
+    """
+    first, _, rest = text.strip().partition("\n")
+    is_title = rest and first[0].isalpha() and not first.rstrip().endswith(":")
+    return first if is_title and len(first) <= TITLED_CHARS < len(text) else ""
 
 
 class LexicalIndex(Index):
@@ -139,6 +150,9 @@ class LexicalIndex(Index):
         record_types = self.catalog.visible if record_types is None else record_types
         total = self.total
         phrases = affordable(counts, query_pairs(text), total)
+        title = title_of(text)
+        again = {*query_terms(title), *query_pairs(title)}
+        phrases += [phrase for phrase in phrases if phrase in again] * (TITLE_TIMES - 1)
         # BM25 gives a word that half of the records hold a weight of 0.000001: the others rank alone, if they suffice.
         rare = [phrase for phrase in phrases if 2 * counts.get(phrase, 0) < total]
         rows = self.ranked(rare, record_types, limit, also) if rare else []
