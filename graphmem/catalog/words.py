@@ -15,7 +15,7 @@ from itertools import pairwise
 from graphmem.catalog.database import Index, chunks, marks, parse_record, transaction
 from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS, TITLE_TIMES, TITLED_CHARS
 
-SIGNS = "*+/%&|<>=!-"  # that operators are made of; not those that end a sentence or a label
+SIGNS = "*+/%&|<>=!-"  # that operators are made of, the hyphen last; not those that end a sentence or a label
 TOKENIZER = f"tokenize = \"porter unicode61 remove_diacritics 2 tokenchars '{SIGNS}`'\""
 SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5(words, whole, parts, {TOKENIZER})",
@@ -27,9 +27,8 @@ STEMMER = (
 )
 WORD = re.compile(r"[^\W_]+")
 COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
-OPERATOR = re.compile(  # no hyphens, dashes of options, slashes of paths, nor rulers
-    rf"(?<![{SIGNS}])(?!--)(?:[{SIGNS}]{{2,3}}|[*+%&|<>=]|(?<!\w)/(?!\w))(?![{SIGNS}])"
-)
+RUN = re.compile(rf"(?!-(?![{SIGNS[:-1]}]))[{SIGNS}]++")  # no hyphens, bullets nor dashes of options: they are most
+LONGEST_OPERATOR = 3  # characters
 QUOTED = re.compile(r"""[`'"]([A-Za-z]{2,5})[`'"]""")
 HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 USUAL_LENGTH = 64  # characters of a word up to which its parts are kept
@@ -50,8 +49,16 @@ def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
 
 def signs(text: str) -> list[str]:
     """Return the operators of a text, and in backquotes those quoted words that are stop words elsewhere."""
+    operators = [run[0] for run in RUN.finditer(text) if is_operator(run)]
     keywords = (word.lower() for word in QUOTED.findall(text))
-    return OPERATOR.findall(text) + [f"`{word}`" for word in keywords if word in STOP_WORDS]
+    return operators + [f"`{word}`" for word in keywords if word in STOP_WORDS]
+
+
+def is_operator(run: re.Match[str]) -> bool:
+    """Return whether a run of signs is an operator: no slash of a path, mark of a sentence, or ruler."""
+    if run[0] == "/":
+        return not any(map(str.isalnum, run.string[max(0, run.start() - 1) : run.end() + 1]))
+    return run[0] != "!" and len(run[0]) <= LONGEST_OPERATOR
 
 
 def split(word: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ def test_operators_and_quoted_keywords_are_tokens() -> None:
         *"** / * & && % == -> =>".split(),
         *("`and`", "`or`", "`is`"),
     ]
-    assert signs("a well-known --flag of src/a.py - a bullet, and don't\n------\n=====") == []
+    assert signs("a well-known --flag of src/a.py - a bullet! -, and don't\n------\n=====-") == []
 
 
 BODY = "\nI did what the page says, on two machines, and again after a restart.\n" * 5
