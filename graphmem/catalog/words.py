@@ -1,8 +1,9 @@
 """
 The lexical index: BM25 over the search texts, in SQLite's FTS5, with an analyser for errors, paths and symbols.
 
-Three columns keep a token findable whole and by part without the parts drowning the words: plain words, whole
-identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), and the parts of CamelCase words.
+Three columns keep a token findable whole and by part without the parts drowning the words: plain words; whole
+identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), beside them operators (``**``) and quoted
+keywords; and the parts of CamelCase words.
 """
 
 import math
@@ -12,9 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from graphmem.catalog.database import Index, chunks, marks, parse_record, transaction
-from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS
+from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS, TITLE_TIMES, TITLED_CHARS
 
-TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"
+SIGNS = "*+/%&|<>=!-"  # that operators are made of, the hyphen last; not those that end a sentence or a label
+TOKENIZER = f"tokenize = \"porter unicode61 remove_diacritics 2 tokenchars '{SIGNS}`'\""
 SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS lexical USING fts5(words, whole, parts, {TOKENIZER})",
     "CREATE VIRTUAL TABLE IF NOT EXISTS lexical_terms USING fts5vocab(lexical, row)",
@@ -25,6 +27,9 @@ STEMMER = (
 )
 WORD = re.compile(r"[^\W_]+")
 COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
+RUN = re.compile(rf"(?!-(?![{SIGNS[:-1]}]))[{SIGNS}]++")  # no hyphens, bullets nor dashes of options: they are most
+LONGEST_OPERATOR = 3  # characters
+QUOTED = re.compile(r"""[`'"]([A-Za-z]{2,5})[`'"]""")
 HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 USUAL_LENGTH = 64  # characters of a word up to which its parts are kept
 STOP_WORDS = frozenset(
@@ -35,11 +40,25 @@ STOP_WORDS = frozenset(
 
 
 def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the words of a text, its whole identifiers, and the parts of its CamelCase words, all in lower case."""
+    """Return the words of a text, its identifiers and signs, and the parts of its CamelCase words, in lower case."""
     words = WORD.findall(text)
-    whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)]
+    whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)] + signs(text)
     parts = [part for word in words for part in (parts_of(word) if len(word) <= USUAL_LENGTH else split(word))]
     return [word.lower() for word in words], whole, parts
+
+
+def signs(text: str) -> list[str]:
+    """Return the operators of a text, and in backquotes those quoted words that are stop words elsewhere."""
+    operators = [run[0] for run in RUN.finditer(text) if is_operator(run)]
+    keywords = (word.lower() for word in QUOTED.findall(text))
+    return operators + [f"`{word}`" for word in keywords if word in STOP_WORDS]
+
+
+def is_operator(run: re.Match[str]) -> bool:
+    """Return whether a run of signs is an operator: no slash of a path, mark of a sentence, or ruler."""
+    if run[0] == "/":
+        return not any(map(str.isalnum, run.string[max(0, run.start() - 1) : run.end() + 1]))
+    return run[0] != "!" and len(run[0]) <= LONGEST_OPERATOR
 
 
 def split(word: str) -> tuple[str, ...]:
@@ -63,6 +82,17 @@ def query_pairs(text: str) -> list[str]:
     words = [word.lower() for word in WORD.findall(text)]
     beside = (pair for pair in pairwise(words) if STOP_WORDS.isdisjoint(pair))
     return list(dict.fromkeys(map(" ".join, beside)))
+
+
+def title_of(text: str) -> str:
+    """
+    Return the first line of a long text where it says what the rest is about; else nothing.
+
+    It begins with a letter, unlike a command after its prompt or a line of a log, and a colon at its end introduces.
+    """
+    first, _, rest = text.strip().partition("\n")
+    is_title = rest and first[0].isalpha() and not first.rstrip().endswith(":")
+    return first if is_title and len(first) <= TITLED_CHARS < len(text) else ""
 
 
 class LexicalIndex(Index):
@@ -127,6 +157,9 @@ class LexicalIndex(Index):
         record_types = self.catalog.visible if record_types is None else record_types
         total = self.total
         phrases = affordable(counts, query_pairs(text), total)
+        title = title_of(text)
+        again = {*query_terms(title), *query_pairs(title)}
+        phrases += [phrase for phrase in phrases if phrase in again] * (TITLE_TIMES - 1)
         # BM25 gives a word that half of the records hold a weight of 0.000001: the others rank alone, if they suffice.
         rare = [phrase for phrase in phrases if 2 * counts.get(phrase, 0) < total]
         rows = self.ranked(rare, record_types, limit, also) if rare else []

@@ -1,5 +1,7 @@
 """
-How well `query` finds what is asked: per task of the public sets, beside BM25, the model alone, and their fusion.
+How well `query` finds what is asked: per task of the public sets, beside plain baselines.
+
+BM25 as the sets' READMEs have it, SQLite's FTS5 with Porter stems, the model alone, and BM25 and the model fused.
 
 Only the texts speak: relations stay out of the store, for many a set names the answer in them. Ranks are those by
 ``relevance``; group, kinds and exclude of a query are respected.
@@ -7,6 +9,7 @@ Only the texts speak: relations stay out of the store, for many a set names the 
 
 import math
 import re
+import sqlite3
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,13 +43,14 @@ class Measures(Part):
 
 
 class TaskQuality(Part):
-    """One task: every system in the same run; ``ratio`` is graphmem's nDCG@10 over the better of BM25 and the model."""
+    """One task: every system in the same run; ``ratio`` is graphmem's nDCG@10 over the best of BM25, FTS5, model."""
 
     set: str
     task: str
     queries: int
     graphmem: Measures
     bm25: Measures
+    fts5: Measures
     model: Measures
     rrf: Measures
     peers: dict[str, Measures]
@@ -55,7 +59,8 @@ class TaskQuality(Part):
     @property
     def systems(self) -> dict[str, Measures]:
         """All systems as they are shown."""
-        return {"graphmem": self.graphmem, "BM25": self.bm25, "model": self.model, "RRF": self.rrf, **self.peers}
+        baselines = {"BM25": self.bm25, "FTS5": self.fts5, "model": self.model, "RRF": self.rrf}
+        return {"graphmem": self.graphmem, **baselines, **self.peers}
 
 
 class Quality(Part):
@@ -128,7 +133,7 @@ def measure_set(folder: Path, place: Path, *, with_match: bool, peers: Mapping[s
                 found[question["task"]][system].append(measures(ranking, set(question["gold"])))
     for task, systems in found.items():
         means = {system: mean_of(values) for system, values in systems.items()}
-        best = max(means["bm25"].ndcg_10, means["model"].ndcg_10)
+        best = max(means[name].ndcg_10 for name in ("bm25", "fts5", "model"))
         queries_asked = len(systems["graphmem"])
         ratio = means["graphmem"].ndcg_10 / best
         beside = {name: means[name] for name in peers}
@@ -150,7 +155,7 @@ def ranked(
     if vectors is None or embedder is None:
         raise Unavailable("the benchmark needs the embedding model", hint=MODEL_COMMAND)
     texts = ["\n".join(filter(None, map(row.get, ("title", "text", "fix")))) for row in public.memories]
-    words, rows = Bm25(texts), vectors.encode_documents(texts)
+    words, stems, rows = Bm25(texts), Fts5(texts), vectors.encode_documents(texts)
     places = {ref: place for place, ref in enumerate(public.refs)}
     encode = once(texts, rows, embedder.encode_query)
     groups = len({row.get("group") for row in public.memories})
@@ -163,8 +168,14 @@ def ranked(
             hits = sorted(hits, key=lambda hit: (-hit.relevance, hit.ref))
             lexical, semantic = words.scores(asked)[pool], rows[pool] @ encode(asked)
             by_words, by_meaning = pool[order(lexical)], pool[order(semantic)]
+            by_stems = pool[order(stems.scores(asked)[pool])]
             fused = fuse((by_words[: np.count_nonzero(lexical > 0)], by_meaning))
-            rankings: dict[str, Iterable[int]] = {"bm25": by_words, "model": by_meaning, "rrf": fused}
+            rankings: dict[str, Iterable[int]] = {
+                "bm25": by_words,
+                "fts5": by_stems,
+                "model": by_meaning,
+                "rrf": fused,
+            }
             found = {name: search(asked, min(PEER_DEPTH, len(texts))) for name, search in others.items()}
             found["graphmem"] = [places[hit.ref] for hit in hits]
             allowed = set(pool.tolist())
@@ -276,4 +287,26 @@ class Bm25:
             if word in self.postings:
                 places, weights = self.postings[word]
                 scores[places] += times * weights
+        return scores
+
+
+class Fts5:
+    """What SQLite does by itself: the ``bm25()`` of FTS5 with Porter stems, for any word of the query."""
+
+    WORD = re.compile(r"\w+")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.size = len(texts)
+        self.connection = sqlite3.connect(":memory:")
+        self.connection.execute("CREATE VIRTUAL TABLE found USING fts5(text, tokenize = 'porter')")
+        self.connection.executemany("INSERT INTO found (rowid, text) VALUES (?,?)", enumerate(texts))
+
+    def scores(self, query: str) -> Scores:
+        """Return the score of every text."""
+        scores = np.zeros(self.size, dtype=np.float32)
+        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(self.WORD.findall(query.lower())))
+        if words:
+            sql = "SELECT rowid, -bm25(found) FROM found WHERE found MATCH ?"
+            for place, score in self.connection.execute(sql, (words,)):
+                scores[place] = score
         return scores

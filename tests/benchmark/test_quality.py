@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphmem.errors import Unavailable
 from tests.benchmark.__main__ import run
 from tests.benchmark.peers import peer
-from tests.benchmark.quality import Bm25, fuse, measure, measures, order
+from tests.benchmark.quality import Bm25, Fts5, fuse, measure, measures, order
 from tests.sample import data
 
 CONVERTER = """
@@ -60,6 +60,12 @@ def test_bm25_ranks_by_rare_words_and_fusion_by_both_places() -> None:
     assert order(words.scores("the blue car")).tolist() == [1, 2, 0]
     assert words.scores("the unknown").tolist() == [0, 0, 0]
     assert fuse([order(words.scores("red")), order(words.scores("red blue"))])[0] == 0
+
+
+def test_fts5_knows_the_stems_of_words_and_takes_any_text_as_a_query() -> None:
+    words = Fts5(["failing workers", "a red car", "a blue car"])
+    assert order(words.scores("the worker failed"))[0] == 0
+    assert words.scores('"NEAR(" -- ?').tolist() == [0, 0, 0]
 
 
 def test_group_and_exclude_are_respected_and_all_systems_run(sets: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.catalog import words
-from graphmem.catalog.words import affordable, analyse
+from graphmem.catalog.words import affordable, analyse, signs, title_of
 
 
 def test_the_parts_of_identifiers_are_found() -> None:
@@ -14,6 +14,34 @@ def test_the_parts_of_identifiers_are_found() -> None:
         ["unique", "violation", "utf", "8", "http", "server"],
     )
     assert analyse("a" * 70 + "B")[2] == ["a" * 70, "b"]
+
+
+def test_operators_and_quoted_keywords_are_tokens() -> None:
+    assert signs("def f(a, **kw, /): x*y, a&b && c; i%2==0 -> d => 'and', `Or` \"is\" 'word'") == [
+        *"** / * & && % == -> =>".split(),
+        *("`and`", "`or`", "`is`"),
+    ]
+    assert signs("a well-known --flag of src/a.py - a bullet! -, and don't\n------\n=====-") == []
+
+
+BODY = "\nI did what the page says, on two machines, and again after a restart.\n" * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (f"\nSetting is ignored{BODY}", "Setting is ignored"),
+        ("Setting is ignored\non two machines", ""),  # short
+        (BODY.replace("\n", " "), ""),  # one line
+        (f"{BODY.replace(chr(10), ' ')}{BODY}", ""),  # the first line is a paragraph
+        (f"Traceback (most recent call last):{BODY}", ""),
+        (f"$ make install{BODY}", ""),
+        (f"2026-11-23 09:00:00 worker started{BODY}", ""),
+        (" " * 300, ""),
+    ],
+)
+def test_the_first_line_of_a_long_text_is_its_title_unless_it_introduces_or_is_a_command(text: str, title: str) -> None:
+    assert title_of(text) == title
 
 
 def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
