@@ -212,7 +212,7 @@ HOSTILE = ("a.", "a@", "@a/", "    a (b\n", "  /@", "[[package]]\n", "a [b", "a@
 
 @pytest.mark.parametrize("file", [*LOCKS, "go.mod", "go.sum", "pylock.x.toml"])
 def test_a_lock_file_that_was_made_to_be_slow_is_not(file: str) -> None:
-    """Its time grows with its size and no faster: four times the text takes no more than ten times as long."""
+    """Its time grows with its size: sixteen times the text takes less than fifty times as long, not 256 times."""
 
     def seconds(size: int) -> float:
         began = process_time()
@@ -221,4 +221,4 @@ def test_a_lock_file_that_was_made_to_be_slow_is_not(file: str) -> None:
                 locked(file, text * (size // len(text)))
         return process_time() - began
 
-    assert within(seconds(1_000_000), 10 * max(seconds(250_000), 0.02), process_time)
+    assert within(seconds(400_000), 50 * max(seconds(25_000), 0.005), process_time)

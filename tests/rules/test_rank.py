@@ -56,6 +56,13 @@ def test_the_factors_of_the_learned_profile_are_like_reports_and_powers_of_cost_
     assert tuple(factors) == pytest.approx((3.0**0.1, help_factor(0.5, SOME, 0.9), (1 + 3 / 7) ** -0.02))
 
 
+def test_the_classic_profile_sorts_by_band_before_score_and_the_learned_one_only_by_what_is_exact() -> None:
+    bounds = {"critical": 0.6, "productive": 0.4, "exploration": 0.25}
+    places = [(0.1, 1.0), (0.9, 0.0), (0.5, 0.0), (0.3, 0.0), (0.1, 0.0)]  # relevance, exact
+    assert [CLASSIC.level(*found, bounds) for found in places] == [0, 1, 2, 3, 4]
+    assert [LEARNED.level(*found, bounds) for found in places] == [0, 1, 1, 1, 1]
+
+
 def test_a_record_without_reports_keeps_its_relevance() -> None:
     profile = Profile(False, 30.0, COST_EXPONENT, RECENCY_EXPONENT, 7.0)
     assert profile.factors(RECORD, 0.5, NO_REPORTS, 1.0, NOW) == (1.0, 1.0, 1.0)

@@ -41,6 +41,14 @@ def test_what_did_not_help_is_lower_for_a_question_like_that(two: Memory) -> Non
     assert order(two, IMPORT)[0] != first
 
 
+def test_a_report_without_a_question_counts_a_little_for_every_question(two: Memory) -> None:
+    last = order(two, IMPORT)[1]
+    two.feedback(last, helped=True)
+    without = {hit.record.name: hit.factors.help_ratio for hit in two.query(IMPORT).results}[last]
+    two.feedback(last, helped=True, question=IMPORT)
+    assert 1 < without < {hit.record.name: hit.factors.help_ratio for hit in two.query(IMPORT).results}[last]
+
+
 def test_a_report_says_nothing_about_a_question_unlike_its_own(two: Memory) -> None:
     before = [hit.score for hit in two.query(IMPORT).results]
     for _ in range(50):
