@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Usage
+from graphmem.constants import ASKED_BYTES
 from tests.sample import START, Clock, open_memory
 
 IMPORT = "the import of the package fails after the upgrade"
@@ -182,6 +183,16 @@ def test_a_purge_takes_its_texts_out_of_the_questions_and_notes_of_other_reports
     assert memory.get("login").record.helped == 1  # type: ignore[union-attr]  # a failure
     held = [path for path in tmp_path.rglob("*") if path.is_file() and b"xyzzy-1234567" in path.read_bytes()]
     assert held == []
+
+
+def test_a_day_keeps_no_more_than_a_mebibyte_of_questions(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("boom", name="boom")
+        assert memory.query("boom").asked is not None
+        (file,) = (tmp_path / ".graphmem/state/asked").iterdir()
+        file.write_bytes(b"{}\n" * (ASKED_BYTES // 3 + 1))
+        assert memory.query("boom again").asked is None
+        assert len(memory.query("boom again").results) == 1
 
 
 def test_the_past_is_asked_without_a_trace(tmp_path: Path) -> None:
