@@ -1,4 +1,4 @@
-"""Marks of doubt: what speaks against relying on a record (docs/concepts/retrieval.md, "Marks of doubt")."""
+"""Marks of doubt: what speaks against relying on a record (docs/guides/doubts.md; decision 23)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,22 +13,19 @@ from graphmem.names import collapsed
 from graphmem.versions import Used, comparable, nearest, pairs
 
 HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
-# Fields whose change does not answer a dispute: they say nothing, or a merge changes them by itself.
-ASIDE = frozenset({"name", "aliases", "sources", "tags", "cost", "saved", "archived_at", "archive_reason"}) | {
-    "superseded_by",
-    "restored_at",
-}
+# Fields whose change answers a dispute. A merge adds sources, tags, cites and versions by itself: that answers nothing.
+SAYING = frozenset({"trigger", "fix", "match", "insight", "description"})
 
 
 def open_disputes(edited: Mapping[str, str], disputes: Sequence[str]) -> int:
     """
-    Return how many disputes no edit of the record has answered since.
+    Return how many disputes no edit of what the record says has answered since.
 
     Args:
         edited: the times of the last changes, by field.
         disputes: the times of the reports that it is wrong. All times are canonical texts.
     """
-    last = max((time for name, time in edited.items() if name not in ASIDE), default="")
+    last = max((time for name, time in edited.items() if name in SAYING), default="")
     return sum(time > last for time in disputes)
 
 

@@ -74,7 +74,7 @@ def test_a_dispute_ends_with_an_edit_of_what_the_record_says(tmp_path: Path) -> 
     memory = open_memory(tmp_path)
     memory.failures.add("it loops", fix="restart", name="a")
     assert memory.feedback("a", helped=False, wrong=True).disputed == 1
-    for edit in ({"tags": ["x"]}, {"sources": ["me"]}, {"cost": 4.0}):
+    for edit in ({"tags": ["x"]}, {"sources": ["me"]}, {"cost": 4.0}, {"versions": {"x": "1"}}):
         memory.edit("a", edit)
         assert said(memory.get("a")).disputed == 1
     memory.rename("a", "b")
