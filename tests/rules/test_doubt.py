@@ -1,0 +1,76 @@
+"""What speaks against relying on a record, and what that costs it in the order."""
+
+from datetime import date
+
+import pytest
+
+from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
+from graphmem.contract.citations import Cited, Freshness
+from graphmem.contract.doubts import Doubt, Sign
+from graphmem.model import Entity, Failure, Feedback, Lesson
+from graphmem.rules.doubt import doubt_factor, doubts, freshness, is_doubted, open_disputes
+from graphmem.versions import Used
+
+TODAY = date(2026, 11, 23)
+ROW = {"kind": "failure", "name": "a", "trigger": "it loops", "created_at": "2026-11-01T00:00:00.000Z"}
+
+
+def failure(**fields: object) -> Failure:
+    found = Failure.model_validate({**ROW, **fields})
+    return found.model_copy(update={name: fields[name] for name in ("disputed",) if name in fields})
+
+
+def signs(record: Failure, cites: tuple[Cited, ...] = (), **used: str) -> list[tuple[Sign, str]]:
+    versions = {name: Used(name, frozenset({version})) for name, version in used.items()} or None
+    return [(doubt.sign, doubt.text) for doubt in doubts(record, cites, versions, TODAY, None)]
+
+
+def test_a_record_that_nothing_speaks_against_has_no_mark() -> None:
+    assert signs(failure(versions={"x": "1.0"}, check_after="2026-11-23", helped=1, failed=1), x="1.0") == []
+    entity = Entity.model_validate({"kind": "entity", "type": "tool", "name": "make", "created_at": ROW["created_at"]})
+    assert doubts(entity, (), None, TODAY, None) == []
+
+
+@pytest.mark.parametrize("state", ["fresh", "moved", "changed", "gone", "unknown"])
+def test_code_that_changed_or_is_gone_is_a_mark(state: Freshness) -> None:
+    cite = Cited(cite="a.py:f#0123456789abcdef", path="a.py", symbol="f", state=state, moved_to=None)
+    expected = [("code", f"cites a.py:f ({state})")] if state in ("changed", "gone") else []
+    assert signs(failure(), (cite,)) == expected
+
+
+def test_packages_that_differ_are_in_one_clause_each_for_major_and_for_other_versions() -> None:
+    record = failure(versions={"far": "1.0", "further": ["1.0", "2.0"], "near": "1.0", "same": "1.0", "unknown": "1"})
+    assert signs(record, far="2.0", further="4.0", near="1.1", same="1.0") == [
+        ("versions", "seen with far 1.0, here 2.0; further 1.0 and 2.0, here 4.0"),
+        ("other_version", "seen with near 1.0, here 1.1; unknown 1, not among the project's packages"),
+    ]
+
+
+def test_a_dispute_says_when_and_why_as_far_as_that_is_known() -> None:
+    row = {"kind": "feedback", "ref": "failure/a", "helped": False, "wrong": True, "at": "2026-11-02T00:00:00Z"}
+    report = Feedback.model_validate({**row, "id": "1", "note": "x " * NOTE_CHARACTERS})
+    (doubt,) = doubts(failure(disputed=2), (), None, TODAY, report)
+    assert doubt.text.startswith("disputed 2 times, last on 2026-11-02: x x") and len(doubt.text) < NOTE_CHARACTERS + 50
+    assert signs(failure(disputed=1)) == [("disputed", "disputed")]
+
+
+def test_a_lesson_has_no_versions_and_is_doubted_all_the_same() -> None:
+    row = {"kind": "lesson", "name": "a", "description": "ask first", "created_at": ROW["created_at"], "failed": 2}
+    found = doubts(Lesson.model_validate(row), (), {}, TODAY, None)
+    assert [doubt.text for doubt in found] == ["did not help in 2 of 2 reports"]
+
+
+def test_a_dispute_is_open_until_what_the_record_says_is_edited() -> None:
+    disputes = ["2026-11-02T00:00:00.000Z", "2026-11-04T00:00:00.000Z"]
+    assert open_disputes({}, disputes) == 2
+    assert open_disputes({"fix": "2026-11-03T00:00:00.000Z"}, disputes) == 1
+    assert open_disputes({"fix": "2026-11-05T00:00:00.000Z"}, disputes) == 0
+    assert open_disputes({"versions": "2026-11-05T00:00:00.000Z"}, disputes) == 2
+
+
+def test_marks_cost_a_little_cited_code_costs_half_and_a_note_nothing() -> None:
+    marks = [Doubt(sign=sign, text="") for sign in ("disputed", "date", "versions", "failed", "other_version")]
+    assert [doubt_factor([mark]) for mark in marks] == [DOUBT_FACTOR] * 3 + [1.0] * 2
+    assert doubt_factor(marks) == pytest.approx(DOUBT_FACTOR**3)
+    assert (freshness(marks), freshness([Doubt(sign="code", text="")])) == (1.0, STALE_FACTOR)
+    assert [is_doubted([mark]) for mark in marks] == [True] * 4 + [False]
