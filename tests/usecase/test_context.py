@@ -339,6 +339,9 @@ def test_of_what_is_as_near_the_solved_comes_first_and_each_says_how_it_did(memo
 def test_the_block_says_why_it_is_empty_and_what_it_left_out(known: Memory, tmp_path: Path) -> None:
     with open_memory(tmp_path / "empty") as empty:
         assert empty.context(OBJECTIVE).note == "empty: nothing is recorded yet"
+        empty.campaigns.create("boil eggs", name="eggs")
+        assert empty.context("boil eggs").note == "empty: what is near is of kinds that a block does not show"
+        empty.forget("campaign/eggs")
         empty.failures.add("eggs were boiled too long")
         assert empty.context("plumbing").note == "empty: nothing known for this"
     unknown = known.context("treatment of a sprained ankle")
