@@ -233,6 +233,15 @@ def test_an_objective_that_names_a_release_or_a_tag_finds_what_is_tagged_so(
     assert "`failure/windmill`" in found.text and "; tagged " in found.text.replace("(tagged", "(; tagged")
 
 
+def test_a_tag_and_a_file_that_were_taken_away_find_nothing(memory: Memory) -> None:
+    memory.failures.add("the clock is off", name="clock", tags=["0.19"], files=["src/a.py"])
+    objective = "write about 0.19 and src/a.py"
+    assert memory.context(objective).refs == ["failure/clock"]
+    memory.edit("failure/clock", {"tags": ["0.20"], "files": ["src/b.py"]})
+    assert memory.context(objective).refs == []
+    assert memory.context("write about 0.20").refs == ["failure/clock"]
+
+
 def test_an_experience_of_a_tag_is_there_beside_those_that_the_protocol_picks(memory: Memory) -> None:
     memory.experiences.add("feature", "signup form", approach="a", outcome="success", lessons=["x"])
     memory.experiences.add("refactor", "mail service", approach="b", outcome="success", lessons=["x"], tags=["v0.19"])
