@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from graphmem.model import MemoryRecord, Record
+from graphmem.model import Experience, Insight, MemoryRecord, Record
 from graphmem.model.cite import Cite
 
 Sort = Literal["tag", "file", "cite"]
@@ -20,9 +20,10 @@ PLACE = re.compile(r"[:#]")  # what begins after a path: a line, a symbol
 
 
 def labels_of(record: Record) -> Iterator[tuple[Sort, str]]:
-    """Yield the labels of a record."""
-    for tag in getattr(record, "tags", ()):
-        yield "tag", folded(tag)
+    """Yield the labels of a record, of a kind that a context block shows."""
+    if isinstance(record, MemoryRecord | Experience | Insight):
+        for tag in record.tags:
+            yield "tag", folded(tag)
     if isinstance(record, MemoryRecord):
         for path in record.files:
             yield "file", posixpath.normpath(path)

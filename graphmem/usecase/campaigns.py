@@ -151,6 +151,8 @@ def similar(client: Client, request: SimilarRequest) -> Similar:
 
 def asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign | None]:
     """Return the campaign that a text names, if it names one; a reference that names none is an error."""
+    if not text.startswith("campaign/") and not snapshot.catalog.anywhere(text, ["campaign"]):
+        return None, None  # an error would look among all names for what was meant
     try:
         number = snapshot.resolve(text, ["campaign"])
     except NotFound:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.context import PREFACE, Entry, block, entry_text, fitting, tokens
+from graphmem.rules.context import PREFACE, Entry, block, entry_text, fitting, tokens, track_record
 
 ENTRIES = st.lists(
     st.builds(
@@ -42,3 +42,9 @@ def test_nothing_gives_an_empty_block() -> None:
     assert block([], 100) == ""
     assert fitting([], 100) == set()
     assert PREFACE.startswith("# ")
+
+
+def test_a_track_record_is_one_clause() -> None:
+    assert [track_record(*reports) for reports in ((3, 1), (0, 2), (0, 0))] == [
+        "helped 3 of 4", "helped 0 of 2", "never reported on",
+    ]  # fmt: skip

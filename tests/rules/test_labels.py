@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graphmem.model import Failure
+from graphmem.model import Campaign, Failure
 from graphmem.rules.labels import folded, labels_of, paths, words
 
 
@@ -32,3 +32,6 @@ def test_labels_of_a_memory_are_its_tags_and_the_files_that_it_lists_or_cites() 
     row = {"kind": "failure", "name": "a", "trigger": "boom", "created_at": datetime(2026, 11, 1, tzinfo=UTC)}
     record = Failure.model_validate({**row, **fields})
     assert set(labels_of(record)) == {("tag", "2"), ("file", "src/a.py"), ("cite", "src/b.py")}
+    plan = {**row, "kind": "campaign", "objective": "move", "tags": ["V2"]}
+    del plan["trigger"]
+    assert list(labels_of(Campaign.model_validate(plan))) == []  # a block shows it for its objective alone

@@ -233,6 +233,15 @@ def test_an_objective_that_names_a_release_or_a_tag_finds_what_is_tagged_so(
     assert "`failure/windmill`" in found.text and "; tagged " in found.text.replace("(tagged", "(; tagged")
 
 
+def test_a_tag_and_a_file_that_were_taken_away_find_nothing(memory: Memory) -> None:
+    memory.failures.add("the clock is off", name="clock", tags=["0.19"], files=["src/a.py"])
+    objective = "write about 0.19 and src/a.py"
+    assert memory.context(objective).refs == ["failure/clock"]
+    memory.edit("failure/clock", {"tags": ["0.20"], "files": ["src/b.py"]})
+    assert memory.context(objective).refs == []
+    assert memory.context("write about 0.20").refs == ["failure/clock"]
+
+
 def test_an_experience_of_a_tag_is_there_beside_those_that_the_protocol_picks(memory: Memory) -> None:
     memory.experiences.add("feature", "signup form", approach="a", outcome="success", lessons=["x"])
     memory.experiences.add("refactor", "mail service", approach="b", outcome="success", lessons=["x"], tags=["v0.19"])
@@ -339,6 +348,9 @@ def test_of_what_is_as_near_the_solved_comes_first_and_each_says_how_it_did(memo
 def test_the_block_says_why_it_is_empty_and_what_it_left_out(known: Memory, tmp_path: Path) -> None:
     with open_memory(tmp_path / "empty") as empty:
         assert empty.context(OBJECTIVE).note == "empty: nothing is recorded yet"
+        empty.campaigns.create("boil eggs", name="eggs")
+        assert empty.context("boil eggs").note == "empty: what is near is of kinds that a block does not show"
+        empty.forget("campaign/eggs")
         empty.failures.add("eggs were boiled too long")
         assert empty.context("plumbing").note == "empty: nothing known for this"
     unknown = known.context("treatment of a sprained ankle")

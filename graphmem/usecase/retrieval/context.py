@@ -75,39 +75,23 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
         ]
         entries = list(with_doubts(snapshot, entries, is_strict=request.strict))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
-        taken = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
-        taken |= {pick.hit.ref for pick in picks}  # some kinds have no section
-        bounds, tiers = tier_bounds(client.settings.retrieval), tiers_of(request)
-        out = [
-            LeftOut(
-                ref=hit.ref,
-                reason="tier" if is_known and not is_near(hit, tiers, bounds) else "known",
-                similarity=hit.similarity,
-            )
-            for hit in found.results
-            if hit.ref not in taken
-        ]
-        aside = {pick.hit.ref for pick in picks if not pick.is_near}
-        return cut(snapshot, request, found, entries, aside, out, is_known=is_known)
+        return cut(snapshot, request, found, picks, entries, is_known=is_known)
 
 
 def cut(
     snapshot: Snapshot,
     request: ContextRequest,
     found: Found,
+    picks: Collection[Pick],
     entries: list[ContextEntry],
-    aside: Collection[str],
-    out: list[LeftOut],
     *,
     is_known: bool,
 ) -> ContextBlock:
-    """
-    Return the block of what fits into the budget, and count that as returned.
-
-    Args:
-        aside: references of the records that are there for a tag or a file alone.
-        out: what the query found that is not taken.
-    """
+    """Return the block of those entries that fit into the budget, and count them as returned."""
+    aside = {pick.hit.ref for pick in picks if not pick.is_near}
+    taken = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
+    taken |= {pick.hit.ref for pick in picks}  # some kinds have no section
+    out = list(not_taken(snapshot.settings.retrieval, request, found, taken, is_known=is_known))
     profile = profile_of(snapshot.settings.retrieval, found.profile)
     texts = [
         Entry(entry.section, entry.text, worth(snapshot, entry, profile, is_aside=entry.ref in aside))
@@ -140,6 +124,17 @@ def cut(
     )
 
 
+def not_taken(
+    settings: Retrieval, request: ContextRequest, found: Found, taken: Collection[str], *, is_known: bool
+) -> Iterator[LeftOut]:
+    """Yield the results of the query that are not taken, each with why."""
+    tiers, bounds = tiers_of(request), tier_bounds(settings)
+    for hit in found.results:
+        if hit.ref not in taken:
+            is_unlikely = not is_known or is_near(hit, tiers, bounds)
+            yield LeftOut(ref=hit.ref, reason="known" if is_unlikely else "tier", similarity=hit.similarity)
+
+
 def note_of(
     snapshot: Snapshot,
     request: ContextRequest,
@@ -163,7 +158,9 @@ def note_of(
         parts.append(f"{len(below):,} {which}, nearest {nearest.ref} ({nearest.similarity:.2f})")
     if not is_empty:
         return f"left out: {'; '.join(parts)}" if parts else None
-    if not parts:
+    if not parts and found.results:
+        parts = ["what is near is of kinds that a block does not show"]
+    elif not parts:
         parts = ["nothing known for this" if snapshot.catalog.live_counts()[0] else "nothing is recorded yet"]
     return f"empty: {'; '.join(parts)}"
 
