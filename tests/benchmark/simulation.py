@@ -19,7 +19,7 @@ import orjson
 
 from graphmem.api import Memory
 from graphmem.catalog.usage import count
-from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
+from graphmem.constants import DEFAULT_MODEL, LEXICAL_WEIGHT, MODEL_COMMAND
 from graphmem.contract.answer import Part
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
@@ -91,6 +91,11 @@ VARIANTS = (
     Variant("the same, 50 praises of one memory", reports="both", praised=50),
     Variant("the same, pruned to a half", reports="both", keep=0.5),
 )
+HANDED_OUT = (  # what is not in the product: silence as evidence, beside the same without
+    ("cosine and BM25", 0.0, 1.0),
+    ("the same, what is shown and not reported sinks", 0.3, 1.0),
+    ("the same, a third of what helps is reported", 0.3, 1 / 3),
+)
 
 
 class Simulated(Part):
@@ -128,7 +133,7 @@ class System(Protocol):
 
 def simulate(folders: Iterable[Path], place: Path, progress: Progress) -> list[Simulated]:
     """
-    Replay the history of each set with every variant, and with two systems that know nothing of meaning.
+    Replay the history of each set with every variant, and with a few systems that are no product.
 
     Args:
         folders: the sets; one whose memories have no dates adds nothing.
@@ -143,6 +148,8 @@ def simulate(folders: Iterable[Path], place: Path, progress: Progress) -> list[S
         results.append(replay(folder.name, "the latest 5", problems, Latest()))
         results.append(replay(folder.name, "BM25", problems, Words(problems)))
         results.append(replay(folder.name, "what helped with the nearest question", problems, Nearest(embedder)))
+        for name, most, reported in HANDED_OUT:
+            results.append(replay(folder.name, name, problems, HandedOut(problems, embedder, most, reported)))
         for number, variant in enumerate(VARIANTS):
             progress(f"replaying {folder.name}", number, len(VARIANTS))
             with Ours(place / folder.name / str(number), variant, problems, embedder) as ours:
@@ -240,6 +247,11 @@ def events(problems: Sequence[Problem]) -> Iterator[tuple[datetime, bool, Proble
     return iter(sorted([*asked, *solved], key=lambda event: (event[0], event[2].solved, event[2].name, event[1])))
 
 
+def trigger_and_fix(problem: Problem) -> str:
+    """Return the text that stands for a problem in search."""
+    return f"{problem.trigger}\n{problem.fix}" if problem.fix else problem.trigger
+
+
 # --- systems --------------------------------------------------------------------------------------------------------
 
 
@@ -268,11 +280,47 @@ class Words(Latest):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__()
         self.places = {problem.name: place for place, problem in enumerate(problems)}
-        self.bm25 = Bm25([f"{problem.trigger}\n{problem.fix or ''}" for problem in problems])
+        self.bm25 = Bm25([trigger_and_fix(problem) for problem in problems])
 
     def ask(self, problem: Problem, now: datetime) -> list[str]:
         scores = self.bm25.scores(problem.query)[[self.places[name] for name in self.names]]
         return [self.names[place] for place in order(scores)[:DEPTH]]
+
+
+class HandedOut(Words):
+    """
+    Ranks by cosine and BM25; what was shown for like questions and never reported to have helped with them sinks.
+
+    Args:
+        most: the share of its likeness that a memory can lose; 0 for none.
+        reported: share of what helped that is reported.
+    """
+
+    LIKE, HALF = 0.4, 2.0  # cosine from which questions are alike; how many of them take away half of ``most``
+
+    def __init__(self, problems: Sequence[Problem], model: Embedder, most: float, reported: float = 1.0) -> None:
+        super().__init__(problems)
+        self.model, self.most, self.reported, self.random = model, most, reported, random.Random(SEED)
+        self.rows = model.encode_documents([trigger_and_fix(problem) for problem in problems])
+        self.shown: list[tuple[Scores, list[int]]] = []  # the vectors of questions, and what went unreported
+
+    def ask(self, problem: Problem, now: datetime) -> list[str]:
+        if not self.names:
+            return []
+        vector, places = self.model.encode_query(problem.query), [self.places[name] for name in self.names]
+        lexical = self.bm25.scores(problem.query)[places]
+        likeness = np.maximum(self.rows[places] @ vector, 0) + LEXICAL_WEIGHT * lexical / (lexical.max() or 1)
+        counts = np.zeros(len(self.rows), dtype=np.float32)
+        for asked, unreported in self.shown:
+            if (like := float(asked @ vector)) >= self.LIKE:
+                counts[unreported] += like
+        sunk = counts[places] / (counts[places] + self.HALF)
+        return [self.names[place] for place in order(likeness * (1 - self.most * sunk))[:DEPTH]]
+
+    def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
+        helped = {name for name in shown if name in relevant and self.random.random() < self.reported}
+        unreported = [self.places[name] for name in shown if name not in helped]
+        self.shown.append((self.model.encode_query(problem.query), unreported))
 
 
 class Nearest:

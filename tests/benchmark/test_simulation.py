@@ -11,6 +11,7 @@ from graphmem.catalog.usage import accesses
 from tests.benchmark.__main__ import run
 from tests.benchmark.simulation import (
     LATER,
+    HandedOut,
     Latest,
     Nearest,
     Ours,
@@ -82,6 +83,17 @@ def test_a_memory_is_praised_before_anything_is_asked(tmp_path: Path) -> None:
         first = ours.memory.get("failure/p0").record.model_dump()
         assert first["helped"] == 50
         assert 0.5 <= first["cost"] <= 20.0
+
+
+@pytest.mark.parametrize(("most", "relevant", "first"), [(0.0, "p1", "p0"), (0.9, "p1", "p1"), (0.9, "p0", "p0")])
+def test_what_is_shown_again_and_again_and_never_helps_sinks(most: float, relevant: str, first: str) -> None:
+    problems = [PROBLEMS[0], problem(1, "the cart has no price today", "cart")]
+    system = HandedOut(problems, Remembering(MadeModel()), most)
+    for made in problems:
+        system.capture(made, START)
+    for _ in range(9):
+        system.learn(problems[0], ["p0"], {relevant}, START)
+    assert system.ask(problems[0], START)[0] == first
 
 
 def test_what_helped_with_the_nearest_question_is_shown_first() -> None:
