@@ -29,6 +29,7 @@ TOKEN = re.compile(
 )
 AT_LEAST = re.compile(r"\{0*([1-9][0-9]{,6})[0-9]*(?:,[0-9]*)?\}")  # of a longer number its beginning: large enough
 ESCAPED = re.compile(r"\\(?:[\W]|[AbBdDsSwWzZtnrfva]|[xupP0-9].+|[0-9])", re.DOTALL)  # that both engines read alike
+LOOK = re.compile(r"\(\?<?[=!]")
 OF_A_LINE = ("\\A", "\\z", "\\Z")
 DOTLESS = str.maketrans({"\u0130": "i", "\u0131": "i"})  # which `regex` takes for an i where the case does not matter
 
@@ -189,6 +190,12 @@ class Expression:
             return regex.compile(self.text, regex.MULTILINE)
         except (regex.error, ValueError, OverflowError, RecursionError) as error:
             raise Malformed(str(error)) from None
+
+    @cached_property
+    def looks_over_lines(self) -> bool:
+        """Return whether what it looks around at may be another line: one line alone does not decide a hit."""
+        has_newline = "\\n" in self.text or "\n" in self.text
+        return has_newline and LOOK.search(self.text) is not None and self.linear is None
 
     @cached_property
     def is_linear(self) -> bool:

@@ -97,6 +97,28 @@ def test_an_expression_is_found_across_lines_where_no_line_holds_it(memory: Memo
     assert found(told(memory, log)) == [("span", "match", [first, second]), ("words", "match", [len(filler) + 7])]
 
 
+LOOKS = {  # each expression, and the lines of the log that it finds
+    r"(?=Killed\nexit 137)": [1, 5],
+    r"Killed(?=\nexit 137)": [1, 5],
+    r"Killed(?!\nexit 137)": [3],
+    r"^Killed$(?!\nexit 0)": [1, 5],
+    r"(?<=exit 0\n)Killed": [5],
+    r"(?<=Killed\n)(?=exit 0)": [4],
+}
+
+
+@pytest.mark.parametrize("expression", LOOKS)
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_an_expression_that_looks_around_sees_the_lines_beside(memory: Memory, expression: str, before: int) -> None:
+    """Also where the lines are in two pieces of the log."""
+    memory.failures.add("it was killed", name="look", match=expression)
+    log = ["Killed", "exit 137", "Killed", "exit 0", "Killed", "exit 137"]
+    assert found(told(memory, "\n".join(log))) == [("look", "match", LOOKS[expression])]
+    filler = ["x" * 60] * (before and LOG_BLOCK_BYTES // 61 + 1 - before)
+    lines = [number + len(filler) for number in LOOKS[expression]]
+    assert found(told(memory, "\n".join([*filler, *log, *filler]))) == [("look", "match", lines)]
+
+
 def test_a_hit_across_lines_reaches_as_far_as_is_said(memory: Memory) -> None:
     memory.failures.add("far", name="far", match=r"begin[\s\S]*end")
     near = ["begin", *["x" * 100] * (LOG_SPAN_BYTES // 101 - 2), "end"]

@@ -75,6 +75,7 @@ class Matcher:
         self.deadline = 0.0  # of the piece of text that is searched, on the clock of this thread
         self.hits = [0] * len(self.keys)
         self.plain: set[int] = set()  # that hit a line by itself
+        self.looked: set[tuple[int, int]] = set()  # hits of those that look over lines: expression, number of the line
         self.is_timed = False  # each search: since one piece of the text took very long
         self.tail: list[Line] = []  # the end of the text so far
 
@@ -109,17 +110,21 @@ class Matcher:
         needed = f"(?i:{'|'.join(map(re2.escape, made.needs))})"
         self.filter.Add(f"(?m){made.text}" if made.is_linear else needed, linear_options())
 
-    def find(self, block: list[Line]) -> list[tuple[int, Line]]:
+    def find(self, block: list[Line], *, is_end: bool = False) -> list[tuple[int, Line]]:
         """Return, in the order of the lines, what hits in the next piece of the text, and the line where it begins."""
         if not self.made or self.is_spent:
             return []
-        self.size += sum(len(line.text) + 1 for line in block)
+        self.size += size_of(block)
         began = thread_time()
         self.deadline = began + self.seconds + self.seconds_a_mib * self.size / 2**20 - self.used
-        hits = [*self.in_lines(block), *self.across(self.tail, block)]
+        hits = [*(self.in_lines(block) if block else ()), *self.across(self.tail, block, is_end=is_end)]
         self.tail = last([*self.tail, *block])
         self.used += thread_time() - began
         return [(self.keys[at], line) for at, line in sorted(hits, key=lambda hit: (hit[1].number, hit[0]))]
+
+    def end(self) -> list[tuple[int, Line]]:
+        """Return what hits near the end of the text, now that nothing comes after it."""
+        return self.find([], is_end=True)
 
     def in_lines(self, block: list[Line]) -> Iterator[tuple[int, Line]]:
         """Yield what hits a line of a block by itself."""
@@ -129,6 +134,8 @@ class Matcher:
         for line in block:
             text = line.text
             for at in self.filter.Match(text, self.is_timed) or ():
+                if self.made[at].looks_over_lines:
+                    continue
                 is_hit = not self.is_timed and self.made[at].is_linear
                 if is_hit or (self.hits[at] < MOST_LINES and self.search(at, text, 0)):
                     self.hits[at] += 1
@@ -138,20 +145,33 @@ class Matcher:
                 return
         self.is_timed |= thread_time() - began > LONG_BLOCK_S
 
-    def across(self, tail: list[Line], block: list[Line]) -> Iterator[tuple[int, Line]]:
-        """Yield what hits the end of the text before and a block only as a whole, and ends in the block."""
+    def across(self, tail: list[Line], block: list[Line], *, is_end: bool) -> Iterator[tuple[int, Line]]:
+        """
+        Yield what hits the end of the text before and a block only as a whole, and ends in the block.
+
+        What looks over lines may see what comes next: near the end of the block it waits for that.
+        """
         lines = [*tail, *block]
         text = b"\n".join(line.text for line in lines)
-        new = sum(len(line.text) + 1 for line in tail)
+        decided = len(text) + 1 if is_end else len(text) - size_of(last(lines, LOG_SPAN_BYTES // 2))
+        new = size_of(tail)
         for at in self.filter.Match(text, True) or ():
             if at in self.plain or self.made[at].is_of_a_line:
                 continue
             end = 0
             while (found := self.search(at, text, end)) and self.hits[at] < MOST_LINES:
                 start, end = found
-                if end > new:
+                line = lines[text.count(b"\n", 0, start + len(text[start:end]) - len(text[start:end].lstrip()))]
+                if self.made[at].looks_over_lines:
+                    if start > decided:
+                        break
+                    is_new = (at, line.number) not in self.looked
+                    self.looked.add((at, line.number))
+                else:
+                    is_new = end > new
+                if is_new:
                     self.hits[at] += 1
-                    yield at, lines[text.count(b"\n", 0, start + len(text[start:end]) - len(text[start:end].lstrip()))]
+                    yield at, line
                 end = text.find(b"\n", max(end, start + 1))
                 if end < 0 or thread_time() > self.deadline:
                     break
@@ -202,11 +222,16 @@ def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield block
 
 
-def last(lines: list[Line]) -> list[Line]:
-    """Return the last lines, as many as a hit may begin in."""
+def last(lines: list[Line], most: int = LOG_SPAN_BYTES) -> list[Line]:
+    """Return the last lines of at most so many bytes; by default as many as a hit may begin in."""
     size = 0
     for place in range(len(lines) - 1, -1, -1):
         size += len(lines[place].text) + 1
-        if size > LOG_SPAN_BYTES:
+        if size > most:
             return lines[place + 1 :]
     return lines
+
+
+def size_of(lines: list[Line]) -> int:
+    """Return the bytes of lines with their ends."""
+    return sum(len(line.text) + 1 for line in lines)

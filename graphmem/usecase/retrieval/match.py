@@ -61,6 +61,8 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
             keep(hits, number, "match", line)
             known.add(line.number)
         log.read(block, known)
+    for number, line in matcher.end():
+        keep(hits, number, "match", line)
     log.end()
     with client.reading(client.clues) as snapshot:
         elsewhere, nowhere = by_signature(snapshot, list(log.errors.values()), hits)

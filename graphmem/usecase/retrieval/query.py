@@ -183,6 +183,7 @@ def matched(snapshot: Snapshot, text: str) -> set[int]:
 
     matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
     found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
+    found |= {number for number, _ in matcher.end()}
     if matcher.slow:
         refs = ", ".join(sorted(snapshot.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
         snapshot.notify_once(f"match expressions left aside, too slow on this query: {len(matcher.slow):,} ({refs})")
