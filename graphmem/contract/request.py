@@ -1,5 +1,6 @@
 """The base of all requests: one model an operation, checked once, for every front end (docs/reference/requests.md)."""
 
+import re
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -20,6 +21,7 @@ TYPES = {
     "string": "a text",
     "tuple": "a list",
 }
+SURROGATE = re.compile(r"[\ud800-\udfff]")  # no UTF-8 has one; no index, model or file takes it
 WORDS = {"ge": "at least", "gt": "above", "le": "at most"}
 
 
@@ -39,9 +41,15 @@ class Request(BaseModel):
     def check(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Raise an error in graphmem's words instead of those of pydantic."""
         try:
-            return handler(given)
+            made = handler(given)
         except ValidationError as error:
             raise refused(cls, error) from None
+        for name, value in made:
+            for text in value if isinstance(value, tuple) else (value,):
+                if isinstance(text, str) and not text.isascii() and SURROGATE.search(text):
+                    message, field = f"{name} {shown(text)} holds half a character (a lone surrogate)", {"field": name}
+                    raise cls.refusal(message, hint="a text of whole characters", details=field)
+        return made
 
 
 def refused(request: type[Request], error: ValidationError) -> GraphmemError:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from graphmem import BadInput, Memory, Usage, api, contract
+from graphmem import BadInput, GraphmemError, Memory, Usage, api, contract
 from graphmem.api import Noun
 from graphmem.contract.operations import REQUESTS
 from graphmem.contract.request import Request
@@ -132,3 +132,18 @@ def test_a_bad_request_is_refused_before_anything_is_done(memory: Memory) -> Non
     with pytest.raises(BadInput, match="unknown status 'active'"):
         memory.campaigns.complete("boom", status="active")  # type: ignore[arg-type]
     assert memory.list().total == 0
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda memory, text: memory.query(text),
+        lambda memory, text: memory.context(text),
+        lambda memory, text: memory.context("x", tags=[text]),
+        lambda memory, text: memory.failures.add(text),
+        lambda memory, text: memory.feedback("x", helped=True, question=text),
+    ],
+)
+def test_half_a_character_is_refused_by_name(memory: Memory, ask: Callable[[Memory, str], object]) -> None:
+    with pytest.raises(GraphmemError, match="half a character"):
+        ask(memory, "a bad \udcff byte")
