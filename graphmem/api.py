@@ -175,7 +175,7 @@ class Lessons(Noun):
         self, description: str, *, type: LessonType | None = None, name: str | None = None,  # noqa: A002
         domain: str | None = None, severity: Severity | None = None, archetype: str | None = None,
         source: str | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None,
-        dedup: bool = True, dry_run: bool = False, replace: bool = False,
+        dedup: bool = True, dry_run: bool = False, replace: bool = False, supersedes: str | None = None,
     ) -> Changed:  # fmt: skip
         """
         Add a lesson by hand; a ``preference`` is injected at once, any other type after two runs saw it.
@@ -183,12 +183,12 @@ class Lessons(Noun):
         Args:
             description: what to know. domain: where it applies. severity: how bad it is to ignore it.
             archetype: of an ``archetype_hint``. source: who raised it.
-            name, tags, sources, files, cites, dedup, dry_run, replace: as for a failure.
+            name, tags, sources, files, cites, dedup, dry_run, replace, supersedes: as for a failure.
         """
         request = contract.lessons.AddLessonRequest(
             description=description, type=type, name=name, domain=domain, severity=severity, archetype=archetype,
             source=source, tags=tags, sources=sources, files=files, cites=cites, dedup=dedup, dry_run=dry_run,
-            replace=replace,
+            replace=replace, supersedes=supersedes,
         )  # fmt: skip
         return change.add_record(self.client, request)
 
@@ -223,6 +223,7 @@ class Experiences(Noun):
         name: str | None = None, time_taken: float | None = None, complexity_estimated: Complexity | None = None,
         complexity_actual: Complexity | None = None, capabilities_used: Texts = None,
         confidence: Confidence | None = None, tags: Texts = None, sources: Texts = None, dry_run: bool = False,
+        supersedes: str | None = None,
     ) -> Changed:  # fmt: skip
         """
         Add what a finished task taught; above 200 experiences, the oldest of low confidence is archived.
@@ -235,7 +236,7 @@ class Experiences(Noun):
             task_type=task_type, description=description, approach=approach, outcome=outcome, lessons=lessons,
             name=name, time_taken=time_taken, complexity_estimated=complexity_estimated,
             complexity_actual=complexity_actual, capabilities_used=capabilities_used, confidence=confidence, tags=tags,
-            sources=sources, dry_run=dry_run,
+            sources=sources, dry_run=dry_run, supersedes=supersedes,
         )  # fmt: skip
         return change.add_record(self.client, request)
 
@@ -254,12 +255,12 @@ class Insights(Noun):
 
     def add(
         self, category: Category, statement: str, *, derived_from: Collection[str], name: str | None = None,
-        tags: Texts = None, sources: Texts = None, dry_run: bool = False,
+        tags: Texts = None, sources: Texts = None, dry_run: bool = False, supersedes: str | None = None,
     ) -> Changed:  # fmt: skip
         """Add an insight by hand; it needs two experiences of different days and tasks."""
         request = contract.insights.AddInsightRequest(
             category=category, statement=statement, derived_from=derived_from, name=name, tags=tags, sources=sources,
-            dry_run=dry_run,
+            dry_run=dry_run, supersedes=supersedes,
         )  # fmt: skip
         return change.add_record(self.client, request)
 

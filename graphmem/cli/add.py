@@ -185,6 +185,7 @@ def lesson(
     no_dedup: NoDedup = False,
     dry_run: bool = option(AddLessonRequest, "dry_run"),
     replace: bool = option(AddLessonRequest, "replace"),
+    supersedes: str | None = option(AddLessonRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add a lesson by hand; most come from runs, with learn."""
     session = session_of(ctx)
@@ -200,6 +201,7 @@ def lesson(
         sources=source,
         dedup=not no_dedup,
         dry_run=dry_run,
+        supersedes=supersedes,
         replace=replace,
         **from_here(session, file, cite, is_missing_ok=missing_ok),
     )
@@ -228,6 +230,7 @@ def experience(
     tag: list[str] | None = option(AddExperienceRequest, "tags", "--tag", metavar="TAG"),
     source: list[str] | None = option(AddExperienceRequest, "sources", "--source", metavar="WHERE"),
     dry_run: bool = option(AddExperienceRequest, "dry_run"),
+    supersedes: str | None = option(AddExperienceRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add what a finished task taught."""
     session = session_of(ctx)
@@ -245,6 +248,7 @@ def experience(
         confidence=confidence,
         tags=tag,
         sources=source,
+        supersedes=supersedes,
         dry_run=dry_run,
     )
     session.answer(answer, text.changed(answer, is_dry=dry_run))
@@ -263,10 +267,18 @@ def insight(
     tag: list[str] | None = option(AddInsightRequest, "tags", "--tag", metavar="TAG"),
     source: list[str] | None = option(AddInsightRequest, "sources", "--source", metavar="WHERE"),
     dry_run: bool = option(AddInsightRequest, "dry_run"),
+    supersedes: str | None = option(AddInsightRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add an insight by hand; most come from experiences, with promote."""
     session = session_of(ctx)
     answer = session.memory.insights.add(
-        category, statement, derived_from=derived_from, name=name, tags=tag, sources=source, dry_run=dry_run
+        category,
+        statement,
+        derived_from=derived_from,
+        name=name,
+        tags=tag,
+        sources=source,
+        dry_run=dry_run,
+        supersedes=supersedes,
     )
     session.answer(answer, text.changed(answer, is_dry=dry_run))

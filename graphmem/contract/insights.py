@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from graphmem.contract.parameters import DryRun, Name, Sources, Tags, Texts
+from graphmem.contract.parameters import DryRun, Name, Sources, Supersedes, Tags, Texts
 from graphmem.contract.records import AddRequest
 from graphmem.model.insight import Category
 
@@ -21,3 +21,4 @@ class AddInsightRequest(AddRequest):
     tags: Tags = None
     sources: Sources = None
     dry_run: DryRun = False
+    supersedes: Supersedes = None

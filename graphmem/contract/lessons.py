@@ -5,7 +5,18 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from graphmem.contract.answer import Answer, Part
-from graphmem.contract.parameters import Cites, Dedup, DryRun, Files, InputName, Name, Replace, Sources, Tags
+from graphmem.contract.parameters import (
+    Cites,
+    Dedup,
+    DryRun,
+    Files,
+    InputName,
+    Name,
+    Replace,
+    Sources,
+    Supersedes,
+    Tags,
+)
 from graphmem.contract.records import AddRequest, Listed
 from graphmem.contract.request import Request
 from graphmem.model.experience import Confidence, Outcome
@@ -33,6 +44,7 @@ class AddLessonRequest(AddRequest):
     dedup: Dedup = True
     dry_run: DryRun = False
     replace: Replace = False
+    supersedes: Supersedes = None
 
 
 class LearnRequest(Request):

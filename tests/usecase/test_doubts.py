@@ -256,6 +256,17 @@ def test_a_record_takes_the_place_of_another_in_one_write(doubtful: Memory) -> N
     assert not said(doubtful.get("old")).is_archived
 
 
+def test_a_lesson_and_an_experience_are_corrected_in_one_step_too(doubtful: Memory) -> None:
+    made = doubtful.lessons.add("trust a redirect of our own router", type="preference", supersedes="redirect")
+    assert (made.action, doubtful.get("redirect").record.superseded_by) == ("created", made.ref)
+    for text, older in (("logged in twice", None), ("logged in once", "logged-in-twice")):
+        doubtful.experiences.add(
+            "bug", text, approach="traced it", outcome="success", lessons=["look"], name=text.replace(" ", "-"),
+            supersedes=older,
+        )  # fmt: skip
+    assert doubtful.get("logged-in-twice").record.superseded_by == "experience/logged-in-once"
+
+
 def test_a_correction_of_the_same_error_becomes_the_current_text(doubtful: Memory) -> None:
     made = doubtful.failures.add("werkzeug loses the query", fix="use the router", supersedes="old")
     assert (made.action, made.ref, said(made).fix) == ("updated", "failure/old", "use the router")
