@@ -20,6 +20,17 @@ CODE = re.compile(
     r"|(?<![\w./@-])([A-Za-z_][\w-]*)(?=\.[A-Za-z_]|::[A-Za-z_]|[=~<>]=|@v?\d|\s+v?\d+\.\d)"
 )
 WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w-]*(?![\w/@-])")
+# Packages whose names are everyday words of error texts: these have to appear as code, whoever asks for them.
+EVERYDAY = frozenset(
+    "assert async attrs base64 black bottle buffer bytes cache chain chalk check click color colors commander config"
+    " connect cookie cors crypto debug deep-equal diff environ envs errno error events express-session extend fetch"
+    " flow form global glob got helmet http https image inject inquirer jobs json keyring lock log memory merge mime"
+    " mock morgan ms nest next node nose once open packaging passport path pipe plan pool process progress promise"
+    " prompt proxy queue rand random ready record redirect regex request requests rest retry rich ring rust schedule"
+    " schema select serve server session setup shell short sleep socket spawn split stream string style sync tar task"
+    " test tests thread through time timeout tower toolz tree type types upgrade url user util utils uuid validator"
+    " watch wheel which window workers wrap".split()
+)
 # Packages that are imported by another name than they are installed by.
 INSTALLED_AS = {
     "attr": "attrs",
@@ -44,8 +55,8 @@ def named_packages(text: str, known: Mapping[str, Used], direct: Collection[str]
     """
     Return the packages that a text is about, with their versions, as a record has them; at most ``VERSIONS_TAKEN``.
 
-    A word such as ``requests`` names a package only where the project itself asks for that; a package of a package has
-    to appear as code, or in the path of a traceback.
+    A word such as ``werkzeug`` names a package only where the project itself asks for that; a package of a package has
+    to appear as code, or in the path of a traceback, and so has one that is called like an everyday word.
 
     Args:
         known: what the project uses, by the comparable name of a package.
@@ -70,6 +81,6 @@ def named_packages(text: str, known: Mapping[str, Used], direct: Collection[str]
         for part in (name, name.partition(".")[0], name.partition("/")[0]):
             take(part)
     for word in WORD.findall(text):
-        if comparable(word) in direct:
+        if comparable(word) in direct and comparable(word) not in EVERYDAY:
             take(word)
     return by_name(pair for pairs in found.values() for pair in pairs)
