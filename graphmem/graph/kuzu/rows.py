@@ -122,9 +122,9 @@ def as_text(value: object) -> str | None:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def as_list(value: Any) -> list[str]:
-    """Return what a column of texts holds of a list, or of versions: each behind the name of its package."""
-    return [f"{name} {version}" for name, version in sorted(pairs(value))] if isinstance(value, dict) else list(value)
+def as_list(value: Any) -> Any:
+    """Return what a column of texts holds of a list, as it is, or of versions: each behind the name of its package."""
+    return [f"{name} {version}" for name, version in sorted(pairs(value))] if isinstance(value, dict) else value
 
 
 def as_time(value: Any) -> str | None:
