@@ -74,10 +74,11 @@ class FactReads(Reads):
             found += self.connection.execute(sql, part).fetchall()
         return found
 
-    def times_of_reports(self, number: int) -> list[tuple[datetime, bool]]:
-        """Return when each report on a record was made, and whether it helped, in the order of time."""
-        sql = "SELECT at, helped FROM fact WHERE ref IS NOT NULL AND record = ? ORDER BY at, id"
-        return [(parse_time(at), bool(helped)) for at, helped in self.connection.execute(sql, (number,))]
+    def times_of_reports(self, number: int) -> list[tuple[datetime, bool, bool]]:
+        """Return when each report on a record was made, whether it helped, and whether it is wrong, by time."""
+        sql = "SELECT at, helped, wrong FROM fact WHERE ref IS NOT NULL AND record = ? ORDER BY at, id"
+        found = self.connection.execute(sql, (number,))
+        return [(parse_time(at), bool(helped), bool(wrong)) for at, helped, wrong in found]
 
     def report(self, number: int) -> Feedback | None:
         """Return a report by its number."""

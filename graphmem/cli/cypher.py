@@ -98,7 +98,8 @@ def show(session: Session, answer: CypherRows, form: str) -> None:
     if text_of_rows:
         session.write(text_of_rows)
     for ref, doubts in answer.doubts.items():
-        session.say(f"{ref}: {'; '.join(text.against(doubts))}")
+        if found := text.against(doubts):
+            session.say(f"{ref}: {'; '.join(found)}")
     if not answer.rows:
         session.say(f"no rows ({', '.join(answer.columns)})")
     if answer.truncated:

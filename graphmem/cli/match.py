@@ -70,6 +70,5 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
         lines += text.fix_lines(record)
     for solution in found.solved_by:
         insight = getattr(solution.record, "insight", None)
-        marks = "".join(f"! {text.one_line(doubt.text)}  " for doubt in solution.doubts)
-        lines.append(f"{solution.ref}: {marks}{text.one_line(insight, text.ADVICE)}")
+        lines.append(f"{solution.ref}: {text.marks(solution.doubts)}{text.one_line(insight, text.ADVICE)}")
     return text.ASIDE.join(lines)

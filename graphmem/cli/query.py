@@ -15,6 +15,7 @@ from graphmem.model.experience import ExperienceType
 from graphmem.rules.doubt import cited
 from graphmem.rules.score import Complexity
 
+SHOWN_LEFT_OUT = 5  # records that are named
 DOUBTS = {"unsure": "unsure whether this is known; the nearest:", "false": "nothing known for this; the nearest:"}
 REF = argument(GetRequest, "ref", metavar="REF", autocompletion=complete_ref)
 
@@ -30,7 +31,8 @@ def get(ctx: typer.Context, ref: str = REF) -> None:
     edges = "".join(f"\n  {text.edge(edge)}" for edge in answer.relations)
     cites = "".join(f"\n  cites:          {cited(one)}" for one in answer.cites)
     head, _, rest = text.fields(answer.record, but="cites").partition("\n")
-    marks = "".join(f"\n  {one}" for one in text.against(answer.doubts))
+    notes = [doubt.text for doubt in answer.doubts if not doubt.is_mark]
+    marks = "".join(f"\n  {one}" for one in (*text.against(answer.doubts), *notes))
     session.answer(answer, f"{head}{marks}\n{rest}{cites}{edges}")
 
 
@@ -91,7 +93,10 @@ def query(
     if answer.results and not session.is_json and answer.known in DOUBTS:
         session.write(DOUBTS[answer.known])
     session.answer(answer, hits(answer, explain), is_dim=answer.known == "false")
-    if not answer.results:
+    if answer.left_out:
+        shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
+        session.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
+    elif not answer.results:
         session.say("nothing found")
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from graphmem import shell
-from graphmem.contract.citations import Cited
+from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.records import Changed, Listed
 from graphmem.contract.relations import Edge, Reached
@@ -76,8 +76,7 @@ def count(number: int, noun: str) -> str:
 
 def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
     """Return a record on one line: its reference, what speaks against it, and the first thing to know of it."""
-    marks = "".join(f"! {one_line(doubt.text)}  " for doubt in doubts)
-    return f"{record.ref}  {marks}{one_line(gist(record).partition(ASIDE)[0])}".rstrip()
+    return f"{record.ref}  {marks(doubts)}{one_line(gist(record).partition(ASIDE)[0])}".rstrip()
 
 
 def listed(found: Sequence[Listed]) -> str:
@@ -109,7 +108,12 @@ def gist(record: Record) -> str:
 
 def fix_lines(record: Record) -> list[str]:
     """Return every fix of a failure, the first to try first, one a line."""
-    return [f"fix: {one_line(fix.text, ADVICE)}" for fix in fixes(record)]
+    return [f"{fix_word(fix)}: {one_line(fix.text, ADVICE)}" for fix in fixes(record)]
+
+
+def fix_word(fix: Fix) -> str:
+    """Return what a fix is called: a person should not try one that is said to be wrong before the others."""
+    return "fix, disputed" if fix.disputed else "fix"
 
 
 def learned(record: Record) -> str:
@@ -143,6 +147,8 @@ def changed(answer: Changed, *, is_dry: bool = False) -> str:
         how = [] if answer.similarity is None else [f"similarity {answer.similarity:.3f}"]
         how += ["the same error signature"] if answer.merged_by == "signature" else []
         lines = [f"{would}merged into {answer.ref} ({', '.join(how)})"]
+    if answer.superseded:
+        lines.append(f"    takes the place of {answer.superseded}, which {'is' if not is_dry else 'would be'} archived")
     for variant in answer.variants:
         apart = f"; differs in {', '.join(map(one_line, variant.differs))}" if variant.differs else ""
         lines.append(f"    variant of {variant.ref} (similarity {variant.similarity:.3f}{apart})")
@@ -167,7 +173,7 @@ def fields(record: Record, *, but: str = "") -> str:
     lines = [record.ref]
     for name in names:
         if name == "fix":
-            lines += [field("fix", found.text) for found in fixes(record)]
+            lines += [field(fix_word(found), found.text) for found in fixes(record)]
         elif name not in (*UNSHOWN, but) and values[name] not in (None, [], (), {}, "", False, 0):
             lines.append(field(name, shown(values[name])))
     return "\n".join(lines)
@@ -203,9 +209,14 @@ def edge(found: Edge) -> str:
 
 
 def against(doubts: Sequence[Doubt], cites: Sequence[Cited] = ()) -> list[str]:
-    """Return what to say before the text of a record: what speaks against relying on it, and which code moved."""
+    """Return what to say before the text of a record: its marks of doubt, and which code moved."""
     moved = [f"cites {cited(found)}" for found in cites if found.state == "moved"]
-    return [*(f"! {one_line(doubt.text, ADVICE)}" for doubt in doubts), *moved]
+    return [*(f"! {one_line(doubt.text, ADVICE)}" for doubt in doubts if doubt.is_mark), *moved]
+
+
+def marks(doubts: Sequence[Doubt]) -> str:
+    """Return the marks of doubt of a record for the line that it is on."""
+    return "".join(f"! {one_line(doubt.text)}  " for doubt in doubts if doubt.is_mark)
 
 
 def tree(start: str, reached: Sequence[Reached]) -> str:
@@ -226,8 +237,7 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
                 children.setdefault(at, []).append(child)
             at = child
         if at in labels and found.ref in strength:
-            marks = "".join(f"  ! {one_line(doubt.text)}" for doubt in found.doubts)
-            labels[at] += f"{marks}  {one_line(gist(found.record).partition(ASIDE)[0], 60)}"
+            labels[at] += f"  {marks(found.doubts)}{one_line(gist(found.record).partition(ASIDE)[0], 60)}"
     lines = [start]
 
     def walk(at: tuple[str, ...], indent: str) -> None:

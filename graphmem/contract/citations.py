@@ -25,10 +25,12 @@ class Fix(Part):
     """
     A fix of a failure: its current one, or one that a merge set aside, with the time when it was given, where known.
 
-    Fixes are listed by what helped, then the newest first; a report on the failure counts for the first to try then.
+    Fixes are listed by what helped, then the newest first, those that a report says are wrong last; a report on the
+    failure counts for the first to try then.
     """
 
     text: str
     at: str | None
     help_ratio: float
     is_current: bool
+    disputed: bool = False

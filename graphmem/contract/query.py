@@ -82,7 +82,8 @@ class Found(Answer):
     What a query found, best first.
 
     ``reranker`` is the model that reordered it, if one did; ``asked`` names the question in a report, for 30 days.
-    ``probability`` is how likely the first result is relevant, and ``known`` what follows from it.
+    ``probability`` is how likely the first result is relevant, and ``known`` what follows from it. ``left_out`` are the
+    records that are not there because they have a mark of doubt, where that was asked for.
     """
 
     query: str
@@ -92,4 +93,5 @@ class Found(Answer):
     profile: Profile
     known: Known
     probability: float
+    left_out: list[str] = []
     asked: str | None = None

@@ -165,7 +165,8 @@ class Changed(Answer):
     What a command did to one record; ``ref`` is the record that now holds it.
 
     ``merged_by`` is what spoke for a merge beside the same telling words: the meaning, or an equal signature.
-    ``set_aside`` are the texts that this change keeps as alternates, beside the current ones.
+    ``set_aside`` are the texts that this change keeps as alternates, beside the current ones. ``superseded`` is the
+    record that was archived because this one takes its place.
     """
 
     ref: str
@@ -175,6 +176,7 @@ class Changed(Answer):
     similarity: float | None = None
     variants: list[Variant] = []
     set_aside: list[Alternate] = []
+    superseded: str | None = None
     record: Shown
 
 

@@ -116,6 +116,7 @@ class Alternate(BaseModel):
     at: Time | None = None  # when the text was given; None in rows of older versions
     helped: Count = 0  # of a fix, in answers: the reports made while it was the first to try
     failed: Count = 0
+    disputed: Count = 0  # of a fix, in answers: reports made while it was the first to try that it is wrong
 
 
 Alternates = Annotated[tuple[Alternate, ...], Field(json_schema_extra={"uniqueItems": True})]

@@ -13,8 +13,8 @@ from graphmem.names import collapsed
 from graphmem.versions import Used, comparable, nearest, pairs
 
 HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
-# Fields whose change answers a dispute. A merge adds sources, tags, cites and versions by itself: that answers nothing.
-SAYING = frozenset({"trigger", "fix", "match", "insight", "description"})
+# Fields whose change answers reports. A merge adds sources, tags, cites, versions, a match by itself: no answer.
+SAYING = frozenset({"trigger", "fix", "insight", "description"})
 
 
 def open_disputes(edited: Mapping[str, str], disputes: Sequence[str]) -> int:
@@ -25,8 +25,13 @@ def open_disputes(edited: Mapping[str, str], disputes: Sequence[str]) -> int:
         edited: the times of the last changes, by field.
         disputes: the times of the reports that it is wrong. All times are canonical texts.
     """
-    last = max((time for name, time in edited.items() if name in SAYING), default="")
+    last = last_said(edited)
     return sum(time > last for time in disputes)
+
+
+def last_said(edited: Mapping[str, str]) -> str:
+    """Return when what a record says was edited last, by the times of all edits; empty where it never was."""
+    return max((time for name, time in edited.items() if name in SAYING), default="")
 
 
 def doubts(
@@ -35,6 +40,7 @@ def doubts(
     versions: Mapping[str, Used] | None,
     today: date,
     dispute: Feedback | None,
+    counts: tuple[int, int],
 ) -> list[Doubt]:
     """
     Return what speaks against relying on a record.
@@ -43,6 +49,7 @@ def doubts(
         cites: the code that it cites, as that is now.
         versions: what the project uses now, by the comparable name of a package; None where no file says so.
         dispute: the last report that it is wrong; None where it is not disputed.
+        counts: the reports since what it says was edited: how many say that it helped, and how many that it did not.
     """
     if not isinstance(record, MemoryRecord):
         return []
@@ -52,9 +59,9 @@ def doubts(
         if record.check_after is not None and today.isoformat() > record.check_after:
             found.append(Doubt(sign="date", text=f"to be checked after {record.check_after}"))
         found += other_versions(record, versions) if versions is not None else ()
-    if record.failed > record.helped:
-        reports = record.helped + record.failed
-        found.append(Doubt(sign="failed", text=f"did not help in {record.failed} of {reports} reports"))
+    helped, failed = counts
+    if failed > helped:
+        found.append(Doubt(sign="failed", text=f"did not help in {failed} of {helped + failed} reports"))
     return found
 
 

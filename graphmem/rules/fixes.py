@@ -18,11 +18,13 @@ class TriedFix:
     at: datetime | None
     helped: int = 0
     failed: int = 0
+    disputed: int = 0
 
     @property
-    def rank(self) -> tuple[float, float, str]:
-        """What orders fixes: how often it helped, then when it was given."""
-        return help_ratio(self.helped, self.failed), self.at.timestamp() if self.at else 0.0, self.text
+    def rank(self) -> tuple[bool, float, float, str]:
+        """What orders fixes: whether nobody says that it is wrong, how often it helped, then when it was given."""
+        at = self.at.timestamp() if self.at else 0.0
+        return self.disputed <= 0, help_ratio(self.helped, self.failed), at, self.text
 
 
 def fixes(record: Record) -> list[Fix]:
@@ -31,8 +33,9 @@ def fixes(record: Record) -> list[Fix]:
         Fix(
             text=fix.text,
             at=fix.at and format_time(fix.at),
-            help_ratio=fix.rank[0],
+            help_ratio=help_ratio(fix.helped, fix.failed),
             is_current=isinstance(record, Failure) and fix.text == record.fix,
+            disputed=fix.disputed > 0,
         )
         for fix in sorted(tried(record), key=lambda fix: fix.rank, reverse=True)
     ]
@@ -43,15 +46,16 @@ def tried(record: Record) -> list[TriedFix]:
     if not isinstance(record, Failure):
         return []
     aside = [other for other in record.alternates if other.field == "fix" and other.text != record.fix]
-    found = [TriedFix(other.text, other.at, other.helped, other.failed) for other in aside]
+    found = [TriedFix(other.text, other.at, other.helped, other.failed, other.disputed) for other in aside]
     if not record.fix:
         return found
     helped = record.helped - sum(fix.helped for fix in found)
     failed = record.failed - sum(fix.failed for fix in found)
-    return [TriedFix(record.fix, record.edited.get("fix", record.created_at), helped, failed), *found]
+    disputed = record.disputed - sum(fix.disputed for fix in found)
+    return [TriedFix(record.fix, record.edited.get("fix", record.created_at), helped, failed, disputed), *found]
 
 
-def credited(record: Record, reports: Sequence[tuple[datetime, bool]]) -> Record:
+def credited(record: Record, reports: Sequence[tuple[datetime, bool, bool]]) -> Record:
     """
     Return a failure with each report counted for the fix that was the first to try when it was made.
 
@@ -59,20 +63,23 @@ def credited(record: Record, reports: Sequence[tuple[datetime, bool]]) -> Record
 
     Args:
         record: as answers show it, ``helped`` and ``failed`` with all reports.
-        reports: when each was made, and whether it said that the memory helped; in the order of time.
+        reports: when each was made, whether it said that the memory helped, and whether that it is wrong; in the order
+            of time.
     """
     found = tried(record)
     if len(found) < 2:
         return record
     if isinstance(record, Failure) and record.fix:  # what was imported with the record is of its current fix
-        found[0].helped -= sum(is_good for _, is_good in reports)
-        found[0].failed -= sum(not is_good for _, is_good in reports)
-    for at, is_good in reports:
+        found[0].helped -= sum(is_good for _, is_good, _ in reports)
+        found[0].failed -= sum(not is_good for _, is_good, _ in reports)
+        found[0].disputed = 0
+    for at, is_good, is_wrong in reports:
         known = [fix for fix in found if fix.at is None or fix.at <= at] or found[:1]
         first = max(known, key=lambda fix: fix.rank)
         first.helped += is_good
         first.failed += not is_good
-    counts = {fix.text: {"helped": fix.helped, "failed": fix.failed} for fix in found}
+        first.disputed += is_wrong
+    counts = {fix.text: {"helped": fix.helped, "failed": fix.failed, "disputed": fix.disputed} for fix in found}
     alternates = tuple(
         other.model_copy(update=counts[other.text]) if other.field == "fix" and other.text in counts else other
         for other in record.alternates

@@ -15,27 +15,33 @@ import orjson
 
 Packages = set[tuple[str, str]]  # name and version
 
-TOML_PACKAGE = re.compile(r'^\[\[packages?\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"', re.M)
+OWN = r"(?!\nsource = \{ (?:editable|virtual|directory|workspace) )"  # a package that the project itself is
+TOML_PACKAGE = re.compile(rf'^\[\[packages?\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"{OWN}', re.M)
+CARGO_PACKAGE = re.compile(r'^\[\[package\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"\nsource = ', re.M)
 REQUIREMENT = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)(?:[ \t]*\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
 PNPM_PACKAGE = re.compile(r"""^  ['"]?/?((?:@[^/@\s'"]+/)?[^/@\s'"]+)[@/](\d[^:'"(\s_]*)""", re.M)
 YARN_PACKAGE = re.compile(r'^"?((?:@[^/@\s"]+/)?[^@\s"]+)@[^\n]*:\n  version:? "?([^"\s]+)', re.M)
 GO_REQUIRED = re.compile(r"^(?:require[ \t])?[ \t]*(\S+) (v\d\S*)(?P<indirect>[ \t]*//[ \t]*indirect)?", re.M)
 GO_SUM = re.compile(r"^(\S+) (v\d[^\s/]*) h1:", re.M)
-GEM = re.compile(r"^    ([\w.-]+) \(([^)\s-]+)[^)\n]*\)$", re.M)
+GEM = re.compile(r"^    ([\w.-]+) \(([^)\s-]+)(?:-[^)\n]*)?\)$", re.M)
 GEM_DEPENDENCY = re.compile(r"^  ([\w.-]+)", re.M)
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 def by_pattern(pattern: re.Pattern[str], text: str) -> Packages:
     """Return the names and versions that a pattern finds."""
-    return {(name, version) for name, version, *_ in pattern.findall(text)}
+    found = {(name, version) for name, version, *_ in pattern.findall(text)}
+    return {pair for pair in found if not pair[1].endswith("-use.local")}  # yarn's word for the project itself
 
 
 def npm_lock(text: str) -> Packages:
     """Return the packages of an npm lock file that the project itself sees; nested ones are left out."""
     row = orjson.loads(text)
-    flat = {path.removeprefix("node_modules/"): found for path, found in (row.get("packages") or {}).items()}
-    listed = flat or row.get("dependencies") or {}
+    packages = row.get("packages") or {}
+    flat = {
+        path.removeprefix("node_modules/"): found for path, found in packages.items() if path[:13] == "node_modules/"
+    }
+    listed = flat if packages else row.get("dependencies") or {}
     return {
         (name, found["version"])
         for name, found in listed.items()
@@ -52,7 +58,7 @@ LOCKS: Mapping[str, Callable[[str], Packages]] = {
     "package-lock.json": npm_lock,
     "pnpm-lock.yaml": partial(by_pattern, PNPM_PACKAGE),
     "yarn.lock": partial(by_pattern, YARN_PACKAGE),
-    "Cargo.lock": partial(by_pattern, TOML_PACKAGE),
+    "Cargo.lock": partial(by_pattern, CARGO_PACKAGE),
     "go.mod": partial(by_pattern, GO_REQUIRED),
     "go.sum": partial(by_pattern, GO_SUM),
     "Gemfile.lock": partial(by_pattern, GEM),

@@ -1,7 +1,7 @@
 """Which packages a text is about: those in its tracebacks' paths, those it has as code, those it names in words."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from graphmem.constants import VERSIONS_TAKEN
 from graphmem.versions import Used, by_name, comparable
@@ -13,23 +13,34 @@ INSTALLED = re.compile(
     r"|pkg/mod/(?P<go>[\w./~!-]+?)@(?P<go_version>v[\w.+-]+)"
     r"|gems/(?P<gem>[\w-]+?)-(?P<gem_version>\d+\.[\w.]*)/"
 )
-# A name in code: imported, quoted, before a dot or a version, of several parts.
-CODE = re.compile(
-    r"(?:\b(?:import|from|require|use|gem|crate|package|module|library)\s+[\"'(]*|[\"'`])(@?[A-Za-z][\w.@/-]*)"
-    r"|(?<![\w./-])(@[\w.-]+/[\w.-]+|[\w-]+(?:\.[\w-]+)+(?:/[\w.~-]+)+)"
-    r"|(?<![\w./@-])([A-Za-z_][\w-]*)(?=\.[A-Za-z_]|::[A-Za-z_]|[=~<>]=|@v?\d|\s+v?\d+\.\d)"
+# A name in code: imported, quoted as a module or in backquotes, in a path of modules, before a member or a version.
+FILE_ENDS = (
+    "bat|c|cfg|conf|cpp|css|csv|dll|env|exe|go|h|html|ini|ipynb|jar|java|js|json|jsx|lock|log|md|php|png|py|pyc|rb|rs|rst"
+    "|sh|so|sock|sql|svg|toml|ts|tsx|txt|xml|yaml|yml|zip"
 )
+CODE = re.compile(
+    r"^[\s>]*(?:import|from)\s+[\"']?(?P<imported>@?[A-Za-z][\w.@/-]*)"
+    r"|\b(?:require|import)\s*\(\s*[\"'](?P<required>@?[A-Za-z][\w.@/-]*)"
+    r"|\b(?:import|from|module(?:\s+named)?|package|gem|crate|library)\s+[\"'`](?P<quoted>@?[A-Za-z][\w.@/-]*)"
+    r"|`(?P<marked>@?[A-Za-z][\w.@/-]*)`"
+    r"|(?<![\w./-])(?P<path>@[\w.-]+/[\w.-]+|[\w-]+(?:\.[\w-]+)+(?:/[\w.~-]+)+)"
+    r"|(?<![\w./@-])(?P<versioned>[A-Za-z_][\w-]*)(?:(?:[=~<>]=|@v?|\s+v?)(?P<version>\d+(?:\.\d+)+[\w.+-]*))"
+    rf"|(?<![\w./@-])(?P<member>[A-Za-z_][\w-]*)(?=\.(?!(?:{FILE_ENDS})\b)[A-Za-z_]|::[A-Za-z_])",
+    re.M,
+)
+NAMED = ("imported", "required", "quoted", "marked", "path", "versioned", "member")  # its groups of names
 WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w-]*(?![\w/@-])")
 # Packages whose names are everyday words of error texts: these have to appear as code, whoever asks for them.
 EVERYDAY = frozenset(
-    "assert async attrs base64 black bottle buffer bytes cache chain chalk check click color colors commander config"
-    " connect cookie cors crypto debug deep-equal diff environ envs errno error events express-session extend fetch"
-    " flow form global glob got helmet http https image inject inquirer jobs json keyring lock log memory merge mime"
-    " mock morgan ms nest next node nose once open packaging passport path pipe plan pool process progress promise"
-    " prompt proxy queue rand random ready record redirect regex request requests rest retry rich ring rust schedule"
-    " schema select serve server session setup shell short sleep socket spawn split stream string style sync tar task"
-    " test tests thread through time timeout tower toolz tree type types upgrade url user util utils uuid validator"
-    " watch wheel which window workers wrap".split()
+    "assert async attrs base64 behave black bottle buffer bytes cache chain chalk check click color colors"
+    " commander config connect cookie cors coverage crypto debug deep-equal diff docker environ envs errno error"
+    " events expect express-session extend fetch flow form future glob global got helmet html http https image"
+    " inject inquirer invoke jobs json keyring lock log memory merge methods mime mock morgan ms nest next node nose"
+    " npm once open packaging passport path pipe plan pool process progress promise prompt proxy queue rand random"
+    " react ready record records redirect regex request requests resolve rest retry rich ring rust schedule schema"
+    " select send serve server session setup shell short six sleep socket spawn split stream string style sync table"
+    " tables tar target task test tests thread through time timeout toolz tower tree type types upgrade url user"
+    " util utils uuid validator watch wheel which window workers wrap".split()
 )
 # Packages that are imported by another name than they are installed by.
 INSTALLED_AS = {
@@ -77,10 +88,21 @@ def named_packages(text: str, known: Mapping[str, Used], direct: Collection[str]
         noun = kind.removesuffix("_version")
         take(path[noun], path[kind] if kind != noun else None)
     for code in CODE.finditer(text):
-        name = code[1] or code[2] or code[3]
-        for part in (name, name.partition(".")[0], name.partition("/")[0]):
-            take(part)
-    for word in WORD.findall(text):
-        if comparable(word) in direct and comparable(word) not in EVERYDAY:
-            take(word)
+        name = next(code[noun] for noun in NAMED if code[noun])
+        if code["version"] and comparable(name) in known:
+            take(name, code["version"].rstrip(".-"))
+        for prefix in prefixes(name):
+            take(prefix)
+    called = {name.rpartition("/")[2]: name for name in sorted(direct)}  # Go names a package by the end of its path
+    for word in map(comparable, WORD.findall(text)):
+        if word in called and word not in EVERYDAY:
+            take(called[word])
     return by_name(pair for pairs in found.values() for pair in pairs)
+
+
+def prefixes(name: str) -> Iterator[str]:
+    """Yield what a name in code may be a part of, the longest first: a path of modules begins with its package."""
+    yield name
+    for place in range(len(name) - 1, 0, -1):
+        if name[place] in "./":
+            yield name[:place]

@@ -24,7 +24,7 @@ def failure(**fields: Any) -> Failure:
 
 def test_reports_of_a_failure_without_a_current_fix_count_for_the_fixes_of_before() -> None:
     alternates = [{"field": "fix", "text": "one", "at": AT}, {"field": "fix", "text": "two", "at": AT}]
-    found = credited(failure(alternates=alternates, helped=1), [(AT, True)])
+    found = credited(failure(alternates=alternates, helped=1), [(AT, True, False)])
     assert sum(other.helped for other in found.alternates) >= 1
 
 

@@ -22,13 +22,16 @@ def failure(**fields: object) -> Failure:
 
 def signs(record: Failure, cites: tuple[Cited, ...] = (), **used: str) -> list[tuple[Sign, str]]:
     versions = {name: Used(name, frozenset({version})) for name, version in used.items()} or None
-    return [(doubt.sign, doubt.text) for doubt in doubts(record, cites, versions, TODAY, None)]
+    return [
+        (doubt.sign, doubt.text)
+        for doubt in doubts(record, cites, versions, TODAY, None, (record.helped, record.failed))
+    ]
 
 
 def test_a_record_that_nothing_speaks_against_has_no_mark() -> None:
     assert signs(failure(versions={"x": "1.0"}, check_after="2026-11-23", helped=1, failed=1), x="1.0") == []
     entity = Entity.model_validate({"kind": "entity", "type": "tool", "name": "make", "created_at": ROW["created_at"]})
-    assert doubts(entity, (), None, TODAY, None) == []
+    assert doubts(entity, (), None, TODAY, None, (0, 0)) == []
 
 
 @pytest.mark.parametrize("state", ["fresh", "moved", "changed", "gone", "unknown"])
@@ -49,14 +52,14 @@ def test_packages_that_differ_are_in_one_clause_each_for_major_and_for_other_ver
 def test_a_dispute_says_when_and_why_as_far_as_that_is_known() -> None:
     row = {"kind": "feedback", "ref": "failure/a", "helped": False, "wrong": True, "at": "2026-11-02T00:00:00Z"}
     report = Feedback.model_validate({**row, "id": "1", "note": "x " * NOTE_CHARACTERS})
-    (doubt,) = doubts(failure(disputed=2), (), None, TODAY, report)
+    (doubt,) = doubts(failure(disputed=2), (), None, TODAY, report, (0, 0))
     assert doubt.text.startswith("disputed 2 times, last on 2026-11-02: x x") and len(doubt.text) < NOTE_CHARACTERS + 50
     assert signs(failure(disputed=1)) == [("disputed", "disputed")]
 
 
 def test_a_lesson_has_no_versions_and_is_doubted_all_the_same() -> None:
     row = {"kind": "lesson", "name": "a", "description": "ask first", "created_at": ROW["created_at"], "failed": 2}
-    found = doubts(Lesson.model_validate(row), (), {}, TODAY, None)
+    found = doubts(Lesson.model_validate(row), (), {}, TODAY, None, (0, 2))
     assert [doubt.text for doubt in found] == ["did not help in 2 of 2 reports"]
 
 
@@ -65,6 +68,7 @@ def test_a_dispute_is_open_until_what_the_record_says_is_edited() -> None:
     assert open_disputes({}, disputes) == 2
     assert open_disputes({"fix": "2026-11-03T00:00:00.000Z"}, disputes) == 1
     assert open_disputes({"fix": "2026-11-05T00:00:00.000Z"}, disputes) == 0
+    assert open_disputes({"match": "2026-11-05T00:00:00.000Z"}, disputes) == 2
     assert open_disputes({"versions": "2026-11-05T00:00:00.000Z"}, disputes) == 2
 
 

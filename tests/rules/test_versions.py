@@ -66,15 +66,21 @@ def test_pairs_and_a_row_say_the_same(found: set[tuple[str, str]]) -> None:
         ('File "/x/lib/python3.11/site-packages/requests/api.py", line 5', {"requests"}),
         ('File "/x/site-packages/yaml/loader.py", line 5', {"PyYAML"}),
         ("at f (/x/node_modules/a/node_modules/@scope/tool/index.js:1:2)", {"@scope/tool"}),
-        ("Cannot find module '@scope/tool/sub'", set()),
+        ("Cannot find module '@scope/tool/sub'", {"@scope/tool"}),
         ("use serde::Deserialize", {"serde"}),
         ("github.com/gin-gonic/gin panics", {"github.com/gin-gonic/gin"}),
         ("werkzeug-helper is another package", set()),
+        ("use async functions, the module resolve step fails (reading 'send')", set()),
+        ("requests.py fails, see requests.md and requests.conf", set()),
+        ("No module named 'requests'", {"requests"}),
+        ('import "github.com/gin-gonic/gin/binding"', {"github.com/gin-gonic/gin"}),
+        ("github.com/gin-gonic/gin.Context panics", {"github.com/gin-gonic/gin"}),
+        ("gin panics", {"github.com/gin-gonic/gin"}),
         ("nothing is named here", set()),
     ],
 )
 def test_a_text_is_about_the_packages_that_it_names(text: str, names: set[str]) -> None:
-    assert named_packages(text, KNOWN, {"werkzeug", "requests"}).keys() == names
+    assert named_packages(text, KNOWN, {"werkzeug", "requests", "github.com/gin-gonic/gin"}).keys() == names
 
 
 def test_a_path_that_has_a_version_tells_it() -> None:
@@ -93,5 +99,10 @@ def test_a_package_in_several_versions_has_all_of_them() -> None:
 
 def test_at_most_eight_packages_are_taken() -> None:
     known = {f"package{number}": Used(f"package{number}", frozenset({"1.0"})) for number in range(20)}
-    text = " ".join(f"import package{number}" for number in range(20))
+    text = "\n".join(f"import package{number}" for number in range(20))
     assert len(named_packages(text, known, set())) == VERSIONS_TAKEN
+
+
+def test_a_version_beside_the_name_is_the_one_that_was_seen() -> None:
+    for text in ("requests==2.25.1 fails", "since requests 2.25.1 it fails", "requests@2.25.1"):
+        assert named_packages(text, KNOWN, set()) == {"requests": "2.25.1"}

@@ -281,12 +281,39 @@ def test_a_correction_is_never_merged_into_what_it_corrects(memory_with_model: M
 
 
 def test_what_cannot_be_superseded_is_refused_and_nothing_is_added(doubtful: Memory) -> None:
-    with pytest.raises(Refused, match="is a pattern"):
+    with pytest.raises(Refused, match="of the kind pattern"):
         doubtful.failures.add("another error", supersedes="pin")
     doubtful.forget("slow")
     with pytest.raises(Refused, match="archived"):
         doubtful.failures.add("another error", supersedes="slow")
     assert doubtful.query("another error").results == []
+
+
+def test_a_fix_that_was_disputed_is_shown_last_and_says_so(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.failures.add("the job times out", fix="restart it", name="z")
+    for task in ("a", "b"):
+        memory.feedback("z", helped=True, task=task)
+    memory.feedback("z", helped=False, wrong=True, note="a restart deletes the queue")
+    memory.failures.add("the job times out", fix="raise the limit", supersedes="z")
+    found = [(fix.text, fix.disputed) for fix in memory.get("z").fixes]
+    assert found == [("raise the limit", False), ("restart it", True)]
+    assert "  > fix: raise the limit\n  > fix, disputed: restart it\n" in memory.context("the job times out").text
+
+
+def test_what_failed_before_a_correction_is_no_mark_of_it(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.failures.add("the job crashes", fix="wrong", name="y")
+    memory.feedback("y", helped=False, wrong=True)
+    memory.edit("y", {"fix": "right"})
+    assert (doubts(memory, "y"), said(memory.get("y")).failed) == ([], 1)
+    memory.feedback("y", helped=False)
+    assert doubts(memory, "y") == [("failed", "did not help in 1 of 1 reports")]
+
+
+def test_strict_says_what_it_left_out(doubtful: Memory) -> None:
+    assert doubtful.query("werkzeug loses the query", strict=True).left_out[0] == "failure/old"
+    assert doubtful.context("werkzeug loses the query", strict=True).note == "empty: 3 with marks of doubt"
 
 
 # --- every command --------------------------------------------------------------------------------------------------
@@ -337,11 +364,11 @@ def test_a_project_of_each_kind_has_its_versions_captured_compared_and_merged(fi
         name, old, new = "github.com/gin-gonic/gin", "v1.9.1", "v2.0.0"
     memory = open_memory(tmp_path)
     (tmp_path / file).write_text(text)
-    made = memory.failures.add(f"'{name}' loses the query", name="a")
+    made = memory.failures.add(f"`{name}` loses the query", name="a")
     assert said(made).versions == {name: old}
     assert doubts(memory, "a") == []
     (tmp_path / file).write_text(text.replace(old, new))
     assert doubts(memory, "a") == [("versions", f"seen with {name} {old}, here {new}")]
-    again = memory.failures.add(f"'{name}' loses the query")
+    again = memory.failures.add(f"`{name}` loses the query")
     assert said(again).versions == {name: (old, new)}
     assert doubts(memory, "a") == []

@@ -262,7 +262,7 @@ def inject(client: Client, request: InjectRequest) -> Injected:
 
 def injected_line(lesson: Lesson, doubts: Iterable[Doubt]) -> str:
     """Return a lesson as a line of a prompt, what speaks against it first; nothing in it can end the line."""
-    against = "".join(f"({doubt.text}) " for doubt in doubts)
+    against = "".join(f"({doubt.text}) " for doubt in doubts if doubt.is_mark)
     said = " ".join(visible(against + lesson.description).split())
     seen = [f"seen {lesson.frequency}x", *([" ".join(visible(lesson.source).split())] if lesson.source else [])]
     return f"- {said} [{', '.join(seen)}]"

@@ -229,7 +229,19 @@ def create(client: Client, made: Record, likeness: DuplicateMatch, also: Sequenc
     variants = variants_of(made, likeness, others)
     if not dry_run:
         client.ledger.commit(puts)
-    return Changed(ref=made.ref, action="created", similarity=likeness.similarity, variants=variants, record=made)
+    return Changed(
+        ref=made.ref,
+        action="created",
+        similarity=likeness.similarity,
+        variants=variants,
+        superseded=superseded(also),
+        record=made,
+    )
+
+
+def superseded(also: Sequence[Entry]) -> str | None:
+    """Return the record that is archived in the same write, if one is."""
+    return next((one.record.ref for one in also if isinstance(one.record, Record)), None)
 
 
 def merge(
@@ -288,6 +300,7 @@ def put(
         action="unchanged" if after is before else action,
         record=record,
         set_aside=[found for found in after.alternates if found not in before.alternates],
+        superseded=superseded(also),
     )
 
 

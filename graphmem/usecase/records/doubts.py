@@ -6,9 +6,10 @@ from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.records import StaleRecord, StaleRecords
 from graphmem.model import MemoryRecord, Record
+from graphmem.model.field import format_time
 from graphmem.model.record import Triggered
 from graphmem.names import row_id
-from graphmem.rules.doubt import doubts
+from graphmem.rules.doubt import doubts, last_said
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.records.versions import Known, packages_of
@@ -35,7 +36,17 @@ class Doubter:
         cites = self.tree.cites_of(record) if cites is None else cites
         versions = self.versions if isinstance(record, Triggered) and record.versions else None
         dispute = self.snapshot.catalog.last_dispute(row_id(record.key_ref)) if record.disputed else None
-        return doubts(record, cites, versions, self.snapshot.now.date(), dispute)
+        return doubts(record, cites, versions, self.snapshot.now.date(), dispute, self.counts_of(record))
+
+    def counts_of(self, record: MemoryRecord) -> tuple[int, int]:
+        """Return how many reports since the last edit of what a record says say that it helped, and that it did not."""
+        edited = {name: format_time(time) for name, time in record.edited.items()}
+        last = last_said(edited)
+        if not last or record.failed <= 0:
+            return record.helped, record.failed
+        reports = self.snapshot.catalog.times_of_reports(row_id(record.key_ref))
+        since = [is_good for at, is_good, _ in reports if format_time(at) > last]
+        return sum(since), len(since) - sum(since)
 
 
 def stale(client: Client) -> StaleRecords:

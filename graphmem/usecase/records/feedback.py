@@ -146,6 +146,8 @@ def known_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a line of a batch whose required fields are there and of the right type."""
     if not isinstance(row.get("ref"), str):
         raise BadLine("field 'ref' is missing", "the reference of the memory", code="bad_row")
+    if row.get("wrong") is True and row.get("helped") is None:
+        row = {**row, "helped": False}
     if not isinstance(row.get("helped"), bool):
         raise BadLine(f"field 'helped' is {row.get('helped')!r}", "true or false", code="bad_row")
     return row

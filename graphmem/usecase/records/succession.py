@@ -22,7 +22,8 @@ def archived_for(catalog: Catalog, number: int, successor: Record, reason: str |
     before = catalog.stored(number)
     if before.kind != successor.kind:
         raise Refused(
-            f"{before.ref} is a {before.kind}, {successor.ref} a {successor.kind}", hint="both have to be of one kind"
+            f"{before.ref} is of the kind {before.kind}, {successor.ref} of the kind {successor.kind}",
+            hint="one record takes the place of another one of its kind",
         )
     refuse_archived(catalog, number)
     refuse_circle(catalog, number, successor)

@@ -1,5 +1,6 @@
 """Versions of packages: what the project uses now, from its own lock files and manifests, or from what is installed."""
 
+import codecs
 import contextlib
 import os
 import re
@@ -52,14 +53,25 @@ def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> tuple[
     for name, *_ in files:
         with contextlib.suppress(Unread):
             most = LOCK_BYTES if is_lock(name) else CITED_FILE_BYTES
-            text = (content_of(root, name, most=most) or b"").decode(errors="replace").replace("\r\n", "\n")
+            text = decoded(content_of(root, name, most=most) or b"")
             here: dict[str, set[str]] = {}
             for package, version in sorted(parsed(locked, name, text)):
                 here.setdefault(package, set()).add(version)
-            for package, versions in here.items():  # in the order of files: go.mod before go.sum
-                found.setdefault(comparable(package), Used(package, frozenset(versions)))
+            for package, versions in here.items():
+                before = found.get(comparable(package))
+                if before is None:
+                    found[comparable(package)] = Used(package, frozenset(versions))
+                elif name != "go.sum":  # which has versions that go.mod did not choose
+                    found[comparable(package)] = Used(before.name, before.versions | versions)
             asked |= {comparable(package) for package in parsed(direct, name, text)}
     return (found or None), frozenset(asked)
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a file; pip's output in PowerShell is UTF-16."""
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = content.decode("utf-16" if is_wide else "utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n")
 
 
 def parsed(parse: Callable[[str, str], Any], name: str, text: str) -> Iterable[Any]:

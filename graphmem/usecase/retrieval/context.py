@@ -40,7 +40,7 @@ from graphmem.usecase.retrieval.known import probabilities
 from graphmem.usecase.retrieval.query import profile_of, query, tier_bounds
 from graphmem.usecase.retrieval.traversal import solving
 
-SAID_ELSEWHERE = ("code", "failed")  # signs of doubt that the lines about code, and the track record, tell
+SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
 SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
@@ -156,6 +156,8 @@ def note_of(
         nearest = max(below, key=lambda one: one.similarity)
         which = "of other tiers" if request.tiers else "below the tier"
         parts.append(f"{len(below):,} {which}, nearest {nearest.ref} ({nearest.similarity:.2f})")
+    if found.left_out:
+        parts.append(f"{len(found.left_out):,} with marks of doubt")
     if not is_empty:
         return f"left out: {'; '.join(parts)}" if parts else None
     if not parts and found.results:
@@ -313,7 +315,10 @@ def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) ->
     for pick in sorted(failures, key=place):
         failure, patterns = pick.hit.record, solving.get(pick.hit.ref, [])
         assert isinstance(failure, Failure)
-        notes = [("when", failure.trigger), *(("fix", fix.text) for fix in pick.hit.fixes)]
+        notes = [
+            ("when", failure.trigger),
+            *((f"fix{', disputed' * fix.disputed}", fix.text) for fix in pick.hit.fixes),
+        ]
         said = {text for _, text in notes}
         for pattern in patterns:  # a text is in the block once
             is_said = pattern.ref in used or pattern.insight in said

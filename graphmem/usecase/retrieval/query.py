@@ -99,7 +99,9 @@ def query(client: Client, request: QueryRequest) -> Found:
         is_reranked = any(found.reranked is not None for found in evidence.values())
         evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
         ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
-        hits = least_doubted(snapshot, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic)
+        hits, left_out = least_doubted(
+            snapshot, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic
+        )
         known, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
     search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = client.reranker.name if client.reranker and is_reranked else None
@@ -112,6 +114,7 @@ def query(client: Client, request: QueryRequest) -> Found:
             "profile": "classic" if question.profile.is_classic else "learned",
             "known": known,
             "probability": likely,
+            "left_out": left_out,
             "asked": keep_question(snapshot, gist),
         }
     )
@@ -321,15 +324,18 @@ def rank(
 
 def least_doubted(
     snapshot: Snapshot, ranked: Sequence[Ranked], limit: int, *, is_strict: bool, is_classic: bool
-) -> list[Hit]:
+) -> tuple[list[Hit], list[str]]:
     """
-    Return the first hits; one with marks of doubt gives way on its level. Only what comes up is read.
+    Return the first hits, and what is left out before these.
+
+    One with marks of doubt gives way on its level. Only what comes up is read.
 
     Args:
         is_strict: leave out what has a mark.
         is_classic: only cited code that changed counts, as it did before there were other marks.
     """
     doubter, hits, doubts = Doubter(snapshot), list[Hit](), dict[int, tuple[list[Cited], list[Doubt]]]()
+    left_out: list[str] = []
     by_number = {found.number: found for found in ranked}
     records = snapshot.catalog.records([found.number for found in ranked[:limit]])
     heap = [(found.place, found.number) for found in ranked]  # sorted, so a heap already
@@ -344,12 +350,13 @@ def least_doubted(
         found = doubts[number]
         factors = freshness(found[1]), 1.0 if is_classic else doubt_factor(found[1])
         if is_strict and is_doubted(found[1]):
+            left_out.append(ref)
             continue
         if factors != (1.0, 1.0) and not is_compared:
             heappush(heap, ((level, score * factors[0] * factors[1], ref), number))
         else:
             hits.append(hit(snapshot, by_number[number], records[number], -score, *found, factors[1]))
-    return hits
+    return hits, left_out
 
 
 def hit(
