@@ -41,7 +41,7 @@ def test_supersede_refuses_what_makes_no_sense(memory: Memory, tmp_path: Path) -
     before = contents(tmp_path)
     for old, new, message in (
         ("a", "a", "its own place"),
-        ("a", "p", "is a failure"),
+        ("a", "p", "of the kind failure"),
         ("a", "gone", "is archived"),
         ("gone", "a", "is archived"),
     ):
