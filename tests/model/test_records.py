@@ -304,3 +304,10 @@ def test_a_relation_of_a_record_with_a_slash_in_its_name_is_one() -> None:
     made = make("relation", **{"from": "path/src/a.py", "to": "path/src/b.py"})
     assert isinstance(made, Relation)
     assert (made.source, made.target) == ("path/src/a.py", "path/src/b.py")
+
+
+@pytest.mark.parametrize("versions", [{"": "1.0"}, {"werkzeug": " "}, {"werkzeug": ["1.0", ""]}])
+def test_a_version_has_the_name_of_a_package_and_a_value(versions: object) -> None:
+    row = {"kind": "failure", "name": "a", "trigger": "t", "created_at": "2026-11-01T00:00:00.000Z"}
+    with pytest.raises(ValueError, match="the name of a package and its version"):
+        Failure.model_validate({**row, "versions": versions})
