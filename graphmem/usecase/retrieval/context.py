@@ -73,7 +73,8 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
             *alike,
             *entities(snapshot, request.objective, picks),
         ]
-        entries = list(with_doubts(snapshot, entries, is_strict=request.strict))
+        hits = {hit.ref: hit for hit in found.results}
+        entries = list(with_doubts(snapshot, entries, hits, is_strict=request.strict))
         entries.sort(key=lambda entry: SECTIONS.index(entry.section))
         return cut(snapshot, request, found, picks, entries, is_known=is_known)
 
@@ -222,19 +223,26 @@ def unasked(record: Record) -> Hit:
     )
 
 
-def with_doubts(snapshot: Snapshot, entries: Collection[ContextEntry], *, is_strict: bool) -> Iterator[ContextEntry]:
+def with_doubts(
+    snapshot: Snapshot, entries: Collection[ContextEntry], hits: Mapping[str, Hit], *, is_strict: bool
+) -> Iterator[ContextEntry]:
     """
     Yield entries with what speaks against relying on them before their texts, and the code that they cite after those.
 
     What holds for an entry holds for the patterns with it. If strict, an entry with a mark of doubt is left out.
+
+    Args:
+        hits: what the query found, by reference: their code was compared already.
     """
     doubter = Doubter(snapshot)
     for entry in entries:
-        doubts = doubter.of(entry.record)
+        hit = hits.get(entry.ref)
+        own = hit.cites if hit else doubter.tree.cites_of(entry.record)
+        doubts = hit.doubts if hit else doubter.of(entry.record, own)
         if is_strict and is_doubted(doubts):
             continue
         records = snapshot.catalog.records([snapshot.resolve(ref) for ref in entry.solved_by]).values()
-        cites = doubter.tree.cites_of(entry.record, *records)
+        cites = [*own, *doubter.tree.cites_of(*records)]
         against = [quoted("doubt", doubt.text) for doubt in doubts if doubt.sign not in SAID_ELSEWHERE]
         for record in records:
             found = [doubt.text for doubt in doubter.of(record) if doubt.sign not in SAID_ELSEWHERE]
