@@ -37,14 +37,20 @@ def main() -> None:
         from graphmem.git.textconv import main as tell  # noqa: PLC0415 - git calls it twice for every file of a diff
 
         sys.exit(tell(sys.argv[2]))
+    from graphmem.service.caller import served  # noqa: PLC0415 - what a running service answers needs no more than this
+
+    request_id = os.urandom(16).hex()
+    status = served(sys.argv[1:], request_id)
+    if status is not None:
+        os._exit(status)
     gc.set_threshold(100_000, 20, 20)  # start-up makes very many objects, all of them to stay
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no plugin's models are built here: skip the look-up
     # Threads that wait for work spin and cost more CPU than they save on a few short texts (engine-notes, "Traps").
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from graphmem.cli.app import run  # noqa: PLC0415 - numpy reads the variables above when it is first imported
+    from graphmem.cli.app import run_here  # noqa: PLC0415 - numpy reads the variables above when it is first imported
 
-    status = run(sys.argv[1:])
+    status = run_here(sys.argv[1:], request_id)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from graphmem import constants, contract
+from graphmem.embed.shared import Models
 from graphmem.model.blackboard import TaskStage
 from graphmem.model.experience import Confidence, ExperienceType, Outcome
 from graphmem.model.insight import Category
@@ -411,6 +412,7 @@ class Memory:
         progress: shows long work.
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
         command: what ``undo --list`` is to call the writes.
+        models: those of another memory, ``other.runtime.models``: each is loaded once for both.
 
     Raises:
         Unavailable: there is no store; make one with ``Memory.init``.
@@ -428,10 +430,13 @@ class Memory:
         progress: Progress = no_progress,
         at: str | None = None,
         command: str = "python",
+        models: Models | None = None,
     ) -> None:
         is_fresh = not find_store(folder).local.exists()
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
-        self.runtime = Runtime(folder, at, now, new_id, on_message, progress, command, options)
+        self.runtime = Runtime(
+            folder, at, now, new_id, on_message, progress, command, options, models=models or Models()
+        )
         client = self.client  # opened now, so that what is wrong with it is raised here
         if is_fresh and git_setup.unregistered(client.layout):
             client.notify_once(

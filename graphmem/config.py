@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphmem import constants, model_files, safe_files
 from graphmem.errors import BadInput, Unavailable
+from graphmem.surroundings import variables
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]
@@ -98,19 +99,19 @@ class Settings(Section):
 
 def user_config() -> Path:
     """Return the path of the user's own config file."""
-    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    home = variables().get("XDG_CONFIG_HOME") or "~/.config"
     return Path(home).expanduser() / "graphmem" / "config.toml"
 
 
 def cache_folder() -> Path:
     """Return the folder for what can be made again: of stores that cannot be written themselves."""
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    home = variables().get("XDG_CACHE_HOME") or "~/.cache"
     return Path(home).expanduser() / "graphmem"
 
 
 def state_folder() -> Path:
     """Return the folder for what belongs to the user and this machine and is in no project."""
-    home = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    home = variables().get("XDG_STATE_HOME") or "~/.local/state"
     return Path(home).expanduser() / "graphmem"
 
 
@@ -137,7 +138,7 @@ def private_folder() -> Path:
 
 def project_folder() -> str | None:
     """Return the folder that ``GRAPHMEM_DIR`` names."""
-    return os.environ.get("GRAPHMEM_DIR") or None
+    return variables().get("GRAPHMEM_DIR") or None
 
 
 def load_settings(
@@ -347,7 +348,7 @@ def from_environment() -> dict[str, Any]:
     found: dict[str, dict[str, str]] = {}
     for section, model in sections().items():
         prefix = f"GRAPHMEM_{section.upper()}_"
-        for variable, value in os.environ.items():
+        for variable, value in variables().items():
             if variable.startswith(prefix):
                 key = variable.removeprefix(prefix).lower()
                 if key not in model.model_fields:

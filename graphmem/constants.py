@@ -205,3 +205,10 @@ MAX_FINDINGS = 100  # bad lines reported one by one; the rest is a count
 KEPT_FINDINGS = 1_000  # bad lines of one file that are kept one by one, whatever the file holds
 CLOCK_SKEW_S = 300.0  # seconds by which the clocks of two machines may differ unnoticed
 MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input, and not read on
+
+# --- service (docs/guides/service.md) ----------------------------------------------------------------------------
+SERVICE_IDLE_S = 900.0  # seconds without a request after which the service ends
+SERVICE_CALLERS = 32  # commands that it runs at the same time; more wait, or run by themselves
+SERVICE_DRAIN_S = 30.0  # seconds that it waits at its end for the commands it runs
+SERVICE_START_S = 10.0  # seconds that a new service may take until it answers
+SERVICE_LOG_BYTES = 2**20  # of its log, after which the log before it is replaced

@@ -39,6 +39,7 @@ from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.suggest import did_you_mean
+from graphmem.surroundings import current_folder
 from graphmem.sync import Follower, Sync, SyncedLedger
 
 if TYPE_CHECKING:
@@ -576,8 +577,8 @@ def find_store(folder: Path | str | None) -> Layout:
     """Return where the store is: in the folder named, or in one at or above the current one."""
     named = folder if folder is not None else project_folder()
     if named is None:
-        return find(Path.cwd())
-    layout = Layout(Path(named).expanduser().absolute())
+        return find(current_folder())
+    layout = Layout(current_folder() / Path(named).expanduser())
     if not layout.store.is_dir():
         raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint="make one with: graphmem init")
     return not_linked(layout)

@@ -11,7 +11,7 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "lazy", "names", "ndjson", "shell", "versions"),
+    ("constants", "errors", "lazy", "names", "ndjson", "shell", "surroundings", "versions"),
     ("files", "safe_files", "model_files", "config"),
     ("model",),
     ("contract",),
@@ -24,6 +24,7 @@ LEVELS = (
     ("runtime",),
     ("retry", "usecase"),
     ("api",),
+    ("service",),
     ("cli", "demo"),
     ("__main__",),
 )
@@ -109,6 +110,7 @@ USES_THE_GRAPH = (
 FREE = (
     "__main__.py", "safe_files.py", "process/tee.py", "cli/", "config.py", "git/", "embed/", "files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
+    "service/",
     "usecase/records/citations.py", "usecase/records/versions.py", "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from graphmem import __version__
-from graphmem.cli.caller import Session
+from graphmem.cli.caller import Session, ids_of
 from graphmem.cli.help import help_of
 from graphmem.cli.options import in_options
 from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
@@ -69,6 +69,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
     "verify-loop": ("stats", "verify_loop", "Say whether learning happens, and where it breaks off."),
+    "serve": ("serve", "serve", "Run or manage the service that answers commands faster."),
     "benchmark": ("benchmark", "benchmark", "Say how to measure relevance and speed."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
@@ -273,9 +274,9 @@ def command_line() -> Any:
     return command
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], session: Session | None = None) -> int:
     """Run the command line with these arguments and return its exit status: the boundary where errors become text."""
-    session = Session()
+    session = session or Session()
     speak_utf8()
     try:
         status = status_of(session, list(arguments))
@@ -286,6 +287,11 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     finally:
         session.close()
+
+
+def run_here(arguments: Sequence[str], request_id: str) -> int:
+    """Run the command line in a process of its own; run again for the same request, it reports nothing twice."""
+    return run(arguments, Session(new_id=ids_of(request_id)))
 
 
 def speak_utf8() -> None:

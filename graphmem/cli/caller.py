@@ -1,5 +1,7 @@
 """What one run of the command line knows: its options, its memory, and how it speaks."""
 
+import hashlib
+import itertools
 import json
 import os
 import re
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from graphmem.api import Memory
+    from graphmem.embed.shared import Models
     from graphmem.model.vocabulary import Vocabulary
 
 
@@ -35,6 +38,8 @@ class Session:
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # with --json they come at the end, or in the error
+    new_id: Callable[[], str] = field(default_factory=lambda: ids_of(os.urandom(16).hex()))  # makes the ids of reports
+    models: "Models | None" = None  # those that a service has loaded
 
     @property
     def is_debug(self) -> bool:
@@ -51,7 +56,9 @@ class Session:
                 on_message=self.say,
                 progress=self.progress,
                 at=self.at,
+                new_id=self.new_id,
                 command=self.command,
+                models=self.models,
             )
         return self.opened
 
@@ -126,6 +133,12 @@ class Session:
         except BrokenPipeError:
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
             raise typer.Exit from None
+
+
+def ids_of(request_id: str) -> Callable[[], str]:
+    """Return what makes the ids of one command; run again for the same request it makes the same ids."""
+    numbers = itertools.count()
+    return lambda: hashlib.sha256(f"{request_id}/{next(numbers)}".encode()).hexdigest()[:32]
 
 
 def new_bar() -> "Bar":

@@ -73,7 +73,7 @@ class Show:
 
 def demo(
     ctx: typer.Context,
-    folder: Annotated[str | None, typer.Argument(metavar="FOLDER", help="An empty folder; here if not given.")] = None,
+    project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="An empty folder; here if not given.")] = None,
 ) -> None:
     """
     Make a store from real data in an empty folder, and show what graphmem does with it.
@@ -82,7 +82,7 @@ def demo(
     """
     session = session_of(ctx)
     start = time.monotonic()
-    show = Show(session, Path(folder or session.folder or project_folder() or ".").expanduser().absolute())
+    show = Show(session, Path(project or session.folder or project_folder() or ".").expanduser().absolute())
     made = prepare(show.folder)
     show.tell(
         f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."

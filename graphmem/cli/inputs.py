@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from graphmem.errors import NotFound, Unavailable, Usage
 from graphmem.ndjson import Lines
+from graphmem.surroundings import current_folder
 
 MOST_INPUT = 2**20  # bytes of a text on standard input; no field may be as long
 
@@ -23,12 +24,13 @@ def lines_of(source: str) -> Iterator[Iterable[bytes]]:
 def opened(source: str) -> Iterator[BinaryIO]:
     """Yield a file, or standard input for ``-``."""
     if source == "-":
-        if sys.stdin is None:
+        given = getattr(sys.stdin, "buffer", None)
+        if given is None:
             raise Usage("standard input is closed", hint="give a file, or pipe something in")
-        yield sys.stdin.buffer
+        yield given
         return
     try:
-        file = open(source, "rb")  # noqa: SIM115 - closed below; only opening it may fail in these words
+        file = open(current_folder() / source, "rb")  # noqa: SIM115 - closed below; only opening it may fail in these words
     except FileNotFoundError:
         raise NotFound(f"file {source!r} is not there") from None
     except OSError as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 from graphmem.cli.caller import Session
 from graphmem.errors import BadInput
 from graphmem.model.cite import FORM
+from graphmem.surroundings import current_folder
 
 
 def from_here(
@@ -29,7 +30,7 @@ def files(session: Session, given: list[str] | None, *, is_missing_ok: bool) -> 
     found = [from_root(root, path) for path in given]
     for path, text in zip(found, given, strict=True):
         if not is_missing_ok and not os.path.lexists(root / path):
-            elsewhere = os.path.relpath(root / text) if os.path.lexists(root / text) else None
+            elsewhere = os.path.relpath(root / text, current_folder()) if os.path.lexists(root / text) else None
             hint = f"{elsewhere!r} would be" if elsewhere else "--missing-ok accepts a file that does not exist yet"
             raise BadInput(f"file {text!r} is not there", hint=hint, details={"field": "files"})
     return found
@@ -46,7 +47,7 @@ def cites(session: Session, given: list[str] | None) -> list[str] | None:
 
 def from_root(root: Path, path: str) -> str:
     """Return a path from the project's root; outside of the project a relative one already begins there."""
-    real, here = os.path.realpath(root), os.path.realpath(Path.cwd())
+    real, here = os.path.realpath(root), os.path.realpath(current_folder())
     is_inside = Path(here).is_relative_to(real)
     whole = os.path.normpath(os.path.join(here if is_inside else real, path))
     for base in (real, str(root)):  # an absolute path may name the project by a link

@@ -17,7 +17,7 @@ from graphmem.errors import Usage
 
 def init(
     ctx: typer.Context,
-    folder: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
+    project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
 ) -> None:
     """
     Prepare a project: make .graphmem, or complete it; run again it changes nothing.
@@ -25,7 +25,7 @@ def init(
     Example: graphmem init
     """
     session = session_of(ctx)
-    answer = Memory.init(folder or session.folder or project_folder() or ".")
+    answer = Memory.init(project or session.folder or project_folder() or ".")
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     session.answer(answer, f"{done}\nregistered with git: {', '.join(settings)}" if settings else done)

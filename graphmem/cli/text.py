@@ -30,6 +30,7 @@ from graphmem.model import (
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
 from graphmem.rules.fixes import fixes
+from graphmem.surroundings import variables
 
 WIDTH = 96  # characters of a text that is on one line
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
@@ -57,6 +58,12 @@ UNSHOWN = ("kind", "key", "name", "ref", "edited")
 def is_terminal() -> bool:
     """Return whether a person reads the answer."""
     return sys.stdout.isatty()
+
+
+def width_of_terminal() -> int:
+    """Return how many characters the terminal of the caller shows in a line."""
+    given = variables().get("COLUMNS", "")
+    return int(given) if given.isdecimal() and int(given) else shutil.get_terminal_size().columns
 
 
 def one_line(text: str | None, width: int = WIDTH) -> str:
@@ -183,7 +190,7 @@ def field(name: str, value: str) -> str:
     """Return a field with its value; on a terminal its lines are as long as that is wide."""
     lines = value.strip().split("\n")
     if is_terminal():
-        width = max(40, shutil.get_terminal_size().columns - INDENT)
+        width = max(40, width_of_terminal() - INDENT)
         lines = [part for line in lines for part in textwrap.wrap(line, width, break_long_words=False) or [""]]
     return f"  {name + ':':<15} " + ("\n" + " " * INDENT).join(lines)
 
@@ -272,7 +279,7 @@ def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         made.add_column(Text(name))
     for row in rows:
         made.add_row(*map(Text, row))
-    console = Console(color_system=None)
+    console = Console(color_system=None, width=width_of_terminal())
     with console.capture() as capture:
         console.print(made)
     return capture.get().rstrip("\n")

@@ -25,6 +25,7 @@ from time import monotonic
 
 from graphmem.constants import FILE_BYTES, GIT_BYTES, GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
+from graphmem.surroundings import variables
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 # Settings that win over those of any configuration file: what would run a program, or change what git prints.
@@ -117,7 +118,8 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """
     refuse_bare(folder)
     settings = (word for setting in SETTINGS for word in ("-c", setting))
-    names = (name for name in os.environ if not name.startswith("GIT_") or name.startswith(KEPT))
+    given = variables().items()
+    kept = {name: value for name, value in given if not name.startswith("GIT_") or name.startswith(KEPT)}
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(
@@ -126,7 +128,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
-            env={name: os.environ[name] for name in names} | ENVIRONMENT,
+            env=kept | ENVIRONMENT,
         )
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
@@ -191,7 +193,7 @@ def output_of(folder: Path, *arguments: str) -> str | None:
 
 def is_in_hook() -> bool:
     """Return whether a hook of git called us; git holds its lock meanwhile."""
-    return "GIT_INDEX_FILE" in os.environ
+    return "GIT_INDEX_FILE" in variables()
 
 
 # --- which commit ---------------------------------------------------------------------------------------------------

@@ -14,13 +14,14 @@ ADDED = {
     "add --ndjson", "add failure --missing-ok", "add failure --no-dedup", "add lesson --missing-ok",
     "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
     "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",
-    "demo folder", "diff --markdown", "doctor --yes", "edit --check-after", "edit --cite", "edit --cost",
+    "demo project", "diff --markdown", "doctor --yes", "edit --check-after", "edit --cite", "edit --cost",
     "edit --description", "edit --file", "edit --fix", "edit --flaky", "edit --framework",
     "edit --insight", "edit --match", "edit --missing-ok",
     "edit --objective", "edit --saved", "edit --set", "edit --source", "edit --trigger", "edit --value",
     "edit --version",
-    "export --check", "feedback --failed", "feedback --helped", "feedback --ndjson", "feedback ref", "init folder",
+    "export --check", "feedback --failed", "feedback --helped", "feedback --ndjson", "feedback ref", "init project",
     "learn events", "match file", "query --explain", "rebuild --no-embed", "stats --plot", "textconv file",
+    "serve --detach", "serve --logs", "serve --status", "serve --stop",
     "type add entity --no-search", "undo --list", "undo number",
 }  # fmt: skip
 
@@ -53,3 +54,12 @@ def test_help_and_default_of_an_option_are_those_of_a_field_of_a_request() -> No
 def says(help_text: str, description: str | None) -> bool:
     """Return whether a help text is a description, or begins with it and adds a clause."""
     return help_text.startswith((f"{description}.", f"{description};"))
+
+
+def test_no_command_names_a_parameter_like_an_option_of_all_commands() -> None:
+    """The parser keeps one value a name: `init --dir FOLDER` prepared the current folder."""
+    context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
+    common = [option.name for option in common_options()]
+    for verb in VERBS:
+        names = [param.name for param in command_line().get_command(context, verb).params]
+        assert [name for name in common if names.count(name) > 1] == [], verb

@@ -23,6 +23,7 @@ from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.signature import errors
 from graphmem.runtime import Client
+from graphmem.surroundings import current_folder
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.traversal import solving
@@ -35,7 +36,7 @@ SURE = frozenset(
 def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     """Take a run of a command: show what is known of its failure, or settle the failures before its pass."""
     status, now = request.status, client.now()
-    folder = (request.folder or Path.cwd()).absolute()
+    folder = current_folder() / (request.folder or ".")
     key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
     if status != 0:
         return failed(client, key, now, status, match(client, log, MatchRequest()))

@@ -17,6 +17,7 @@ from graphmem.constants import CITED_FILE_BYTES, LOCK_BYTES, LOCK_FILES, PACKAGE
 from graphmem.contract.records import VersionSource
 from graphmem.rules.lock_files import direct, is_lock, locked, patterns
 from graphmem.rules.named_packages import named_packages
+from graphmem.surroundings import variables
 from graphmem.usecase.records.citations import Unread, content_of
 from graphmem.versions import Used, comparable
 
@@ -84,7 +85,7 @@ def parsed(parse: Callable[[str, str], Any], name: str, text: str) -> Iterable[A
 
 def installed(root: Path) -> Known:
     """Return what is installed in the project's own environment, and in that which is active; nothing is run."""
-    active = os.environ.get("VIRTUAL_ENV")
+    active = variables().get("VIRTUAL_ENV")
     environments = [root / ".venv", root / "venv", *([Path(active)] if active else [])]
     found: dict[str, Used] = {}
     for folder in (path for made in environments for path in made.glob("lib/python3*/site-packages")):

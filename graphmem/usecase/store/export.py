@@ -12,6 +12,7 @@ from graphmem.ledger.layout import PART
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import vocabulary_json
 from graphmem.runtime import Client, Snapshot
+from graphmem.surroundings import current_folder
 
 
 def canonical(client: Client, file: str) -> bytes:
@@ -23,7 +24,7 @@ def canonical(client: Client, file: str) -> bytes:
 
 def export(client: Client, request: ExportRequest) -> Exported:
     """Bring every data file into canonical form, or write the canonical files to another folder."""
-    to = request.to
+    to = None if request.to is None else current_folder() / request.to
     with client.writing() as snapshot:
         refuse_findings(client)
         files: dict[str, ExportedFile] = {}

@@ -1,0 +1,96 @@
+"""``serve``."""
+
+import logging
+import os
+from collections.abc import Sequence
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli.caller import Session, ids_of, session_of
+from graphmem.constants import SERVICE_LOG_BYTES
+from graphmem.contract.service import ServiceStatus
+from graphmem.embed.shared import Models
+from graphmem.errors import NotFound, Usage
+from graphmem.runtime import find_store
+from graphmem.service import manage
+from graphmem.service.place import path_of
+from graphmem.service.server import Service, end_at_signals
+
+MOST_LOG = 64 * 1024  # bytes of the log that are shown
+
+
+def serve(
+    ctx: typer.Context,
+    detach: Annotated[bool, typer.Option("--detach", help="Start the service in the background.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="End the service, after the commands that it runs.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Show the service; exit status 1 without one.")] = False,
+    logs: Annotated[bool, typer.Option("--logs", help="Print the end of the log of the service.")] = False,
+) -> None:
+    """
+    Run or manage the service that answers commands faster.
+
+    It keeps the program and the embedding model in memory. Commands use it where it runs, and run by themselves where
+    it does not; the answers are the same. It ends by itself after 15 minutes without a command.
+
+    Example: graphmem serve --detach
+    """
+    if sum((detach, stop, status, logs)) > 1:
+        raise Usage("only one of --detach, --stop, --status and --logs is possible")
+    session = session_of(ctx)
+    project = find_store(session.folder).root
+    if logs:
+        session.write(end_of_log(project))
+    elif stop:
+        session.answer(manage.stop(project), "the service has ended")
+    elif status:
+        found = manage.status(project)
+        session.answer(found, shown(found))
+        raise typer.Exit(0 if found.ok else 1)
+    elif detach:
+        found = manage.start(project)
+        session.answer(found, shown(found))
+    else:
+        run_here(session, project)
+
+
+def shown(found: ServiceStatus) -> str:
+    """Return for people how the service is."""
+    if not found.ok:
+        return "no service runs for this project; start one with: graphmem serve --detach"
+    since = f"{found.since:%Y-%m-%d %H:%M}" if found.since else "?"
+    return (
+        f"the service runs: version {found.version}, process {found.pid}, since {since} UTC, {found.requests} commands,"
+        f" model {found.model or 'not loaded yet'}\nlog: {found.log}"
+    )
+
+
+def end_of_log(project: Path) -> str:
+    """Return the last lines of the log."""
+    path = path_of(str(project), "log")
+    if path is None or not os.path.exists(path):
+        raise NotFound("the service of this project has no log", hint="start it with: graphmem serve --detach")
+    with open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - MOST_LOG))
+        return file.read().decode("utf-8", "replace").rstrip("\n")
+
+
+def run_here(session: Session, project: Path) -> None:
+    """Run the service until it ends."""
+    service = Service(project, run_command)
+    end_at_signals(service)
+    handler = RotatingFileHandler(path_of(str(project), "log") or os.devnull, maxBytes=SERVICE_LOG_BYTES, backupCount=1)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.getLogger("graphmem").addHandler(handler)
+    logging.getLogger("graphmem").setLevel(logging.INFO)
+    session.say(f"the service answers for {project}; Ctrl-C ends it")
+    service.serve()
+
+
+def run_command(arguments: Sequence[str], request_id: str, models: Models) -> int:
+    """Run the command line of a caller in this thread."""
+    from graphmem.cli.app import run  # noqa: PLC0415 - which loads this module when it runs `serve`
+
+    return run(arguments, Session(new_id=ids_of(request_id), models=models))

@@ -1,0 +1,23 @@
+"""What managing the service returns."""
+
+from graphmem.contract.answer import Answer
+from graphmem.model.field import Time
+
+
+class ServiceStatus(Answer):
+    """
+    The service of a project; ``ok`` says whether it answers, and without it nothing else is known.
+
+    ``model`` is the one that it has loaded, ``clients`` how many commands it runs right now, ``requests`` how many it
+    has run since ``since``, and ``log`` its log file.
+    """
+
+    ok: bool
+    store: str
+    version: str | None = None
+    pid: int | None = None
+    since: Time | None = None
+    model: str | None = None
+    clients: int | None = None
+    requests: int | None = None
+    log: str | None = None

@@ -1,0 +1,107 @@
+"""
+The caller of a service: hands it a command line, and prints what it answers.
+
+A command that a service answers costs its caller the start of Python and this module. Where there is no service, or it
+does not take the command, the caller runs it by itself; the answer is the same.
+"""
+
+import os
+import socket
+import sys
+
+from graphmem.service.place import path_of, project_of, stamp
+
+# What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
+HERE = frozenset(
+    "benchmark demo doctor init install mcp merge-driver purge ran rebuild serve textconv trust --plot".split()
+)
+ONCE = frozenset({"undo"})  # run a second time they do something else
+ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
+CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV")
+LOST = 4  # exit status
+
+
+def served(arguments: list[str], request_id: str) -> int | None:
+    """Have the service of the project run a command line; return its exit status, None where there is no answer."""
+    verb = next((word for word in arguments if not word.startswith("-")), None)
+    if (
+        verb is None
+        or not HERE.isdisjoint(arguments)
+        or os.environ.get("GRAPHMEM_SERVICE") == "off"
+        or "_GRAPHMEM_COMPLETE" in os.environ
+        or not {"-h", "--help", "--version"}.isdisjoint(arguments)
+    ):
+        return None
+    try:
+        is_typed = sys.stdin is not None and sys.stdin.isatty()
+        if is_typed and (verb == "match" or "-" in arguments):
+            return None  # a terminal talks to the processes in front alone
+        folder = os.getcwd()
+        project = project_of(arguments, folder)
+        path = path_of(project, "sock") if project else None
+        if path is None or not os.path.exists(path):
+            return None
+        request = {
+            "stamp": stamp(),
+            "id": request_id,
+            "arguments": arguments,
+            "folder": folder,
+            "variables": {name: value for name, value in os.environ.items() if name.startswith(CALLERS)} | width(),
+            "is_terminal": is_terminal(),
+        }
+        has_input = sys.stdin is not None and not is_typed
+        return ask(path, request, has_input=has_input, is_once=not ONCE.isdisjoint(arguments))
+    except (OSError, ValueError, UnicodeError):
+        return None
+
+
+def is_terminal() -> bool:
+    """Return whether a person reads the answer."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def width() -> dict[str, str]:
+    """Return how wide the terminal is, where there is one, as a variable."""
+    is_needed = is_terminal() and "COLUMNS" not in os.environ
+    return {"COLUMNS": str(os.get_terminal_size(1).columns)} if is_needed else {}
+
+
+def ask(path: str, request: dict[str, object], *, has_input: bool, is_once: bool) -> int | None:
+    """Send a request and print its answer; return the exit status, None where the service did not do it."""
+    from graphmem.service.wire import receive, send  # noqa: PLC0415 - json; not needed without a service
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(ACCEPT_S)
+        connection.connect(path)
+        send(connection, request, [0] if has_input else [])
+        if connection.recv(1) != b"+":
+            return None
+        connection.settimeout(None)
+        connection.sendall(b"+")  # only now the service begins: a caller that gave up is not answered
+        answer = receive(connection)[0]
+    if answer is None:
+        return lost() if is_once else None
+    return printed(answer)
+
+
+def lost() -> int:
+    """Report that a service ended while it ran a command that may not run twice."""
+    print("error: the service ended while it ran the command; it may be done", file=sys.stderr)
+    print("hint: look before you repeat it, such as with: graphmem undo --list", file=sys.stderr)
+    return LOST
+
+
+def printed(answer: dict[str, object]) -> int:
+    """Print an answer as the command would; return its exit status."""
+    written: object = answer["written"]
+    assert isinstance(written, list)
+    for number, text in written:
+        data = text.encode("utf-8", "backslashreplace")
+        while data:
+            try:
+                data = data[os.write(number, data) :]
+            except OSError:
+                break  # the reader has read enough
+    status = answer["status"]
+    assert isinstance(status, int)
+    return status

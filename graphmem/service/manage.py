@@ -1,0 +1,102 @@
+"""Start and end the service of a project, and ask how it is."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from graphmem.constants import SERVICE_DRAIN_S, SERVICE_START_S
+from graphmem.contract.service import ServiceStatus
+from graphmem.errors import Unavailable
+from graphmem.model.field import parse_time
+from graphmem.service.place import path_of
+from graphmem.service.wire import receive, send
+
+POLL_S = 0.02
+ANSWER_S = 5.0  # seconds that a service may take to say how it is
+
+
+def status(project: Path) -> ServiceStatus:
+    """Return how the service of a project is."""
+    return asked(project, "status")
+
+
+def asked(project: Path, order: str) -> ServiceStatus:
+    """Return what the service answers to an order; where none answers, that."""
+    path, store = path_of(str(project), "sock"), str(project)
+    if path is None:
+        return ServiceStatus(ok=False, store=store)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(ANSWER_S)
+            connection.connect(path)
+            send(connection, {"manage": order}, [])
+            found, _ = receive(connection)
+    except OSError:
+        found = None
+    if found is None:
+        return ServiceStatus(ok=False, store=store)
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(found["since"]))
+    return ServiceStatus(
+        **{**found, "ok": True, "store": store, "since": parse_time(since), "log": path_of(store, "log")}
+    )
+
+
+def stop(project: Path) -> ServiceStatus:
+    """
+    End the service of a project, and wait until it has ended.
+
+    Raises:
+        Unavailable: it still runs a command after half a minute.
+    """
+    found = asked(project, "stop")
+    end = time.monotonic() + SERVICE_DRAIN_S + 1
+    while found.pid is not None and is_alive(found.pid):
+        if time.monotonic() > end:
+            raise Unavailable(f"the service, process {found.pid}, still runs a command", hint="try again later")
+        time.sleep(POLL_S)
+    return ServiceStatus(ok=False, store=str(project))
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process is there."""
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def start(project: Path) -> ServiceStatus:
+    """
+    Start the service of a project in the background, and wait until it answers; one that runs already is it.
+
+    Raises:
+        Unavailable: it does not answer in time.
+    """
+    found = status(project)
+    if found.ok:
+        return found
+    child = launch(project)
+    end = time.monotonic() + SERVICE_START_S
+    while not (found := status(project)).ok:
+        if time.monotonic() > end:
+            raise Unavailable("the service does not answer", hint="see: graphmem serve --logs")
+        if child.poll() not in (None, 4):  # 4: another one was faster
+            raise Unavailable("the service ended when it started", hint="run it in the foreground: graphmem serve")
+        time.sleep(POLL_S)
+    return found
+
+
+def launch(project: Path) -> "subprocess.Popen[bytes]":
+    """Start a process that goes on when this one ends."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "graphmem", "serve", "--dir", str(project)],
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

@@ -1,0 +1,64 @@
+"""
+Where the service of a project is found: a socket in a folder of this user alone.
+
+Only the standard library, and little of it: the caller of a running service imports nothing else.
+"""
+
+import os
+import sys
+from hashlib import sha256
+
+import graphmem
+
+KEPT_DIGITS = 16  # of the SHA-256 of the project's path: a path of a socket has at most 103 bytes on macOS
+STORE = ".graphmem"
+SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # variables that choose files and models
+
+
+def runtime_folder() -> str | None:
+    """Return the folder for sockets, made with mode 0700; None where it is another's, or cannot be made."""
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    folder = f"{base}/graphmem" if base else f"/tmp/graphmem-{os.getuid()}"
+    try:
+        if not os.path.lexists(folder):
+            os.mkdir(folder, 0o700)
+        found = os.lstat(folder)
+    except OSError:
+        return None
+    is_own = (found.st_mode & 0o170077) == 0o040000 and found.st_uid == os.getuid()
+    return folder if is_own and len(folder) < 80 else None
+
+
+def path_of(project: str, ending: str) -> str | None:
+    """Return the path of a file of a project's service, ``sock``, ``lock`` or ``log``; None where there is none."""
+    folder = runtime_folder()
+    name = sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:KEPT_DIGITS]
+    return f"{folder}/{name}.{ending}" if folder else None
+
+
+def project_of(arguments: list[str], folder: str) -> str | None:
+    """Return the project that a command line is about: as ``--dir`` or ``GRAPHMEM_DIR`` says, or from here upwards."""
+    named = os.environ.get("GRAPHMEM_DIR")
+    for place, word in enumerate(arguments):
+        if word == "--":
+            break
+        if word == "--dir":
+            named = arguments[place + 1] if place + 1 < len(arguments) else None
+        elif word.startswith("--dir="):
+            named = word[6:]
+    if named:
+        return os.path.join(folder, os.path.expanduser(named))
+    while not os.path.isdir(f"{folder}/{STORE}"):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def stamp() -> str:
+    """Return what a service and its callers have in common: version, place and age of the code, files, models."""
+    source = graphmem.__file__ or ""
+    same = [f"{name}={os.environ.get(name, '')}" for name in SAME]
+    age = os.stat(source).st_mtime_ns if source else 0
+    return "\n".join([graphmem.__version__, sys.version, source, str(age), *same])

@@ -1,0 +1,262 @@
+"""
+The service of a project: answers command lines of this user's processes, each in a thread.
+
+It is never needed: a command runs by itself where no service answers. So whatever is unusual ends the service, and its
+callers go on without it.
+Source: docs/decisions/0026-service.md.
+"""
+
+import contextlib
+import fcntl
+import logging
+import os
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO
+
+from graphmem.api import Memory
+from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
+from graphmem.embed.shared import Models
+from graphmem.errors import GraphmemError, Unavailable
+from graphmem.ledger.layout import FOLDER
+from graphmem.service.place import path_of, stamp
+from graphmem.service.streams import Streams, of_caller, separate_streams
+from graphmem.service.wire import receive, send
+from graphmem.surroundings import Surroundings, called_from
+
+LOOK_S = 0.5  # seconds between two looks at the files, the project and the clock
+HANDSHAKE_S = 5.0  # seconds that a caller may take to send its request
+log = logging.getLogger("graphmem.service")
+
+Run = Callable[[Sequence[str], str, Models], int]  # arguments, id of the request, models
+
+
+@dataclass(eq=False)
+class Service:
+    """
+    The service of one project.
+
+    Args:
+        project: the folder that holds ``.graphmem``.
+        run: runs a command line in this thread and returns its exit status.
+    """
+
+    project: Path
+    run: Run
+    idle_s: float = SERVICE_IDLE_S
+    models: Models = field(default_factory=Models)
+    requests: int = 0
+    running: int = 0
+
+    def __post_init__(self) -> None:
+        self.began = self.last_request = time.time()
+        self.stamp = stamp()
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        path = path_of(str(self.project), "sock")
+        if path is None:
+            raise Unavailable("there is no folder for the socket", hint="set XDG_RUNTIME_DIR to a folder of yours")
+        self.path = path
+
+    def serve(self, on_ready: Callable[[], None] = lambda: None) -> None:
+        """
+        Answer until it is stopped, nobody asked for ``idle_s`` seconds, or the project is gone.
+
+        Raises:
+            Unavailable: another process is the service of this project, or the socket cannot be made.
+        """
+        with self.alone(), self.listening() as listener, separate_streams():
+            callers = ThreadPoolExecutor(SERVICE_CALLERS, thread_name_prefix="caller")
+            watcher = threading.Thread(target=self.watch, daemon=True)
+            watcher.start()
+            log.info("began", extra={"project": str(self.project), "pid": os.getpid()})
+            on_ready()
+            while not self.ended.is_set():
+                try:
+                    connection, _ = listener.accept()
+                except TimeoutError:
+                    continue
+                callers.submit(self.answer, connection)
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+            listener.close()
+            self.drain()
+            callers.shutdown(wait=False, cancel_futures=True)
+        log.info("ended", extra={"requests": self.requests})
+
+    def stop(self, number: int = 0, frame: FrameType | None = None) -> None:
+        """End after the requests that are running."""
+        self.ended.set()
+
+    def drain(self) -> None:
+        """Wait for the requests that are running; one that takes too long is left behind."""
+        end = time.monotonic() + SERVICE_DRAIN_S
+        while self.running and time.monotonic() < end:
+            time.sleep(0.01)
+
+    # --- alone ----------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def alone(self) -> Any:
+        """Be the only service of the project while the block runs; the operating system ends that with the process."""
+        handle = os.open(f"{self.path.removesuffix('sock')}lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Unavailable("the service is running", hint="graphmem serve --status") from None
+            yield
+        finally:
+            os.close(handle)
+
+    @contextlib.contextmanager
+    def listening(self) -> Any:
+        """Yield a socket that only this user can connect to; what a service left behind that was killed goes first."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(self.path)
+            os.chmod(self.path, 0o600)  # before it listens: nobody can have connected
+            listener.listen(128)
+            listener.settimeout(LOOK_S)
+            self.made = os.lstat(self.path).st_ino
+            yield listener
+
+    # --- watching -------------------------------------------------------------------------------------------------
+
+    def watch(self) -> None:
+        """Take in what changes on disk, and end the service where it is not needed any more."""
+        while not self.ended.wait(LOOK_S):
+            reason = self.reason_to_end()
+            if reason:
+                log.info("ending: %s", reason)
+                self.stop()
+            else:
+                self.take_in()
+
+    def reason_to_end(self) -> str | None:
+        """Return why nobody needs the service any more, None where somebody does."""
+        if not (self.project / FOLDER).is_dir():
+            return "the project is gone"
+        try:
+            if os.lstat(self.path).st_ino != self.made:
+                return "another service took its place"
+        except OSError:
+            return "its socket is gone"
+        is_idle = not self.running and time.time() - self.last_request > self.idle_s
+        return "idle" if is_idle else None
+
+    def take_in(self) -> None:
+        """Take in the files that changed; what is wrong with them is reported to whoever asks next."""
+        try:
+            with Memory(self.project, models=self.models) as memory:
+                memory.client.sync()
+        except (GraphmemError, OSError) as error:
+            log.debug("files were not taken in: %s", error)
+
+    # --- answering ------------------------------------------------------------------------------------------------
+
+    def answer(self, connection: socket.socket) -> None:
+        """Answer one caller; whatever goes wrong ends only the connection, and the caller runs the command itself."""
+        files: list[int] = []
+        try:
+            with connection:
+                connection.settimeout(HANDSHAKE_S)
+                if peer_of(connection) not in (os.getuid(), None):
+                    return
+                request, files = receive(connection)
+                if request is None:
+                    return
+                if "manage" in request:
+                    self.manage(connection, str(request["manage"]))
+                elif request.get("stamp") != self.stamp:
+                    if str(request.get("stamp")).splitlines()[:4] != self.stamp.splitlines()[:4]:
+                        log.info("ending: a caller has another version")
+                        self.stop()
+                elif self.is_confirmed(connection):
+                    self.run_for(connection, request, files)
+        except Exception:
+            log.exception("a request failed")
+        finally:
+            for file in files:
+                with contextlib.suppress(OSError):
+                    os.close(file)
+
+    def is_confirmed(self, connection: socket.socket) -> bool:
+        """Return whether the caller still waits: one that did not runs the command itself."""
+        try:
+            connection.sendall(b"+")
+            return connection.recv(1) == b"+"
+        except OSError:
+            return False
+
+    def run_for(self, connection: socket.socket, request: dict[str, Any], files: list[int]) -> None:
+        """Run the command line of a caller, and send what it would print and its exit status."""
+        started, arguments = time.perf_counter(), [str(word) for word in request["arguments"]]
+        with self.lock:
+            self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.time()
+        try:
+            with opened(files) as given:
+                streams = Streams(given, bool(request["is_terminal"]))
+                token = of_caller.set(streams)
+                try:
+                    with called_from(Surroundings(str(request["folder"]), dict(request["variables"]))):
+                        status = self.run(arguments, str(request["id"]), self.models)
+                finally:
+                    of_caller.reset(token)
+            connection.settimeout(None)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                send(connection, {"status": status, "written": streams.written}, [])
+            log.info("answered", extra={"ms": round((time.perf_counter() - started) * 1000, 1), "status": status})
+        finally:
+            with self.lock:
+                self.running -= 1
+                self.last_request = time.time()
+
+    def manage(self, connection: socket.socket, order: str) -> None:
+        """Report how the service is, or end it."""
+        if order == "stop":
+            self.stop()
+        state = {
+            "version": self.stamp.partition("\n")[0],
+            "pid": os.getpid(),
+            "since": self.began,
+            "requests": self.requests,
+            "clients": self.running,
+            "model": next((name for name, found in self.models.embedders.items() if found.embedder), None),
+        }
+        send(connection, state, [])
+
+
+@contextlib.contextmanager
+def opened(files: list[int]) -> Any:
+    """Yield the standard input of a caller, if it passed one on."""
+    if not files:
+        yield None
+        return
+    stream: BinaryIO = open(files.pop(0), "rb")  # noqa: SIM115 - closed below
+    with stream:
+        yield stream
+
+
+def peer_of(connection: socket.socket) -> int | None:
+    """Return the id of the user at the other end; None where the system does not say."""
+    if not sys.platform.startswith("linux"):
+        return None
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", found)[1])
+
+
+def end_at_signals(service: Service) -> None:
+    """Let SIGTERM, SIGINT and SIGHUP end a service after what it is doing."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, service.stop)
