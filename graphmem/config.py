@@ -86,6 +86,12 @@ class Cypher(Section):
     limit: Annotated[int, Field(ge=1, le=constants.CYPHER_MOST_ROWS)] = constants.CYPHER_ROW_LIMIT
 
 
+class Service(Section):
+    """The service that answers commands faster."""
+
+    autostart: bool = False
+
+
 class Settings(Section):
     """All settings of a store."""
 
@@ -94,6 +100,7 @@ class Settings(Section):
     retrieval: Retrieval = Field(default_factory=Retrieval)
     store: Store = Field(default_factory=Store)
     cypher: Cypher = Field(default_factory=Cypher)
+    service: Service = Field(default_factory=Service)
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
 
@@ -332,7 +339,7 @@ def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
 
 def sections() -> dict[str, type[Section]]:
     """Return the model of each section of the settings."""
-    return {"embedding": Embedding, "retrieval": Retrieval, "store": Store, "cypher": Cypher}
+    return {"embedding": Embedding, "retrieval": Retrieval, "store": Store, "cypher": Cypher, "service": Service}
 
 
 def unknown(name: str, known: list[str], where: str) -> BadInput:

@@ -291,7 +291,13 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
 
 def run_here(arguments: Sequence[str], request_id: str) -> int:
     """Run the command line in a process of its own; run again for the same request, it reports nothing twice."""
-    return run(arguments, Session(new_id=ids_of(request_id)))
+    session = Session(new_id=ids_of(request_id))
+    status = run(arguments, session)
+    if session.wants_service:
+        from graphmem.service import manage  # noqa: PLC0415 - subprocess
+
+        manage.launch(session.memory.client.layout.root)
+    return status
 
 
 def speak_utf8() -> None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 import graphmem
 from graphmem.names import inert, visible
+from graphmem.service.place import path_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -61,6 +62,15 @@ class Session:
                 models=self.models,
             )
         return self.opened
+
+    @property
+    def wants_service(self) -> bool:
+        """Return whether the settings ask for a service and none was started yet."""
+        if self.opened is None or os.environ.get("GRAPHMEM_SERVICE") == "off":
+            return False
+        client = self.opened.client
+        path = path_of(str(client.layout.root), "sock") if client.settings.service.autostart else None
+        return path is not None and not os.path.exists(path)
 
     def close(self) -> None:
         """End progress, say what was kept back, and let go of the store."""

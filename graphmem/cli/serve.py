@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.caller import Session, ids_of, session_of
-from graphmem.constants import SERVICE_LOG_BYTES
+from graphmem.constants import SERVICE_IDLE_S, SERVICE_LOG_BYTES
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
 from graphmem.errors import NotFound, Usage
@@ -79,7 +79,7 @@ def end_of_log(project: Path) -> str:
 
 def run_here(session: Session, project: Path) -> None:
     """Run the service until it ends."""
-    service = Service(project, run_command)
+    service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)
     handler = RotatingFileHandler(path_of(str(project), "log") or os.devnull, maxBytes=SERVICE_LOG_BYTES, backupCount=1)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

@@ -60,6 +60,13 @@ def stop(project: Path) -> ServiceStatus:
     return ServiceStatus(ok=False, store=str(project))
 
 
+def refuse_no_folder(project: Path) -> None:
+    """Raise ``Unavailable`` where there is no folder for the socket of a service."""
+    if path_of(str(project), "sock") is None:
+        message = "there is no folder that only this user can write, for the socket of the service"
+        raise Unavailable(message, hint="set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
+
+
 def is_alive(pid: int) -> bool:
     """Return whether a process is there."""
     try:
@@ -76,6 +83,7 @@ def start(project: Path) -> ServiceStatus:
     Raises:
         Unavailable: it does not answer in time.
     """
+    refuse_no_folder(project)
     found = status(project)
     if found.ok:
         return found

@@ -10,7 +10,8 @@ from hashlib import sha256
 
 import graphmem
 
-KEPT_DIGITS = 16  # of the SHA-256 of the project's path: a path of a socket has at most 103 bytes on macOS
+KEPT_DIGITS = 16  # of the SHA-256 of the project's path
+MOST_OF_A_PATH = 70  # bytes of the runtime folder: the path of a socket has at most 103 on macOS
 STORE = ".graphmem"
 SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # variables that choose files and models
 
@@ -18,7 +19,8 @@ SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # v
 def runtime_folder() -> str | None:
     """Return the folder for sockets, made with mode 0700; None where it is another's, or cannot be made."""
     base = os.environ.get("XDG_RUNTIME_DIR")
-    folder = f"{base}/graphmem" if base else f"/tmp/graphmem-{os.getuid()}"
+    is_short = base is not None and len(base) < MOST_OF_A_PATH
+    folder = f"{base}/graphmem" if is_short else f"/tmp/graphmem-{os.getuid()}"
     try:
         if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)
@@ -26,7 +28,7 @@ def runtime_folder() -> str | None:
     except OSError:
         return None
     is_own = (found.st_mode & 0o170077) == 0o040000 and found.st_uid == os.getuid()
-    return folder if is_own and len(folder) < 80 else None
+    return folder if is_own else None
 
 
 def path_of(project: str, ending: str) -> str | None:

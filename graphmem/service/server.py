@@ -28,6 +28,7 @@ from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
 from graphmem.embed.shared import Models
 from graphmem.errors import GraphmemError, Unavailable
 from graphmem.ledger.layout import FOLDER
+from graphmem.service.manage import refuse_no_folder
 from graphmem.service.place import path_of, stamp
 from graphmem.service.streams import Streams, of_caller, separate_streams
 from graphmem.service.wire import receive, send
@@ -62,10 +63,8 @@ class Service:
         self.stamp = stamp()
         self.lock = threading.Lock()
         self.ended = threading.Event()
-        path = path_of(str(self.project), "sock")
-        if path is None:
-            raise Unavailable("there is no folder for the socket", hint="set XDG_RUNTIME_DIR to a folder of yours")
-        self.path = path
+        refuse_no_folder(self.project)
+        self.path = str(path_of(str(self.project), "sock"))
 
     def serve(self, on_ready: Callable[[], None] = lambda: None) -> None:
         """

@@ -1,10 +1,15 @@
 """What a caller and a service say: JSON objects with their length before them, and open files beside them."""
 
+from __future__ import annotations
+
 import json
 import os
 import socket
 import struct
-from typing import Any
+
+TYPE_CHECKING = False  # as in the package: to import `typing` takes as long as the rest
+if TYPE_CHECKING:
+    from typing import Any
 
 LENGTH = struct.Struct("!I")
 MOST_BYTES = 2**28  # of an object: an answer with everything in it is far smaller

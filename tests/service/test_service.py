@@ -1,0 +1,350 @@
+"""The service: as a process, with real callers; what it answers, who may ask, and how it ends."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory, __version__
+from graphmem.service.wire import receive, send
+from tests.pace import patience
+
+WRITERS, EACH = (int(part) for part in os.environ.get("GRAPHMEM_TEST_SERVICE_WRITERS", "8 6").split())
+
+
+@dataclass
+class Project:
+    """A project with a store, and a runtime folder of its own."""
+
+    root: Path
+    runtime: Path
+    started: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {"XDG_RUNTIME_DIR": str(self.runtime), "GRAPHMEM_EMBEDDING_MODEL": "none"}
+        return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **own}
+
+    def run(self, *arguments: str, **more: object) -> "subprocess.CompletedProcess[str]":
+        environment = {**self.environment, **dict(more.pop("environment", {}))}  # type: ignore[call-overload]
+        given = {"cwd": self.root, "capture_output": True, "text": True, "env": environment, "check": False, **more}
+        command = [sys.executable, "-m", "graphmem", *arguments]
+        return subprocess.run(command, **given)  # type: ignore[call-overload,no-any-return] # noqa: PLW1510
+
+    def serve(self) -> "subprocess.Popen[bytes]":
+        """Start the service in the foreground, and wait until it answers."""
+        command = [sys.executable, "-m", "graphmem", "serve"]
+        child = subprocess.Popen(
+            command, cwd=self.root, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self.started.append(child)
+        wait_until(lambda: child.poll() is not None or self.is_answering())
+        return child
+
+    def is_answering(self) -> bool:
+        return self.socket is not None and self.ask({"manage": "status"}) is not None
+
+    @property
+    def socket(self) -> Path | None:
+        return next(iter(self.runtime.glob("graphmem/*.sock")), None)
+
+    def ask(self, value: dict[str, object]) -> dict[str, object] | None:
+        """Send something to the service; return its answer, None where it closes the connection."""
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(20)
+                connection.connect(str(self.socket))
+                send(connection, value, [])
+                return receive(connection)[0]
+        except OSError:
+            return None
+
+    def requests(self) -> int:
+        answer = self.ask({"manage": "status"})
+        assert answer is not None
+        return int(str(answer["requests"]))
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20 * patience()
+    while not is_so():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = Project(tmp_path / "project", Path(tempfile.mkdtemp(prefix="gm")))  # a path of a socket is short
+    made.root.mkdir()
+    assert made.run("init").returncode == 0
+    yield made
+    for child in made.started:
+        child.kill()
+        child.wait()
+    shutil.rmtree(made.runtime)
+
+
+@pytest.fixture
+def served(project: Project) -> Project:
+    project.serve()
+    return project
+
+
+# --- what it answers ----------------------------------------------------------------------------------------------
+
+
+def test_a_command_is_answered_by_the_service_with_the_same_bytes(served: Project) -> None:
+    served.run("add", "failure", "--name", "boom", "--trigger", "it went boom", "--fix", "duck")
+    for line in ("get boom", "list --json", "query boom", "solutions boom", "get nothing", "cypher --json x", "stats"):
+        before = served.requests()
+        there = served.run(*line.split())
+        assert served.requests() == before + 1, line
+        here = served.run(*line.split(), environment={"GRAPHMEM_SERVICE": "off"})
+        assert served.requests() == before + 1, line
+        assert (there.returncode, there.stdout, there.stderr) == (here.returncode, here.stdout, here.stderr), line
+
+
+def test_a_path_is_relative_to_the_folder_of_the_caller(served: Project) -> None:
+    below = served.root / "src"
+    below.mkdir()
+    (below / "rows.ndjson").write_text('{"kind":"failure","name":"low","trigger":"a low failure"}\n')
+    (below / "cart.py").write_text("x = 1\n")
+    assert "1 created" in served.run("add", "--ndjson", "rows.ndjson", cwd=below).stdout
+    served.run("edit", "low", "--file", "cart.py", cwd=below)
+    assert json.loads(served.run("get", "low", "--json", cwd=below).stdout)["record"]["files"] == ["src/cart.py"]
+    assert served.requests() == 3
+
+
+def test_standard_input_is_that_of_the_caller(served: Project) -> None:
+    served.run("add", "failure", "--name", "boom", "--trigger", "it went boom", "--fix", "duck")
+    assert "fix: duck" in served.run("match", input="first\nit went boom\n").stdout
+    assert "fix: duck" in served.run("match", "-", input="it went boom\n").stdout
+    assert served.requests() == 3
+
+
+def test_the_variables_of_a_caller_count_for_the_caller_alone(served: Project) -> None:
+    wrong = served.run("list", environment={"GRAPHMEM_STORE_LOCK_TIMEOUT": "soon"})
+    assert (wrong.returncode, "lock_timeout" in wrong.stderr) == (3, True)
+    assert served.run("list").returncode == 0
+    assert served.requests() == 2
+
+
+def test_a_text_that_is_not_utf_8_is_refused_as_without_the_service(served: Project) -> None:
+    command: list[str | bytes] = [sys.executable, "-m", "graphmem", "query", b"caf\xe9"]
+    done = [
+        subprocess.run(command, cwd=served.root, capture_output=True, env={**served.environment, **more}, check=False)
+        for more in ({}, {"GRAPHMEM_SERVICE": "off"})
+    ]
+    assert done[0].returncode == done[1].returncode == 2
+    assert done[0].stderr == done[1].stderr
+
+
+def test_a_file_that_changed_on_disk_is_taken_in_before_anybody_asks(served: Project) -> None:
+    served.run("add", "failure", "--name", "boom", "--trigger", "it went boom")
+    file = served.root / ".graphmem" / "data" / "failure.ndjson"
+    file.write_bytes(file.read_bytes().replace(b"boom", b"bang"))
+    catalog = served.root / ".graphmem" / "local" / "catalog.sqlite"
+    wait_until(lambda: any(b"it went bang" in path.read_bytes() for path in catalog.parent.glob("catalog.sqlite*")))
+
+
+def test_the_caller_of_a_service_imports_nothing_heavy(served: Project) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "graphmem", "list"],
+        cwd=served.root, env=served.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert served.requests() == 1
+    assert names.isdisjoint({"pydantic", "typer", "orjson", "sqlite3", "typing", "subprocess", "graphmem.runtime"})
+
+
+# --- who may ask --------------------------------------------------------------------------------------------------
+
+
+def test_the_socket_is_of_this_user_alone(served: Project) -> None:
+    assert served.socket is not None
+    assert stat.S_IMODE(served.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(served.socket.parent.stat().st_mode) == 0o700
+
+
+def test_a_runtime_folder_that_others_may_write_is_not_used(project: Project) -> None:
+    (project.runtime / "graphmem").mkdir()
+    (project.runtime / "graphmem").chmod(0o777)
+    done = project.run("serve", "--detach")
+    assert (done.returncode, "XDG_RUNTIME_DIR" in done.stderr) == (4, True)
+    assert project.run("list").returncode == 0
+
+
+@pytest.mark.parametrize("sent", [b"", b"\0", b"\0\0\0\4null", b"\xff\xff\xff\xff{}", b"GET / HTTP/1.1\r\n\r\n" * 9])
+def test_what_is_not_a_request_ends_its_connection_only(served: Project, sent: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(served.socket))
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            assert connection.recv(10) == b""
+    assert served.run("list").returncode == 0
+    assert served.requests() == 1
+
+
+def test_a_caller_that_gave_up_waiting_is_not_answered(served: Project) -> None:
+    assert served.socket is not None
+    command = {
+        "arguments": ["add", "failure", "--trigger", "x"],
+        "folder": str(served.root),
+        "variables": {},
+        "id": "1",
+    }
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(served.socket))
+        send(connection, {**command, "stamp": "", "is_terminal": False}, [])
+    served.run("list")
+    assert served.run("list", "failure", "--json", environment={"GRAPHMEM_SERVICE": "off"}).stdout.count("ref") == 0
+
+
+# --- how it ends --------------------------------------------------------------------------------------------------
+
+
+def test_a_service_is_started_shown_and_ended(project: Project) -> None:
+    without = project.run("serve", "--status")
+    assert (without.returncode, "no service runs" in without.stdout) == (1, True)
+    started = json.loads(project.run("serve", "--detach", "--json").stdout)
+    assert (started["ok"], started["version"], started["requests"]) == (True, __version__, 0)
+    assert json.loads(project.run("serve", "--detach", "--json").stdout)["pid"] == started["pid"]
+    project.run("list")
+    assert "answered" in project.run("serve", "--logs").stdout
+    assert project.run("serve", "--stop").returncode == 0
+    assert project.socket is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(started["pid"], 0)
+
+
+def test_the_first_command_starts_a_service_where_the_settings_say_so(project: Project) -> None:
+    asked = {"GRAPHMEM_SERVICE_AUTOSTART": "true"}
+    project.run("list", environment={**asked, "GRAPHMEM_SERVICE": "off"})
+    assert project.socket is None
+    project.run("list", environment=asked)
+    wait_until(project.is_answering)
+    project.run("list", environment=asked)
+    assert project.requests() == 1
+    assert project.run("serve", "--stop").returncode == 0
+
+
+def test_there_is_one_service_a_project(served: Project) -> None:
+    second = served.run("serve", timeout=20 * patience())
+    assert (second.returncode, "the service is running" in second.stderr) == (4, True)
+    assert served.is_answering()
+
+
+def test_a_service_that_was_killed_leaves_nothing_that_is_in_the_way(project: Project) -> None:
+    project.serve().kill()
+    project.started[0].wait()
+    assert project.socket is not None
+    assert project.run("list").returncode == 0
+    project.serve()
+    assert project.run("list").returncode == 0
+    assert project.requests() == 1
+
+
+def test_a_service_of_another_version_ends_and_the_caller_goes_on(served: Project) -> None:
+    command = {"arguments": ["list"], "folder": str(served.root), "variables": {}, "id": "1", "is_terminal": False}
+    assert served.ask({**command, "stamp": "0.0.1\nolder\nelsewhere\n0"}) is None
+    assert served.started[0].wait(20 * patience()) == 0
+    assert served.run("list").returncode == 0
+
+
+def test_a_service_ends_when_the_project_is_gone(served: Project) -> None:
+    served.root.rename(served.root.with_name("elsewhere"))
+    assert served.started[0].wait(20 * patience()) == 0
+    assert served.socket is None
+
+
+def test_a_service_ends_when_nobody_asks(project: Project) -> None:
+    code = "from graphmem.cli import serve; serve.SERVICE_IDLE_S = 0.1; from graphmem.__main__ import main; main()"
+    child = subprocess.Popen([sys.executable, "-c", code, "serve"], cwd=project.root, env=project.environment)
+    project.started.append(child)
+    assert child.wait(30 * patience()) == 0
+
+
+def test_at_sigterm_a_service_ends_after_the_command_that_it_runs(served: Project) -> None:
+    rows = "".join(f'{{"kind":"failure","name":"n{n}","trigger":"case {n} failed"}}\n' for n in range(3000))
+    done: list[subprocess.CompletedProcess[str]] = []
+    caller = threading.Thread(target=lambda: done.append(served.run("add", "--ndjson", "-", input=rows)))
+    caller.start()
+    wait_until(lambda: served.requests() == 1)
+    served.started[0].send_signal(signal.SIGTERM)
+    caller.join()
+    assert done[0].returncode == 0
+    assert "3,000 created" in done[0].stdout
+    assert served.started[0].wait(20 * patience()) == 0
+
+
+# --- killed in the middle -----------------------------------------------------------------------------------------
+
+
+def test_nothing_is_lost_or_doubled_when_the_service_is_killed_among_writers(project: Project) -> None:
+    """A caller whose service dies runs its command by itself; reports have the same ids then, and count once."""
+    project.run(
+        "add", "failure", "--name", "boom", "--trigger", "it went boom", environment={"GRAPHMEM_SERVICE": "off"}
+    )
+    service = project.serve()
+
+    def write(writer: int) -> list[int]:
+        found = []
+        for number in range(EACH):
+            name = f"w{writer}-{number}"
+            found.append(project.run("add", "failure", "--trigger", name, "--name", name, "--no-dedup").returncode)
+            found.append(project.run("feedback", "boom", "--helped").returncode)
+        return found
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        writers = [pool.submit(write, number) for number in range(WRITERS)]
+        wait_until(lambda: project.requests() >= WRITERS * EACH // 2)
+        service.kill()
+        service.wait()
+        project.serve()
+        assert {status for writer in writers for status in writer.result()} == {0}
+    with Memory(project.root) as memory:
+        assert memory.list("failure").total == 1 + WRITERS * EACH
+        assert memory.get("boom").record.model_dump()["helped"] == WRITERS * EACH
+        assert memory.validate().ok
+
+
+def test_a_command_that_may_not_run_twice_is_not_repeated(project: Project) -> None:
+    """The service may have done it before it died: the caller says so."""
+    (project.runtime / "graphmem").mkdir(mode=0o700)
+    project.run("add", "failure", "--trigger", "one")
+    project.serve().kill()
+    project.started[0].wait()
+    path = project.socket
+    assert path is not None
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def take_and_die() -> None:
+            connection, _ = listener.accept()
+            receive(connection)
+            connection.sendall(b"+")
+            connection.recv(1)
+            connection.close()
+
+        for line, status in (("undo", 4), ("list", 0)):
+            thread = threading.Thread(target=take_and_die)
+            thread.start()
+            assert project.run(*line.split()).returncode == status
+            thread.join()
