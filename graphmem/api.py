@@ -35,7 +35,7 @@ from graphmem.runtime import (
 from graphmem.usecase import campaigns, vocabulary
 from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
 from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
-from graphmem.usecase.retrieval import context, cypher, match, query, traversal
+from graphmem.usecase.retrieval import context, cypher, match, prime, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from graphmem.contract.history import Difference, History
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
+    from graphmem.contract.prime import Briefing, StoreStatus
     from graphmem.contract.query import Found, Profile, Tier
     from graphmem.contract.records import (
         BulkAdded,
@@ -732,6 +733,22 @@ class Memory:
     def trust(self, *, yes: bool = False) -> Trust:
         """Return the project's settings that need trust; ``yes`` lets them count in this clone."""
         return trust.trust(self.client, contract.store.TrustRequest(yes=yes))
+
+    def prime(
+        self, *, session: str | None = None, budget: int = constants.BRIEFING_BUDGET, instructions: bool = False
+    ) -> Briefing:
+        """
+        Return what an agent needs to begin: constraints, decisions, what was last worked on, how to ask.
+
+        Args:
+            session: whose decisions and constraints. budget: tokens. instructions: the lines for AGENTS.md instead.
+        """
+        request = contract.prime.PrimeRequest(session=session, budget=budget, instructions=instructions)
+        return prime.prime(self.client, request)
+
+    def status(self) -> StoreStatus:
+        """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
+        return prime.status(self.client)
 
     def stats(self, *, objective: str | None = None) -> Stats:
         """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""

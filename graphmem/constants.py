@@ -206,6 +206,11 @@ KEPT_FINDINGS = 1_000  # bad lines of one file that are kept one by one, whateve
 CLOCK_SKEW_S = 300.0  # seconds by which the clocks of two machines may differ unnoticed
 MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input, and not read on
 
+# --- briefing (docs/guides/agents.md) ----------------------------------------------------------------------------
+BRIEFING_BUDGET = 1_000  # tokens of what an agent gets when a session begins
+BRIEFED_CAMPAIGNS = 3  # campaigns in it
+BRIEFED_RECORDS = 3  # memories in it that were made last, and ready tasks of a campaign
+
 # --- service (docs/guides/service.md) ----------------------------------------------------------------------------
 SERVICE_IDLE_S = 900.0  # seconds without a request after which the service ends
 SERVICE_CALLERS = 32  # commands that it runs at the same time; more wait, or run by themselves

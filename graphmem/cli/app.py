@@ -45,6 +45,8 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "context": ("query", "context", "Show what the project remembers for an objective."),
     "match": ("match", "match", "Show the known failures in a log."),
     "ran": ("test_run", "app", "Run a command, show known fixes when it fails, note which helped."),
+    "prime": ("prime", "prime", "Print what an agent needs to begin."),
+    "status": ("prime", "status", "Show where you are: store, task, campaigns, service, next steps."),
     "stale": ("query", "stale", "List records whose cited code is not as it was."),
     "similar": ("campaign", "similar", "Find finished campaigns like this one."),
     "feedback": ("edit", "feedback", "Report that a memory helped, or did not."),

@@ -19,6 +19,7 @@ from graphmem.contract.insights import AddInsightRequest
 from graphmem.contract.lessons import AddLessonRequest, DecayRequest, InjectRequest, LearnRequest
 from graphmem.contract.match import MatchRequest
 from graphmem.contract.patterns import AddPatternRequest
+from graphmem.contract.prime import PrimeRequest
 from graphmem.contract.query import QueryRequest
 from graphmem.contract.records import (
     AddRowsRequest,
@@ -110,6 +111,7 @@ REQUESTS: dict[str, type[Request]] = {
     "rebuild": RebuildRequest,
     "doctor": DoctorRequest,
     "trust": TrustRequest,
+    "prime": PrimeRequest,
     "stats": StatsRequest,
     "verify_loop": VerifyLoopRequest,
     "names": NamesRequest,

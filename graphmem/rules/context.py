@@ -81,13 +81,13 @@ def preface(budget: int, asked: str | None) -> str:
     return text if tokens(text) * PREFACE_SHARE <= budget else SHORT_PREFACE
 
 
-def fitting(entries: Sequence[Entry], budget: int, asked: str | None = None) -> set[int]:
+def fitting(entries: Sequence[Entry], budget: int, asked: str | None = None, *, opening: str | None = None) -> set[int]:
     """
     Return the places of the entries that stay within a budget of tokens.
 
     The most valuable come first; one that does not fit is left out whole, and those after it may still fit.
     """
-    left, kept, sections = budget - tokens(f"{preface(budget, asked)}\n"), set[int](), set[str]()
+    left, kept, sections = budget - tokens(f"{opening or preface(budget, asked)}\n"), set[int](), set[str]()
     for place in sorted(range(len(entries)), key=lambda place: entries[place].worth, reverse=True):
         entry = entries[place]
         cost = tokens(f"{entry.text}\n") + (0 if entry.section in sections else tokens(heading(entry.section)))
@@ -103,11 +103,17 @@ def heading(section: str) -> str:
     return f"\n## {section}\n\n"
 
 
-def block(entries: Sequence[Entry], budget: int, asked: str | None = None) -> str:
-    """Return entries, given section by section, as Markdown; nothing at all where there are none."""
+def block(entries: Sequence[Entry], budget: int, asked: str | None = None, *, opening: str | None = None) -> str:
+    """
+    Return entries, given section by section, as Markdown; nothing at all where there are none.
+
+    Args:
+        asked: the id of the objective in a report, for the preface.
+        opening: what the block begins with instead of the preface.
+    """
     if not entries:
         return ""
-    parts = [f"{preface(budget, asked)}\n"]
+    parts = [f"{opening or preface(budget, asked)}\n"]
     for section, found in groupby(entries, key=lambda entry: entry.section):
         parts += [heading(section), *(f"{entry.text}\n" for entry in found)]
     return "".join(parts)

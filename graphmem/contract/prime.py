@@ -1,0 +1,51 @@
+"""What the briefing of an agent and the state of a store take and return."""
+
+from pydantic import Field
+
+from graphmem.constants import BRIEFING_BUDGET
+from graphmem.contract.answer import Answer, Part
+from graphmem.contract.parameters import SessionName
+from graphmem.contract.request import Request
+from graphmem.contract.service import ServiceStatus
+
+
+class PrimeRequest(Request):
+    """How to brief an agent that begins."""
+
+    session: SessionName = None
+    budget: int = Field(BRIEFING_BUDGET, ge=1, description="Largest size of the briefing, in tokens")
+    instructions: bool = Field(False, description="Return the lines for AGENTS.md instead, the same in every project")
+
+
+class Briefing(Answer):
+    """What an agent needs to begin, as text for a prompt; ``refs`` are the records it shows."""
+
+    text: str
+    tokens: int
+    refs: list[str]
+
+
+class ActiveCampaign(Part):
+    """A campaign that has not ended, and which of its tasks can start now."""
+
+    ref: str
+    objective: str
+    ready: list[str]
+
+
+class StoreStatus(Answer):
+    """
+    Where one is: the store, this clone, what is being worked on, the service, and what to do next.
+
+    ``unregistered`` are settings of git that this clone lacks, ``findings`` counts what is wrong with the files.
+    """
+
+    store: str
+    records: int
+    relations: int
+    unregistered: list[str]
+    findings: int
+    task: str | None
+    campaigns: list[ActiveCampaign]
+    service: ServiceStatus | None = None
+    next: list[str]
