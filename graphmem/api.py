@@ -32,7 +32,7 @@ from graphmem.runtime import (
     no_progress,
     system_clock,
 )
-from graphmem.usecase import campaigns, vocabulary
+from graphmem.usecase import campaigns, hooks, vocabulary
 from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
 from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, prime, query, traversal
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
     from graphmem.contract.history import Difference, History
+    from graphmem.contract.hooks import ClientName, HookAnswer
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
     from graphmem.contract.prime import Briefing, StoreStatus
@@ -745,6 +746,16 @@ class Memory:
         """
         request = contract.prime.PrimeRequest(session=session, budget=budget, instructions=instructions)
         return prime.prime(self.client, request)
+
+    def hook(self, client: ClientName, event: str, *, until: float | None = None) -> HookAnswer:
+        """
+        Answer an event of a coding agent, and keep what its session was shown.
+
+        Args:
+            client: which agent it is. event: what it sends, a JSON object.
+            until: second since 1970 after which it waits no longer: then nothing counts as shown.
+        """
+        return hooks.hook(self.client, contract.hooks.HookRequest(client=client, event=event, until=until))
 
     def status(self) -> StoreStatus:
         """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""

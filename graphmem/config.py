@@ -86,6 +86,18 @@ class Cypher(Section):
     limit: Annotated[int, Field(ge=1, le=constants.CYPHER_MOST_ROWS)] = constants.CYPHER_ROW_LIMIT
 
 
+class Hooks(Section):
+    """Which events of coding agents are answered."""
+
+    off: Annotated[str, Field(pattern=r"^((start|prompt|before|after|end|all)([ ,]+|$))*$")] = ""
+
+    @property
+    def off_kinds(self) -> frozenset[str]:
+        """The kinds of events that are not answered."""
+        kinds = frozenset(self.off.replace(",", " ").split())
+        return frozenset(("start", "prompt", "before", "after", "end")) if "all" in kinds else kinds
+
+
 class Service(Section):
     """The service that answers commands faster."""
 
@@ -101,6 +113,7 @@ class Settings(Section):
     store: Store = Field(default_factory=Store)
     cypher: Cypher = Field(default_factory=Cypher)
     service: Service = Field(default_factory=Service)
+    hooks: Hooks = Field(default_factory=Hooks)
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
 
@@ -339,7 +352,14 @@ def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
 
 def sections() -> dict[str, type[Section]]:
     """Return the model of each section of the settings."""
-    return {"embedding": Embedding, "retrieval": Retrieval, "store": Store, "cypher": Cypher, "service": Service}
+    return {
+        "embedding": Embedding,
+        "retrieval": Retrieval,
+        "store": Store,
+        "cypher": Cypher,
+        "service": Service,
+        "hooks": Hooks,
+    }
 
 
 def unknown(name: str, known: list[str], where: str) -> BadInput:

@@ -535,6 +535,7 @@ SETTINGS = {
     "store.lock_timeout": "Seconds that a writer waits for the lock.",
     "cypher.timeout": "Seconds that a user's query may take.",
     "cypher.limit": "Rows that a user's query returns at most.",
+    "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`.",
     "service.autostart": "Whether the first command starts the service that answers the next ones.",
 }
 

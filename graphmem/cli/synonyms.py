@@ -48,7 +48,6 @@ COMMANDS = {
     "set": "edit",
     "show": "get",
     "solve": "solutions",
-    "status": "stats",
     "sync": "rebuild",
     "test": "ran",
     "unarchive": "restore",

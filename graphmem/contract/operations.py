@@ -15,6 +15,7 @@ from graphmem.contract.experiences import AddExperienceRequest, PromoteRequest, 
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.feedback import FeedbackRequest, FeedbackRowsRequest
 from graphmem.contract.history import DiffRequest, LogRequest
+from graphmem.contract.hooks import HookRequest
 from graphmem.contract.insights import AddInsightRequest
 from graphmem.contract.lessons import AddLessonRequest, DecayRequest, InjectRequest, LearnRequest
 from graphmem.contract.match import MatchRequest
@@ -105,6 +106,7 @@ REQUESTS: dict[str, type[Request]] = {
     "similar": SimilarRequest,
     "cypher": CypherRequest,
     "cypher_named": CypherNamedRequest,
+    "hook": HookRequest,
     "log": LogRequest,
     "diff": DiffRequest,
     "export": ExportRequest,

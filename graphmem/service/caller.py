@@ -41,18 +41,24 @@ def served(arguments: list[str], request_id: str) -> int | None:
         path = path_of(project, "sock") if project else None
         if path is None or not os.path.exists(path):
             return None
-        request = {
-            "stamp": stamp(),
-            "id": request_id,
-            "arguments": arguments,
-            "folder": folder,
-            "variables": {name: value for name, value in os.environ.items() if name.startswith(CALLERS)} | width(),
-            "is_terminal": is_terminal(),
-        }
-        has_input = sys.stdin is not None and not is_typed
-        return ask(path, request, has_input=has_input, is_once=not ONCE.isdisjoint(arguments))
+        files = [0] if sys.stdin is not None and not is_typed else []
+        is_taken, status = ask(path, request_of(arguments, folder, request_id), files)
     except (OSError, ValueError, UnicodeError):
         return None
+    is_in_doubt = is_taken and status is None and not ONCE.isdisjoint(arguments)
+    return lost() if is_in_doubt else status
+
+
+def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, object]:
+    """Return what a service needs to run a command line as this process would."""
+    return {
+        "stamp": stamp(),
+        "id": request_id,
+        "arguments": arguments,
+        "folder": folder,
+        "variables": {name: value for name, value in os.environ.items() if name.startswith(CALLERS)} | width(),
+        "is_terminal": is_terminal(),
+    }
 
 
 def is_terminal() -> bool:
@@ -66,22 +72,34 @@ def width() -> dict[str, str]:
     return {"COLUMNS": str(os.get_terminal_size(1).columns)} if is_needed else {}
 
 
-def ask(path: str, request: dict[str, object], *, has_input: bool, is_once: bool) -> int | None:
-    """Send a request and print its answer; return the exit status, None where the service did not do it."""
+def ask(
+    path: str, request: dict[str, object], files: list[int], *, limit_s: float | None = None
+) -> tuple[bool, int | None]:
+    """
+    Send a request and print its answer.
+
+    Args:
+        files: that the service may read from.
+        limit_s: seconds that the answer may take once the service began; None for as long as the command takes.
+
+    Returns:
+        Whether the service began, and the exit status; None where it ended before it answered.
+    """
     from graphmem.service.wire import receive, send  # noqa: PLC0415 - json; not needed without a service
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(ACCEPT_S)
+        connection.settimeout(ACCEPT_S if limit_s is None else limit_s)
         connection.connect(path)
-        send(connection, request, [0] if has_input else [])
+        send(connection, request, files)
         if connection.recv(1) != b"+":
-            return None
-        connection.settimeout(None)
+            return False, None
         connection.sendall(b"+")  # only now the service begins: a caller that gave up is not answered
-        answer = receive(connection)[0]
-    if answer is None:
-        return lost() if is_once else None
-    return printed(answer)
+        connection.settimeout(limit_s)
+        try:
+            answer = receive(connection)[0]
+        except OSError:
+            answer = None
+    return True, None if answer is None else printed(answer)
 
 
 def lost() -> int:

@@ -8,6 +8,7 @@ Source: docs/decisions/0026-service.md.
 
 import contextlib
 import fcntl
+import io
 import logging
 import os
 import signal
@@ -159,6 +160,7 @@ class Service:
         try:
             with Memory(self.project, models=self.models) as memory:
                 memory.client.sync()
+                _ = memory.client.embedder  # loaded before it is needed
         except (GraphmemError, OSError) as error:
             log.debug("files were not taken in: %s", error)
 
@@ -204,7 +206,7 @@ class Service:
         with self.lock:
             self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.time()
         try:
-            with opened(files) as given:
+            with opened(files, request.get("input")) as given:
                 streams = Streams(given, bool(request["is_terminal"]))
                 token = of_caller.set(streams)
                 try:
@@ -237,10 +239,10 @@ class Service:
 
 
 @contextlib.contextmanager
-def opened(files: list[int]) -> Any:
-    """Yield the standard input of a caller, if it passed one on."""
+def opened(files: list[int], text: object = None) -> Any:
+    """Yield the standard input of a caller, if it passed one on: a file, or what was in it."""
     if not files:
-        yield None
+        yield io.BytesIO(text.encode("utf-8", "replace")) if isinstance(text, str) else None
         return
     stream: BinaryIO = open(files.pop(0), "rb")  # noqa: SIM115 - closed below
     with stream:

@@ -57,6 +57,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Pat
         usage.count(memory.client.layout.usage, ["failure/f7"], "2026-11-01T09:30:00.000Z")
         memory.ran(["make"], status=1, log=[b"Error: error 5 in module 5\n"])
         memory.sessions.work_on("another page", "named")
+        memory.hook("codex", '{"hook_event_name":"SessionStart","session_id":"s"}')
         whole.past(folder)
         whole.nodes(memory)
         shutil.copytree(folder, folder.with_name("open"))  # with the catalog's -wal and -shm
@@ -80,7 +81,7 @@ FILES = [
     "local/graph.json", "local/*.lock", "local/*.lock.gate", "local/clone-id",
     "local/vectors/*.f32",  "local/at/*/.graphmem/data/*.ndjson",
     "local/at/*/.graphmem/local/catalog.sqlite", "local/at/*/.graphmem/local/clone-id", "state/usage.sqlite",
-    "state/asked/*.ndjson", "state/runs.json", "state/session.json", "state/sessions/named.json",
+    "state/asked/*.ndjson", "state/hooks/*.json", "state/runs.json", "state/session.json", "state/sessions/named.json",
     "state/undo/*8.json", "state/clone-id",
 ]  # fmt: skip
 
@@ -102,6 +103,8 @@ def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]
             questions = dict(whole.QUESTIONS)
             questions["session"] = lambda memory: str(memory.sessions.show()) and ""
             questions["context"] = lambda memory: memory.context("error 5").text and ""
+            event = '{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"x"}'
+            questions["hook"] = lambda memory: memory.hook("codex", event).text and ""
             questions["undo --list"] = lambda memory: str(memory.undoable()) and ""
             if has_graph:
                 questions["nodes"] = lambda memory: str(whole.nodes(memory))

@@ -40,9 +40,13 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
     if status != 0:
         return failed(client, key, now, status, match(client, log, MatchRequest()))
-    if key not in read(client.layout.runs, now, client.notify_once):
-        return Ran(status=status)
-    return passed(client, key, now, request.task)
+    return passed_of(client, key, request.task) or Ran(status=status)
+
+
+def passed_of(client: Client, key: str, task: str | None = None) -> Ran | None:
+    """Settle the failures before a pass; None where no run failed before it."""
+    now = client.now()
+    return passed(client, key, now, task) if key in read(client.layout.runs, now, client.notify_once) else None
 
 
 def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episodes]:

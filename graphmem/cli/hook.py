@@ -1,0 +1,41 @@
+"""``hook``."""
+
+import json
+import logging
+from typing import cast
+
+import typer
+
+from graphmem.cli.caller import session_of
+from graphmem.cli.inputs import opened
+from graphmem.cli.options import argument
+from graphmem.constants import HOOK_EVENT_BYTES
+from graphmem.contract.hooks import ClientName, HookRequest
+from graphmem.names import inert
+from graphmem.surroundings import variables
+
+log = logging.getLogger("graphmem.hook")
+
+
+def hook(
+    ctx: typer.Context,
+    client: str = argument(HookRequest, "client", metavar="CLIENT"),
+) -> None:
+    """
+    Answer an event of a coding agent, which comes on standard input.
+
+    Its exit status is always 0, and it prints nothing but what the client takes: an agent never fails for its memory.
+
+    Example: graphmem hook claude-code < event.json
+    """
+    session = session_of(ctx)
+    try:
+        until = float(variables().get("GRAPHMEM_HOOK_UNTIL", "inf"))
+        with opened("-") as file:
+            event = file.read(HOOK_EVENT_BYTES + 1)
+        answer = session.memory.hook(cast(ClientName, client), event.decode("utf-8", "replace"), until=until)
+    except Exception as error:  # the boundary: whatever is wrong, the agent goes on
+        log.warning("an event of %.20s was not answered: %s", client, type(error).__name__)
+        return
+    if answer.output is not None:
+        session.write(inert(json.dumps(answer.output, ensure_ascii=False, separators=(",", ":"))))

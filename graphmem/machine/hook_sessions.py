@@ -1,0 +1,90 @@
+"""What the hooks gave to each session of a coding agent: in ``state/``, never committed (docs/guides/agents.md)."""
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from graphmem import safe_files
+from graphmem.constants import RUN_DAYS
+from graphmem.model.field import Time
+from graphmem.process.lock import locked
+
+MOST_BYTES = 2**18  # of a file that is read
+ID_LENGTH = 16
+
+
+class HookSession(BaseModel):
+    """
+    One session: whether it was briefed, and what it was shown and has used, by reference by key.
+
+    A memory is shown once a session; after its context was compacted it may be shown again.
+    """
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    at: Time
+    is_briefed: bool = False
+    shown: list[str] = []
+    used: list[str] = []
+
+
+@dataclass(frozen=True)
+class HookSessions:
+    """The sessions of the clients, a file each, which are forgotten after some days."""
+
+    folder: Path
+    lock: Path
+    timeout_s: float
+
+    def of(self, session: str) -> HookSession | None:
+        """Return what is kept of a session."""
+        return read(self.folder / f"{session}.json")
+
+    @contextlib.contextmanager
+    def changing(self, session: str, now: datetime) -> Iterator[HookSession]:
+        """
+        Yield a session, alone with it; what the block changes is written at its end.
+
+        Raises:
+            Locked: another process is at it all the time.
+            OSError: it cannot be written.
+        """
+        path = self.folder / f"{session}.json"
+        with locked(self.lock, timeout_s=self.timeout_s):
+            found = read(path) or HookSession(at=now)
+            before = found.model_copy(deep=True)
+            yield found
+            if found == before:
+                return
+            found.at = now
+            fresh = path.with_name(f".{path.name}.new")
+            with safe_files.folder(self.folder, make=True):
+                safe_files.write(fresh, found.model_dump_json().encode())
+            safe_files.replace(fresh, path)
+
+    def forget(self, session: str, now: datetime) -> None:
+        """Remove a session that ended, and those of which nothing was heard for days."""
+        with contextlib.suppress(OSError):
+            for path in safe_files.files(self.folder):
+                found = read(path)
+                if path.stem == session or found is None or now - found.at > timedelta(days=RUN_DAYS):
+                    safe_files.remove(path)
+
+
+def read(path: Path) -> HookSession | None:
+    """Return a session; None where it is not kept, or its file is damaged."""
+    try:
+        with safe_files.opened(path) as file:
+            return HookSession.model_validate_json(file.read(MOST_BYTES + 1))
+    except (OSError, ValidationError):
+        return None
+
+
+def name_of(client: str, session: str) -> str:
+    """Return the name of a session of a client: a slug, whatever its id is."""
+    return f"{client}-{hashlib.sha256(session.encode()).hexdigest()[:ID_LENGTH]}"

@@ -1,0 +1,61 @@
+"""
+The process that a coding agent starts at each of its events: it hands the event to the service, and ends in time.
+
+It imports little, never fails and never waits long: where the service does not answer in ``LIMIT_S``, the agent goes on
+without an answer. Where there is none it is started, for the next event.
+"""
+
+import os
+import select
+import sys
+import time
+
+from graphmem.service import caller
+from graphmem.service.place import STORE, path_of, project_of
+
+LIMIT_S = 0.3  # seconds from the start of Python's work here
+MOST_BYTES = 8 * 2**20  # of an event
+FOLDERS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")  # variables of clients: the project
+POLL_S = 0.01
+
+
+def main(arguments: list[str]) -> None:
+    """Answer an event of a client, ``arguments`` its name."""
+    try:
+        end = time.monotonic() + LIMIT_S
+        os.environ["GRAPHMEM_HOOK_UNTIL"] = str(time.time() + LIMIT_S)  # a later answer is not noted as given
+        if os.environ.get("GRAPHMEM_HOOKS") == "off" or os.environ.get("GRAPHMEM_SERVICE") == "off":
+            return
+        folder = next((path for name in FOLDERS if (path := os.environ.get(name))), None) or os.getcwd()
+        project = project_of([], folder)
+        path = path_of(project, "sock") if project else None
+        if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
+            return
+        event = event_of(end)
+        if not os.path.exists(path):
+            start(project)
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(POLL_S)
+        request = {**caller.request_of(["hook", *arguments], folder, os.urandom(16).hex()), "input": event}
+        caller.ask(path, request, [], limit_s=max(end - time.monotonic(), POLL_S))
+    except Exception:  # the boundary: whatever is wrong, the agent goes on
+        return
+
+
+def event_of(end: float) -> str:
+    """Return what the client sends on standard input, as far as it comes in time."""
+    parts, size = [], 0
+    while size <= MOST_BYTES and select.select([0], [], [], max(end - time.monotonic(), 0))[0]:
+        part = os.read(0, 2**16)
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts).decode("utf-8", "replace")
+
+
+def start(project: str) -> None:
+    """Start the service of a project, and do not wait for it."""
+    null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+    command = [sys.executable, "-m", "graphmem", "serve", "--dir", project]
+    os.posix_spawn(sys.executable, command, os.environ, file_actions=null, setsid=True)
