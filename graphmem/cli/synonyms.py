@@ -28,7 +28,6 @@ COMMANDS = {
     "merge": "resolve",
     "modify": "edit",
     "new": "add",
-    "prime": "context",
     "read": "get",
     "ready": "campaign ready",
     "recall": "context",
