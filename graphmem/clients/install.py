@@ -1,0 +1,259 @@
+"""Install and uninstall: the files of each coding agent, in a project or of a user (docs/guides/agents.md)."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphmem.clients.edits import (
+    Change,
+    Edit,
+    forget,
+    json_edit,
+    keep,
+    marked_edit,
+    planned,
+    refuse_toml_with,
+    restored,
+    text_edit,
+    write,
+)
+from graphmem.clients.opencode import SHIM
+from graphmem.contract.install import Installed, InstallRequest
+from graphmem.errors import Usage
+from graphmem.rules.instructions import INSTRUCTIONS
+
+NAME = "graphmem"
+TIMEOUT_S = 5  # that a client gives a hook; ours ends after 0.3
+CLAUDE_EVENTS = {
+    "SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|Edit|Write|MultiEdit|NotebookEdit",
+    "PostToolUse": "Bash", "PostToolUseFailure": "", "SessionEnd": "",
+}  # fmt: skip
+CODEX_EVENTS = {"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PostToolUse": "", "SessionEnd": ""}
+GEMINI_EVENTS = {
+    "SessionStart": "", "BeforeAgent": "", "BeforeTool": "run_shell_command|write_file|replace",
+    "AfterTool": "run_shell_command", "SessionEnd": "",
+}  # fmt: skip
+CURSOR_EVENTS = ("sessionStart", "postToolUse", "postToolUseFailure", "sessionEnd")
+TOML_MARKS = ("# >>> graphmem >>>", "# <<< graphmem <<<")
+MARKDOWN_MARKS = ("<!-- graphmem: begin -->", "<!-- graphmem: end -->")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file of a client with the edits that put ours in and take it out."""
+
+    path: Path
+    add: Edit
+    remove: Edit
+
+
+def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
+    """
+    Put what a client needs into its files, or take it out; a second time it changes nothing.
+
+    All edits are made before the first file is written: where one is refused, none is changed.
+
+    Raises:
+        BadInput: a file does not parse.
+        Unavailable: a file cannot be read or written.
+        Usage: there is no such file for a user.
+    """
+    targets = list(targets_of(request))
+    if is_removal:
+        changes = [restored(target.path, target.remove) for target in targets]
+    else:
+        changes = [planned(target.path, target.add) for target in targets]
+    if not request.dry_run:
+        for change in changes:
+            applied(change, is_removal=is_removal)
+    return Installed(
+        client=request.client,
+        scope=request.scope,
+        applied=not request.dry_run,
+        files=[change.shown() for change in changes],
+        commands=list(commands(request, is_removal=is_removal)),
+    )
+
+
+def applied(change: Change, *, is_removal: bool) -> None:
+    """Write a change, after what was there before is kept."""
+    if change.before != change.after and not is_removal:
+        keep(change)
+    write(change)
+    if is_removal:
+        forget(change.path)
+
+
+def targets_of(request: InstallRequest) -> Iterator[Target]:
+    """Yield the files of a client."""
+    is_user = request.scope == "user"
+    root = Path.home() if is_user else request.folder
+    program = own_program() if is_user else [NAME]
+    hook = shlex.join([*program, "hook", request.client])
+    server = {"command": program[0], "args": [*program[1:], "mcp"]}
+    match request.client:
+        case "claude-code":
+            yield hooks_file(root / ".claude" / "settings.json", matched(CLAUDE_EVENTS, hook, TIMEOUT_S))
+            if not is_user:  # a user's own are in a file that the client writes all the time: `commands`
+                yield entry_file(root / ".mcp.json", ("mcpServers", NAME), server)
+        case "codex":
+            home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") if is_user else root / ".codex"
+            yield hooks_file(home / "hooks.json", matched(CODEX_EVENTS, hook, TIMEOUT_S))
+            yield codex_file(home / "config.toml", server)
+        case "gemini":
+            path = root / ".gemini" / "settings.json"
+            hooks = hooks_edits(matched(GEMINI_EVENTS, hook, TIMEOUT_S * 1000))
+            entries = entry_edits(("mcpServers", NAME), server)
+            yield Target(path, both(hooks[0], entries[0]), both(hooks[1], entries[1]))
+        case "opencode":
+            home = config_home() / "opencode" if is_user else root
+            local = {"type": "local", "command": [*program, "mcp"], "enabled": True}
+            yield entry_file(home / "opencode.json", ("mcp", NAME), local)
+            plugins = home / "plugins" if is_user else home / ".opencode" / "plugins"
+            text = SHIM.replace('["graphmem", "hook", "opencode"]', str(shim_command(program)))
+            yield Target(plugins / "graphmem.js", text_edit(text), text_edit(None))
+        case "cursor":
+            yield entry_file(root / ".cursor" / "mcp.json", ("mcpServers", NAME), server)
+            add, remove = hooks_edits({event: {"command": hook} for event in CURSOR_EVENTS})
+            yield Target(
+                root / ".cursor" / "hooks.json", both(json_edit(with_version), add), both(remove, alone("version"))
+            )
+        case "agents-md":
+            if is_user:
+                raise Usage("AGENTS.md is a file of a project", hint="graphmem install agents-md --project")
+            path = root / "AGENTS.md"
+            yield Target(path, marked_edit(INSTRUCTIONS, *MARKDOWN_MARKS), marked_edit(None, *MARKDOWN_MARKS))
+
+
+def own_program() -> list[str]:
+    """Return the command that runs this graphmem from anywhere."""
+    found = shutil.which(NAME)
+    return [os.path.abspath(found)] if found else [sys.executable, "-m", NAME]
+
+
+def config_home() -> Path:
+    """Return the folder of the configurations of a user."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
+
+
+def shim_command(program: list[str]) -> str:
+    """Return the command of the hook as JavaScript has it."""
+    words = ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in program)
+    return f'[{words}, "hook", "opencode"]'
+
+
+def commands(request: InstallRequest, *, is_removal: bool) -> Iterator[str]:
+    """Yield what is left to be typed: a client's own command, for a file that it alone writes."""
+    if request.client == "claude-code" and request.scope == "user":
+        verb = ["remove", "--scope", "user", NAME] if is_removal else ["add", "--scope", "user", NAME, "--"]
+        yield shlex.join(["claude", "mcp", *verb, *([] if is_removal else [*own_program(), "mcp"])])
+
+
+# --- entries of ours ------------------------------------------------------------------------------------------------
+
+
+def matched(events: Mapping[str, str], command: str, timeout: int) -> dict[str, dict[str, Any]]:
+    """Return the entries of Claude Code's form of hooks, which Codex and Gemini have too."""
+    handler = {"type": "command", "command": command, "timeout": timeout}
+    return {
+        event: {**({"matcher": matcher} if matcher else {}), "hooks": [handler]} for event, matcher in events.items()
+    }
+
+
+def hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:
+    """Return the edits that add and remove an entry at each event; those of other programs stay."""
+
+    def add(value: dict[str, Any]) -> None:
+        hooks = value.setdefault("hooks", {})
+        if not isinstance(hooks, dict) or not all(isinstance(found, list) for found in hooks.values()):
+            raise ValueError("its hooks are not lists by event")
+        for event, entry in entries.items():
+            others = [found for found in hooks.get(event, []) if not is_ours(found)]
+            hooks[event] = [*others, entry]
+
+    def remove(value: dict[str, Any]) -> None:
+        hooks = value.get("hooks")
+        if not isinstance(hooks, dict):
+            return
+        for event, found in list(hooks.items()):
+            hooks[event] = [one for one in found if not is_ours(one)] if isinstance(found, list) else found
+            if hooks[event] == []:
+                del hooks[event]
+        if not hooks:
+            del value["hooks"]
+
+    return json_edit(add), json_edit(remove)
+
+
+def is_ours(entry: object) -> bool:
+    """Return whether an entry of hooks runs graphmem's hook."""
+    if not isinstance(entry, dict):
+        return False
+    found = [entry, *(one for one in entry.get("hooks") or [] if isinstance(one, dict))]
+    return any(f"{NAME} hook " in str(one.get("command", "")) for one in found)
+
+
+def hooks_file(path: Path, entries: Mapping[str, dict[str, Any]]) -> Target:
+    """Return a file that has hooks."""
+    return Target(path, *hooks_edits(entries))
+
+
+def entry_edits(keys: tuple[str, str], entry: Mapping[str, Any]) -> tuple[Edit, Edit]:
+    """Return the edits that set and remove an entry of an object in a JSON file."""
+    section, name = keys
+
+    def add(value: dict[str, Any]) -> None:
+        found = value.setdefault(section, {})
+        if not isinstance(found, dict):
+            raise ValueError(f"{section!r} is not an object")
+        found[name] = entry
+
+    def remove(value: dict[str, Any]) -> None:
+        found = value.get(section)
+        if isinstance(found, dict) and found.pop(name, None) is not None and not found:
+            del value[section]
+
+    return json_edit(add), json_edit(remove)
+
+
+def entry_file(path: Path, keys: tuple[str, str], entry: Mapping[str, Any]) -> Target:
+    """Return a JSON file that has an entry of ours."""
+    return Target(path, *entry_edits(keys, entry))
+
+
+def codex_file(path: Path, server: Mapping[str, Any]) -> Target:
+    """Return Codex's file of settings with our server between markers."""
+    words = ", ".join(toml_text(word) for word in server["args"])
+    lines = f"[mcp_servers.{NAME}]\ncommand = {toml_text(server['command'])}\nargs = [{words}]"
+    refuse = refuse_toml_with(f"mcp_servers.{NAME}")
+    return Target(path, marked_edit(lines, *TOML_MARKS, refuse), marked_edit(None, *TOML_MARKS))
+
+
+def toml_text(text: str) -> str:
+    """Return a text as TOML has it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def with_version(value: dict[str, Any]) -> None:
+    """Cursor's hooks have a version."""
+    value.setdefault("version", 1)
+
+
+def alone(key: str) -> Edit:
+    """Return an edit that removes a key that nothing but ours needed."""
+
+    def change(value: dict[str, Any]) -> None:
+        if value.keys() == {key}:
+            del value[key]
+
+    return json_edit(change)
+
+
+def both(first: Edit, second: Edit) -> Edit:
+    """Return two edits, one after the other."""
+    return lambda before: second(first(before))

@@ -1,0 +1,39 @@
+"""What installing graphmem for a coding agent takes and returns."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from graphmem.contract.answer import Answer, Part
+from graphmem.contract.request import Request
+
+InstallClient = Literal["claude-code", "codex", "gemini", "opencode", "cursor", "agents-md"]
+Scope = Literal["project", "user"]
+
+
+class InstallRequest(Request):
+    """Which coding agent to set up, and where."""
+
+    client: InstallClient = Field(description="The coding agent")
+    folder: Path = Field(description="Folder of the project")
+    scope: Scope = Field("project", description="Set up this project, or all projects of this user")
+    dry_run: bool = Field(False, description="Show what would change, and change nothing")
+
+
+class InstalledFile(Part):
+    """A file that an installation touches; ``diff`` is in the unified format."""
+
+    path: str
+    action: Literal["created", "changed", "removed", "unchanged"]
+    diff: str
+
+
+class Installed(Answer):
+    """What an installation changed, or would change; ``commands`` are left to be typed, each with its reason."""
+
+    client: InstallClient
+    scope: Scope
+    applied: bool
+    files: list[InstalledFile]
+    commands: list[str]
