@@ -44,7 +44,7 @@ def uninstall(
     dry_run: bool = option(InstallRequest, "dry_run"),
 ) -> None:
     """
-    Take back what `graphmem install` wrote; a file that nobody changed since has its bytes of before.
+    Take back what `graphmem install` wrote; a file that was not changed since gets the same bytes as before.
 
     Example: graphmem uninstall claude-code
     """
