@@ -30,6 +30,9 @@ class Exposed(NamedTuple):
     text: str
 
 
+Finder = Callable[[str], list[Secret]]
+
+
 class Rule(NamedTuple):
     """How a kind of credential is written. One of the groups of the pattern is the secret."""
 
@@ -95,6 +98,8 @@ def is_password_in_url(value: bytes) -> bool:
 def is_random(value: bytes) -> bool:
     """Return whether a value that is called a token or a key looks like one: long, with digits among its letters."""
     if len(value) < LONG or not is_token(value):
+        return False
+    if b"@" in value:  # a Java object, an address
         return False
     kinds = [byte in DIGITS if chr(byte).isalnum() else None for byte in value]
     changes = sum({one, other} == {True, False} for one, other in pairwise(kinds))
@@ -342,9 +347,9 @@ def in_characters(text: str, data: bytes, found: list[Secret]) -> list[Secret]:
     return made
 
 
-def redacted(text: str) -> str:
+def redacted(text: str, find: Finder = secrets_in) -> str:
     """Return a text with ``[redacted:RULE]`` in the place of each secret."""
-    while found := secrets_in(text):
+    while found := find(text):
         parts, at = list[str](), 0
         for secret in found:
             parts += [text[at : secret.start], f"[redacted:{secret.rule}]"]
@@ -356,42 +361,45 @@ def redacted(text: str) -> str:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def exposed(value: object, field: str = "", called: str = "") -> Iterator[Exposed]:
+def exposed(value: object, field: str = "", called: str = "", find: Finder = secrets_in) -> Iterator[Exposed]:
     """
     Yield the secrets in a JSON value, the keys of objects included.
 
     Args:
         field: what the value is called in messages.
         called: the key that the value has in an object, which may say that it is a secret.
+        find: what finds them in a text.
     """
     if isinstance(value, str):
         name = f"{called}=" if called else ""
-        for rule, start, end in secrets_in(name + value):
+        for rule, start, end in find(name + value):
             if end > len(name):
                 yield Exposed(field, rule, value[max(0, start - len(name)) : end - len(name)])
     elif isinstance(value, Mapping):
         for key, part in value.items():
             inner = f"{field}.{redacted(str(key))}" if field else redacted(str(key))
-            yield from exposed(str(key), inner)
-            yield from exposed(part, inner, str(key))
+            yield from exposed(str(key), inner, find=find)
+            yield from exposed(part, inner, str(key), find)
     elif isinstance(value, list | tuple):
         for place, part in enumerate(value):
-            yield from exposed(part, f"{field}[{place}]", called)
+            yield from exposed(part, f"{field}[{place}]", called, find)
 
 
-def without_secrets(value: Any, called: str = "") -> Any:
+def without_secrets(value: Any, called: str = "", find: Finder = secrets_in) -> Any:
     """Return a JSON value with ``[redacted:RULE]`` in the place of each secret."""
     if isinstance(value, str):
         name = redacted(f"{called}=") if called else ""
-        return redacted(name + value).removeprefix(name)
+        return redacted(name + value, find).removeprefix(name)
     if isinstance(value, Mapping):
-        return {redacted(str(key)): without_secrets(part, str(key)) for key, part in value.items()}
-    return type(value)(without_secrets(part, called) for part in value) if isinstance(value, list | tuple) else value
+        return {redacted(str(key), find): without_secrets(part, str(key), find) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(without_secrets(part, called, find) for part in value)
+    return value
 
 
-def new_secrets(row: Mapping[str, object], before: Mapping[str, object]) -> list[Exposed]:
+def new_secrets(row: Mapping[str, object], before: Mapping[str, object], find: Finder = secrets_in) -> list[Exposed]:
     """Return the secrets in a row that the row in its place did not hold; what it names is there already."""
-    found = list(exposed({name: value for name, value in row.items() if name not in NAMED}))
+    found = list(exposed({name: value for name, value in row.items() if name not in NAMED}, find=find))
     held = {one.text for one in exposed(before)} if found else set()
     return [one for one in found if one.text not in held]
 

@@ -25,6 +25,7 @@ from graphmem.runtime import Client
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
 from graphmem.usecase.records.events import put_fact, task_key
+from graphmem.usecase.records.kingfisher import finder, is_suspect
 from graphmem.usecase.records.relations import known_relation, refuse_ends
 from graphmem.usecase.records.screening import screened_fields, unexposed
 from graphmem.usecase.records.validation import changed, holder_of, identified, keyed
@@ -119,15 +120,10 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
     return rows
 
 
-def is_suspect(line: bytes) -> bool:
-    """Return whether the row on a line may hold a secret; a line with escapes is looked at as a row."""
-    return b"\\u" in line or b"\\/" in line or may_hold(line)
-
-
 def screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
     """Return a row without secrets and its line; what an edge or a report names has to be there anyway."""
     given = {name: value for name, value in row.items() if name not in NAMED}
-    kept = screened_fields(client, str(row.get("kind")), given)
+    kept = screened_fields(client, str(row.get("kind")), given, finder())
     return (row, line) if kept is given else ({**row, **kept}, encode({**row, **kept}))
 
 

@@ -24,9 +24,10 @@ from graphmem.model.field import format_time, instant
 from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
-from graphmem.rules.secrets import may_hold, new_secrets, secrets_in
+from graphmem.rules.secrets import new_secrets
 from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
+from graphmem.usecase.records.kingfisher import finder, is_suspect
 from graphmem.usecase.store.conflicts import left
 from graphmem.usecase.store.export import stale_vocabulary
 
@@ -368,8 +369,8 @@ def exposures(snapshot: Snapshot) -> Iterator[FindingDraft]:
     if snapshot.settings.store.secrets == "allow":
         return
     for file, line in snapshot.catalog.all_lines():
-        row = orjson.loads(line) if may_hold(line) else {}
-        for found in new_secrets(row, {}):
+        row = orjson.loads(line) if is_suspect(line) else {}
+        for found in new_secrets(row, {}, finder()):
             message = f"{found.field} looks like it holds a secret: {found.rule}"
             yield FindingDraft(file, line, "secret", message, "no secret in a file of git", SECRET_FIX)
 
@@ -384,7 +385,7 @@ def exposing_types(snapshot: Snapshot) -> list[Finding]:
             text = read_bounded(path).decode("utf-8", "replace")
         except (OSError, ValueError):  # it is reported as a type that cannot be read
             continue
-        for found in secrets_in(text):
+        for found in finder()(text):
             findings.append(
                 Finding(
                     file=path.relative_to(snapshot.layout.store).as_posix(),
