@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.rules.secrets import (
-    CASELESS,
-    RULES,
     Exposed,
     Secret,
     apart,
@@ -86,11 +84,6 @@ def test_a_placeholder_a_word_and_a_piece_of_code_are_no_secrets(text: str) -> N
 @pytest.mark.parametrize("text", [text for text, _ in SAMPLES])
 def test_what_is_found_is_found_by_its_hint(text: str) -> None:
     assert may_hold(text.encode())
-
-
-def test_the_hints_of_a_rule_that_ignores_case_are_in_lower_case() -> None:
-    for rule in RULES:
-        assert not rule.pattern.startswith(CASELESS) or all(hint == hint.lower() for hint in rule.hints), rule.name
 
 
 def test_places_are_counted_in_characters() -> None:
