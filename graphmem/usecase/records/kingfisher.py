@@ -34,10 +34,15 @@ def is_suspect(line: bytes) -> bool:
 
 def find(text: str) -> list[Secret]:
     """Return what graphmem's own rules find in a text, and what Kingfisher's find beside that."""
-    found, data = secrets_in(text), text.encode("utf-8", "surrogatepass")
-    more = [
+    return apart([*secrets_in(text), *found_by_kingfisher(text)])
+
+
+def found_by_kingfisher(text: str) -> list[Secret]:
+    """Return what Kingfisher finds in a text, but for placeholders."""
+    data = text.encode("utf-8", "surrogatepass")
+    found = [
         Secret(one.rule_id.rpartition(".")[2], one.location["start_offset"], one.location["end_offset"])
         for one in scanner().scan(data)
         if one.visible and is_token(one.secret.encode())
     ]
-    return apart([*found, *in_characters(text, data, apart(more))])
+    return in_characters(text, data, apart(found))
