@@ -195,6 +195,7 @@ def test_what_is_kept_of_a_log_or_a_question_has_no_secret(tmp_path: Path, setti
         memory.feedback("boom", helped=True, asked=found.asked)
         failed = memory.ran(["make"], status=1, log=log, task=f"t-{SECRET}")
         assert failed.log is not None and failed.log.results
+        assert holds(tmp_path, SECRET) == []
         memory.edit("boom", {"fix": "begin again"})
         memory.ran(["make"], status=1, log=log)
         assert memory.ran(["make"], status=0, task=f"t-{SECRET}").helped == ["failure/boom"]
@@ -210,6 +211,17 @@ def test_what_an_older_version_kept_of_a_question_is_redacted_when_it_becomes_a_
     (path,) = (tmp_path / ".graphmem" / "state" / "asked").iterdir()
     path.write_text(path.read_text().replace("first thing", SECRET))
     assert memory.feedback("boom", helped=True, asked=asked).notices
+    assert SECRET not in data(tmp_path, "feedback").read_text()
+
+
+def test_what_an_older_version_kept_of_a_log_is_redacted_when_it_becomes_a_report(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.failures.add("OSError: the disk is full", name="disk", fix="clean it", dedup=False)
+    memory.ran(["make"], status=1, log=[b"E   OSError: the disk is full", b"1 failed"])
+    path = memory.client.layout.runs
+    path.write_text(path.read_text().replace("OSError: the disk", SECRET))
+    assert memory.ran(["make"], status=0).helped == ["failure/disk"]
     assert SECRET not in data(tmp_path, "feedback").read_text()
 
 
