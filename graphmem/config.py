@@ -25,11 +25,16 @@ from graphmem.surroundings import variables
 Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]
 Profile = Literal["classic", "learned"]
+Secrets = Literal["refuse", "redact", "allow"]
 Name = Annotated[str, Field(max_length=1_000)]
 CONFIG_BYTES = 8 * 1024  # of a config file; the parser is quadratic in the parts of a dotted key
 SHOWN = 80  # characters of a value in a message
-# Settings that load weights, each with the values that a project may ask for without being trusted.
-LOADS_WEIGHTS = {"embedding.model": ("none", constants.DEFAULT_MODEL), "retrieval.reranker": ("",)}
+# Settings that load weights or let secrets in, with the values that a project may ask for without being trusted.
+NEEDS_TRUST = {
+    "embedding.model": ("none", constants.DEFAULT_MODEL),
+    "retrieval.reranker": ("",),
+    "store.secrets": ("refuse", "redact"),
+}
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit")
 TOP_LEVEL = {"format"}
@@ -77,6 +82,7 @@ class Store(Section):
     """How the store is held."""
 
     lock_timeout: Annotated[float, Field(ge=0, le=86_400)] = constants.LOCK_TIMEOUT_S
+    secrets: Secrets = "refuse"
 
 
 class Cypher(Section):
@@ -184,7 +190,7 @@ def load_settings(
             merge(values, read_toml(user_config(), file.read(CONFIG_BYTES + 1)))
     if project is not None and safe_files.is_file(project):
         found = read_project(project)
-        ignored = [*without_weights(project, found), *without_raises(found, checked(values, ()))]
+        ignored = [*without_untrusted(project, found), *without_raises(found, checked(values, ()))]
         merge(values, found)
     given = from_environment() if environment is None else environment
     merge(values, {section: dict(keys) for section, keys in given.items()})
@@ -211,8 +217,8 @@ def read_project(project: Path) -> dict[str, Any]:
         return read_toml(project, file.read(CONFIG_BYTES + 1))
 
 
-def without_weights(project: Path, found: dict[str, Any]) -> list[str]:
-    """Take settings out that load weights which this user has not looked at; return a line for each."""
+def without_untrusted(project: Path, found: dict[str, Any]) -> list[str]:
+    """Take settings out that need the trust of this user and do not have it; return a line for each."""
     asked = asked_for(found)
     why = untrusted(project, asked) if asked else None
     return [f"{name} = {shown(taken_out(found, name))} of the project; {why}" for name in asked if why]
@@ -252,9 +258,9 @@ def needs_trust(project: Path) -> dict[str, str]:
 
 
 def asked_for(found: Mapping[str, Any]) -> dict[str, str]:
-    """Return those of a project's settings that load weights or talk to the network."""
+    """Return those of a project's settings that load weights, talk to the network or let secrets in."""
     asked = {}
-    for name, harmless in LOADS_WEIGHTS.items():
+    for name, harmless in NEEDS_TRUST.items():
         section, _, key = name.partition(".")
         keys = found.get(section)
         value = keys.get(key) if isinstance(keys, Mapping) else None
@@ -290,7 +296,7 @@ def trust(project: Path, asked: Mapping[str, str]) -> None:
 
 def files_of(setting: str, name: str, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
     """Return the hashes of the files that a model would be loaded from now, and whether they are not the hub's."""
-    found = model_files.folder_of(setting, name)
+    found = model_files.folder_of(setting, name) if setting in model_files.OWNERS else None
     return (model_files.hashes(found[0], seen), found[1]) if found else ({}, False)
 
 

@@ -156,6 +156,7 @@ class Client:
     def __post_init__(self) -> None:
         weakref.finalize(self, self.catalog.close)  # a thread that ends closes nothing
         self.now, self.new_id = self.runtime.now, self.runtime.new_id
+        self.set_ledger()
         self.clues, self.lexical = ClueIndex(self.catalog), LexicalIndex(self.catalog)
 
     @property
@@ -208,11 +209,16 @@ class Client:
         if settings is self.settings:
             return
         self.settings = settings
-        self.ledger.lock_timeout_s = self.settings.store.lock_timeout
+        self.set_ledger()
         self.close_graph()
         for name in ("embedder", "reranker", "vectors"):
             vars(self).pop(name, None)
         self.report_ignored_settings()
+
+    def set_ledger(self) -> None:
+        """Give the ledger the settings that it follows."""
+        self.ledger.lock_timeout_s = self.settings.store.lock_timeout
+        self.ledger.may_hold_secrets = self.settings.store.secrets == "allow"
 
     def is_catalog_damaged(self, error: Exception) -> bool:
         """Return whether a use case failed because the catalog is damaged; then ``renew_catalog`` helps."""
@@ -283,6 +289,12 @@ class Client:
     def notify_once(self, text: str) -> None:
         """Report once what bears on the answer, which holds it as a notice."""
         if self.show_once(text):
+            self.notices.append(text)
+
+    def notify(self, text: str) -> None:
+        """Report what was done with what this very call gave; the answer holds it as a notice."""
+        if text not in self.notices:
+            self.runtime.on_message(text)
             self.notices.append(text)
 
     @contextlib.contextmanager

@@ -102,6 +102,7 @@ class SyncedLedger:
         self.lock = lock
         self.lock_timeout_s = lock_timeout_s
         self.command = command  # the name of the writer in undo notes
+        self.may_hold_secrets = False  # as the settings say
         self.vocabulary_findings: list[Finding] = []
         self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
         self.purges = Purges()
@@ -397,7 +398,7 @@ class SyncedLedger:
             is_noted: the write can be taken back with ``undo``.
 
         Raises:
-            Refused: a file that would change has lines that are wrong.
+            Refused: a file that would change has lines that are wrong, or a row holds a secret.
         """
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         by_file: dict[str, list[Entry]] = {}
@@ -411,7 +412,27 @@ class SyncedLedger:
             for entry in entries:
                 file = homes.get(entry.id, usual)
                 batches.setdefault(file, Batch(file, entries=[])).entries.append(entry)
+        self.refuse_secrets(batches)
         self.write(batches, is_noted=is_noted)
+
+    def refuse_secrets(self, batches: Mapping[str, Batch]) -> None:
+        """
+        Raise ``Refused`` for a row with a secret that is not in the row in whose place it comes.
+
+        The last look before a write, so that no way in is without one; what was refused or redacted where it came in
+        never gets here. ``write`` has none: it takes back, and takes out.
+        """
+        if self.may_hold_secrets:
+            return
+        from graphmem.rules import secrets  # noqa: PLC0415 - 4 ms that only a write pays
+
+        for batch in batches.values():
+            suspects = [entry for entry in batch.entries if entry.record is not None and secrets.may_hold(entry.line)]
+            lines = self.catalog.lines_of([entry.id for entry in suspects], batch.file) if suspects else {}
+            for entry in suspects:
+                before = orjson.loads(lines.get(entry.id, b"{}"))
+                for found in secrets.new_secrets(entry.row, before):
+                    raise secrets.refusal(undo.title(before) if before else entry.kind, found)
 
     def created_after_purge(self, entry: Entry) -> Entry:
         """Return a row to be written; where its key was purged, created after that, whatever the clock says."""

@@ -533,6 +533,7 @@ SETTINGS = {
     "retrieval.reranker": "A cross-encoder that reorders the first hits: a name or a local path; empty: none.",
     "retrieval.rerank": "Hits that the reranker looks at.",
     "store.lock_timeout": "Seconds that a writer waits for the lock.",
+    "store.secrets": "What happens to a text that looks like it holds a secret: `refuse`, `redact` or `allow`.",
     "cypher.timeout": "Seconds that a user's query may take.",
     "cypher.limit": "Rows that a user's query returns at most.",
     "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`.",
@@ -559,6 +560,7 @@ def config() -> str:
         "An unknown key is an error that names the nearest one.\n"
         "A project's file can name no model but the default or `none`, and no reranker, until somebody trusts it: "
         "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).\n"
+        "`store.secrets = \"allow\"` of a project counts only then, too.\n"
         "It may lower `cypher.timeout` and `cypher.limit`, and not raise them above what you or the defaults allow.",
         table(["key", "default", "at most", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"

@@ -28,6 +28,7 @@ from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import planned_tasks, ready_tasks
 from graphmem.rules.score import overlap, size_likeness
 from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import changed, refuse_archived
 
 
@@ -49,6 +50,7 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
 
 def add_tasks(client: Client, request: AddTasksRequest) -> CampaignTasks:
     """Add the tasks of a plan to a campaign, all or none."""
+    request = screened(client, request, "tasks")
     with client.writing() as snapshot:
         number, campaign = campaign_of(snapshot, request.ref)
         if campaign.status != "active":
@@ -79,6 +81,7 @@ def ready(client: Client, request: ReadyRequest) -> Ready:
 
 def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
     """Finish a campaign: note its fingerprint, and link the failures that blocked its tasks as seen together."""
+    request = screened(client, request, "campaign")
     with client.writing() as snapshot:
         number, campaign = campaign_of(snapshot, request.ref)
         tasks = tasks_of(snapshot, number)

@@ -15,6 +15,7 @@ from graphmem.ledger.types import claim, has_file, taken_labels, type_file, voca
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client
+from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import undeclared
 
 
@@ -44,6 +45,7 @@ Made = TypeVar("Made", EntityType, RelationType)
 
 def add_entity_type(client: Client, request: AddEntityTypeRequest) -> EntityType:
     """Declare an entity type."""
+    request = screened(client, request, "type")
     made = type_add(client, new_type(EntityType, request))
     assert isinstance(made, EntityType)
     return made
@@ -51,6 +53,7 @@ def add_entity_type(client: Client, request: AddEntityTypeRequest) -> EntityType
 
 def add_relation_type(client: Client, request: AddRelationTypeRequest) -> RelationType:
     """Declare a relation type, and the kinds that it may connect."""
+    request = screened(client, request, "type")
     made = type_add(client, new_type(RelationType, request))
     assert isinstance(made, RelationType)
     return made

@@ -13,7 +13,7 @@ from graphmem.contract.doubts import Doubt
 from graphmem.contract.findings import Finding as BadFinding
 from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, Moved, SeenLesson
 from graphmem.contract.records import Listed
-from graphmem.errors import BadInput, Usage
+from graphmem.errors import BadInput, Refused, Usage
 from graphmem.ledger.codec import finding as bad_line
 from graphmem.ledger.row import entry
 from graphmem.model import Lesson, Run
@@ -26,6 +26,7 @@ from graphmem.rules.lesson_state import LessonState, injected, is_eligible
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.events import put_fact
+from graphmem.usecase.records.screening import screened, screened_fields
 from graphmem.usecase.records.validation import build, identified
 
 HEADING = "## Known Issues (from past runs)"
@@ -97,7 +98,7 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
 
 def decay(client: Client, request: DecayRequest) -> Learned:
     """Record a run that saw nothing, or that ``learn`` was not called for; a run that is there stays as it is."""
-    run = request.run
+    run = screened(client, request, "run").run
     with client.writing() as snapshot:
         known = snapshot.catalog.fact(row_id(run))
         at = known.at if isinstance(known, Run) else client.now()
@@ -145,6 +146,7 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
             refuse_long(line)
             row = decode(line.strip())
             if is_verdict(row):  # the log of a run may be long, and only these tell
+                row = screened_fields(client, "finding", row)
                 rows.append(row)
             else:
                 others[type_of(row)] += 1
@@ -152,6 +154,8 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
             runs.update(str(row[field]) for field in RUNS if isinstance(row.get(field), str))
         except BadLine as error:
             bad.append(bad_line(error, name, place))
+        except Refused as error:
+            bad.append(bad_line(BadLine(error.message, str(error.hint), code="secret"), name, place))
         except ValueError as error:
             bad.append(bad_line(BadLine("the time of the event is not a time", str(error)), name, place))
     if bad:
@@ -166,6 +170,7 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
     if run is None and len(runs) > 1:
         raise Usage(f"the events are of {len(runs)} runs: {', '.join(sorted(runs)[:3])}", hint="give one run at a time")
     named = run or (runs.pop() if runs else unnamed_run(name, rows, times))
+    named = str(screened_fields(client, "run", {"run": named})["run"])
     known = client.catalog.fact(row_id(named))
     return Events(rows, named, max(times) if times else known.at if isinstance(known, Run) else client.now())
 

@@ -29,6 +29,7 @@ from graphmem.names import mark, slug
 from graphmem.rules.task_states import refuse_move
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records import change
+from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import build, changed, keyed, refuse_no_slug
 
 MOST_OF_A_NAME = 90  # characters of a session in the name of its record
@@ -114,6 +115,7 @@ def drop_expired(client: Client, now: datetime) -> None:
 
 def start(client: Client, request: StartSessionRequest) -> SessionContext:
     """Begin a new session; one under way that did anything is ended first. The preferences of the user stay."""
+    request = screened(client, request, "session")
     with client.reading() as snapshot:
         under_way = board_of(snapshot, request.name)
     if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
@@ -128,6 +130,7 @@ def start(client: Client, request: StartSessionRequest) -> SessionContext:
 
 def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state; a new description begins a new task."""
+    request = screened(client, request, "session")
 
     def tasked(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         given = request.model_dump(exclude={"name"}, exclude_none=True)
@@ -144,6 +147,7 @@ def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
 
 def prefer(client: Client, request: PreferRequest) -> SessionContext:
     """Note how the user wants to work; an empty text removes a preference."""
+    request = screened(client, request, "session")
     given = request.model_dump(exclude={"name"}, exclude_none=True)
     values = {name: value or None for name, value in given.items()}
     return update(
@@ -153,6 +157,7 @@ def prefer(client: Client, request: PreferRequest) -> SessionContext:
 
 def note(client: Client, request: NoteRequest) -> SessionContext:
     """Note how far the session has come, and what it used."""
+    request = screened(client, request, "session")
 
     def noted(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         keys = [snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in request.used]
@@ -171,6 +176,7 @@ def note(client: Client, request: NoteRequest) -> SessionContext:
 
 def decide(client: Client, request: DecideRequest) -> Changed:
     """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
+    request = screened(client, request, "decision")
     with client.reading() as snapshot:
         current = board_of(snapshot, request.name).task
         named = request.task or (current.id if current else None)
@@ -188,6 +194,7 @@ def decide(client: Client, request: DecideRequest) -> Changed:
 
 def constrain(client: Client, request: ConstrainRequest) -> Changed:
     """Record a constraint, for everybody or for a named session."""
+    request = screened(client, request, "constraint")
     if request.expires_at is not None:
         refuse_past(request.expires_at, client.now())
     fields = {

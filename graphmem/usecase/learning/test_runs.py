@@ -25,6 +25,7 @@ from graphmem.rules.signature import errors
 from graphmem.runtime import Client
 from graphmem.surroundings import current_folder
 from graphmem.usecase.records.feedback import prepared
+from graphmem.usecase.records.screening import unexposed
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.traversal import solving
 
@@ -60,8 +61,8 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
     """Begin an episode, or go on with it: keep what is shown, and what is not known."""
     counted = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
     shown = {hit.record.key_ref: remedies(hit) for hit in counted}
-    lines = {hit.record.key_ref: kept_question(hit.text) for hit in counted}
-    unknown = [] if shown else log.unknown[:OFFERED_ERRORS]
+    lines = {hit.record.key_ref: kept_question(unexposed(client, "log", hit.text)) for hit in counted}
+    unknown = unexposed(client, "log", [] if shown else log.unknown[:OFFERED_ERRORS])
     before = Episode(id=client.new_id(), at=now)
     try:
         with episodes_of(client, now) as episodes:
@@ -107,7 +108,7 @@ def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
         if episode is None:  # another run passed meanwhile
             return Ran(status=0)
         remedied = {ref: episode.lines.get(failure) for failure, refs in episode.shown.items() for ref in refs}
-        helped = credited(client, remedied, task or f"ran/{episode.id}")
+        helped = credited(client, remedied, unexposed(client, "report", task) or f"ran/{episode.id}")
     with client.reading(client.clues) as snapshot:
         unknown = [text for text in episode.unknown if not snapshot.catalog.with_errors(exact_keys(text))]
         bare = snapshot.catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
@@ -136,8 +137,9 @@ def credited(client: Client, refs: Mapping[str, str | None], task: str) -> list[
         return []
     with client.writing() as snapshot:
         numbers = snapshot.catalog.known(refs)
+        questions = unexposed(client, "report", dict(refs))  # an older version kept them as they were
         reports = [
-            prepared(snapshot, {"ref": ref, "helped": True, "task": task, "question": refs[ref] or None})
+            prepared(snapshot, {"ref": ref, "helped": True, "task": task, "question": questions[ref] or None})
             for ref in numbers
         ]
         made = [(report, action) for report, action in reports if action == "created"]

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from graphmem import safe_files
@@ -16,15 +16,18 @@ from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import row_id
-from graphmem.ndjson import BadLine, decode, read_input, refuse_long
+from graphmem.ndjson import BadLine, decode, encode, read_input, refuse_long
 from graphmem.process.collector import collector_paused
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
+from graphmem.rules.secrets import NAMED, may_hold
 from graphmem.runtime import Client
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
 from graphmem.usecase.records.events import put_fact, task_key
+from graphmem.usecase.records.kingfisher import finder, is_suspect
 from graphmem.usecase.records.relations import known_relation, refuse_ends
+from graphmem.usecase.records.screening import screened_fields, unexposed
 from graphmem.usecase.records.validation import changed, holder_of, identified, keyed
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
@@ -90,6 +93,8 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
         try:
             refuse_long(line)
             row = decode(line)
+            if is_suspect(line):
+                row, line = screened_row(intake.client, row, line)
             if row.get("created_at") is None:
                 is_older = row.get("kind") == "experience" and row.get("recorded_at")
                 row["created_at"] = row["recorded_at"] if is_older else now
@@ -106,12 +111,20 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
             intake.findings.append(finding(bad, intake.name, place))
             intake.rejects.append(line)
         except GraphmemError as error:
-            intake.refuse(Given(place, line, {}, None), error.message, error.hint)
+            code = str(error.details.get("code", "bad_row"))
+            intake.refuse(Given(place, line, {}, None), error.message, error.hint, code)
         if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
             raise bad_input(intake)
         if place % REPORT_EVERY == 0:
             intake.client.runtime.progress("reading", place, 0)
     return rows
+
+
+def screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
+    """Return a row without secrets and its line; what an edge or a report names has to be there anyway."""
+    given = {name: value for name, value in row.items() if name not in NAMED}
+    kept = screened_fields(client, str(row.get("kind")), given, finder())
+    return (row, line) if kept is given else ({**row, **kept}, encode({**row, **kept}))
 
 
 def complete(intake: BulkAdd, row: Row) -> None:
@@ -311,12 +324,19 @@ def bad_input(intake: BulkAdd) -> BadInput:
     )
 
 
+def without_tokens(intake: BulkAdd) -> Iterator[bytes]:
+    """Yield the lines that were left aside, without the secrets for which some of them were."""
+    for line in intake.rejects:
+        text = line.decode("utf-8", "surrogateescape") if may_hold(line) else None
+        yield unexposed(intake.client, "rejects", text).encode("utf-8", "surrogateescape") if text else line
+
+
 def keep_rejects(intake: BulkAdd) -> None:
     """Write the lines that were left aside where they can be looked at, and report it."""
     if intake.rejects:
         state = intake.client.layout.state
         with safe_files.folder(state, make=True):
-            safe_files.write(state / "rejects.ndjson", b"\n".join([*intake.rejects, b""]))
+            safe_files.write(state / "rejects.ndjson", b"\n".join([*without_tokens(intake), b""]))
         intake.client.notify_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.client.notify_once(str(finding))

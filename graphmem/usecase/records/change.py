@@ -38,6 +38,7 @@ from graphmem.usecase.records.duplicates import (
     variants_of,
     with_alternates,
 )
+from graphmem.usecase.records.screening import screened, screened_fields
 from graphmem.usecase.records.succession import archived_for
 from graphmem.usecase.records.validation import (
     SHOWN,
@@ -81,7 +82,7 @@ def add(
         versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
         supersedes: a record whose place it takes, which is archived in the same write.
     """
-    given = {name: value for name, value in fields.items() if value is not None}
+    given = screened_fields(client, kind, {name: value for name, value in fields.items() if value is not None})
     is_named = "name" in given
     given |= with_hashes(client.layout.root, given)
     given |= with_versions(client.layout.root, given, versions_from)
@@ -306,6 +307,7 @@ def put(
 
 def edit(client: Client, request: EditRequest) -> Changed:
     """Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away."""
+    request = screened(client, request, "edit")
     fields: dict[str, Any] = dict(request.fields or {})
     fields |= with_hashes(client.layout.root, fields)
     tag, untag, unset = request.tag, request.untag, request.unset
@@ -357,7 +359,7 @@ FIXED = (
 
 def rename(client: Client, request: RenameRequest) -> Changed:
     """Give a record another name; the old one stays findable as an alias."""
-    name = request.name
+    name = screened(client, request, "rename").name
     with client.writing() as snapshot:
         number = snapshot.resolve(request.ref)
         record = snapshot.catalog.stored(number)
@@ -379,6 +381,7 @@ def rename(client: Client, request: RenameRequest) -> Changed:
 
 def forget(client: Client, request: ForgetRequest) -> Changed:
     """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
+    request = screened(client, request, "forget")
     with client.writing() as snapshot:
         number = snapshot.resolve(request.ref)
         refuse_fact(snapshot.catalog.stored(number))

@@ -17,11 +17,13 @@ from graphmem.rules.score import help_ratio
 from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
 from graphmem.usecase.records.events import refuse_other_kind, task_key
+from graphmem.usecase.records.screening import screened, screened_fields, unexposed
 from graphmem.usecase.records.validation import build
 
 
 def feedback(client: Client, request: FeedbackRequest) -> Reported:
     """Report on one memory; with a task, reporting again replaces the report."""
+    request = screened(client, request, "feedback")
     with client.writing() as snapshot:
         made, action = prepared(snapshot, request.model_dump())
         if action != "unchanged":
@@ -103,7 +105,8 @@ def question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> 
             f"nothing with the id {made!r} was asked here in the last {ASKED_DAYS} days",
             hint="give the question itself: --question TEXT",
         )
-    return found
+    kept: str = unexposed(snapshot.client, "question", found)  # nobody chose what to keep of it
+    return kept
 
 
 def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRowsRequest) -> BulkReported:
@@ -118,7 +121,8 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
                 continue
             try:
                 refuse_long(line)
-                made, action = prepared(snapshot, known_fields(decode(line.strip())))
+                row = screened_fields(client, "feedback", known_fields(decode(line.strip())))
+                made, action = prepared(snapshot, row)
             except BadLine as bad:
                 findings.append(finding(bad, name, place))
             except (BadInput, NotFound, Refused, Usage) as error:
@@ -142,7 +146,7 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
     return BulkReported(**counts)
 
 
-def known_fields(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def known_fields(row: dict[str, Any]) -> dict[str, Any]:
     """Return a line of a batch whose required fields are there and of the right type."""
     if not isinstance(row.get("ref"), str):
         raise BadLine("field 'ref' is missing", "the reference of the memory", code="bad_row")

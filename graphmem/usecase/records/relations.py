@@ -8,6 +8,7 @@ from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import build, changed, refuse_archived
 
 # What makes the edges that are fields of records.
@@ -54,6 +55,7 @@ def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, s
 
 def link(client: Client, request: LinkRequest) -> Linked:
     """Add an edge, or change the one that is there; given values replace, absent ones stay."""
+    request = screened(client, request, "relation")
     kind, sources = request.kind, request.sources
     with client.writing() as snapshot:
         made = known_relation(snapshot.catalog.vocabulary, kind)

@@ -19,6 +19,7 @@ from graphmem.model.entry import Batch, Entry
 from graphmem.ndjson import BadLine
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.change import put
+from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.succession import archived_for
 from graphmem.usecase.records.validation import refuse_archived
 
@@ -32,6 +33,7 @@ def supersede(client: Client, request: SupersedeRequest) -> Changed:
     Raises:
         Refused: the two are one, of different kinds, archived, or the new one is itself superseded by the old one.
     """
+    request = screened(client, request, "supersede")
     with client.writing() as snapshot:
         number, successor = snapshot.resolve(request.old), snapshot.resolve(request.new)
         before, after = snapshot.catalog.stored(number), snapshot.catalog.stored(successor)

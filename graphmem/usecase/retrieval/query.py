@@ -28,6 +28,7 @@ from graphmem.rules.signature import Error, errors
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.read import record_types_of
+from graphmem.usecase.records.screening import unexposed
 from graphmem.usecase.retrieval.known import known_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
@@ -143,7 +144,10 @@ def profile_of(settings: Retrieval, name: str | None) -> Profile:
 
 def keep_question(snapshot: Snapshot, gist: str, by_ref: Mapping[str, str] | None = None) -> str | None:
     """Keep what was asked on this machine, for reports; return its id, None where it cannot be kept."""
-    return None if snapshot.is_past else keep(snapshot.layout.asked, snapshot.now, gist, by_ref)
+    if snapshot.is_past:
+        return None
+    kept = unexposed(snapshot.client, "question", {"question": gist, "by_ref": dict(by_ref or {})})
+    return keep(snapshot.layout.asked, snapshot.now, kept["question"], kept["by_ref"])
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------

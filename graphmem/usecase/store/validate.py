@@ -18,18 +18,22 @@ from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES
 from graphmem.contract.findings import Checked, Finding
 from graphmem.errors import BadInput, Locked, Unavailable
 from graphmem.ledger.layout import holds, usual_file
+from graphmem.ledger.types import read_bounded, type_files
 from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
 from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
+from graphmem.rules.secrets import new_secrets
 from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
+from graphmem.usecase.records.kingfisher import finder, is_suspect
 from graphmem.usecase.store.conflicts import left
 from graphmem.usecase.store.export import stale_vocabulary
 
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
+SECRET_FIX = "revoke it; take it out with graphmem edit, or graphmem purge, which also says how git forgets it"
 DOCTOR = "graphmem doctor --fix --yes"  # the command that repairs what a program can repair
 
 
@@ -64,9 +68,10 @@ def validate(client: Client) -> Checked:
                 *circles(snapshot),
                 *lost_successors(client),
                 *ahead(snapshot),
+                *exposures(snapshot),
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(client) + purged(client)
-            findings += client.ledger.findings() + placed(snapshot, rows)
+            findings += exposing_types(snapshot) + client.ledger.findings() + placed(snapshot, rows)
             findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(snapshot)]
             findings += vectors_damaged(client) + catalog_differences(client)
             return checked(findings + (index or index_differences(snapshot)) + graph)
@@ -357,6 +362,43 @@ def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
                 "a time that has been",
                 "set the clock that is wrong; the row can be edited",
             )
+
+
+def exposures(snapshot: Snapshot) -> Iterator[FindingDraft]:
+    """Yield the rows that hold what looks like a secret: they were written by hand, by a merge, or before this rule."""
+    if snapshot.settings.store.secrets == "allow":
+        return
+    for file, line in snapshot.catalog.all_lines():
+        row = orjson.loads(line) if is_suspect(line) else {}
+        for found in new_secrets(row, {}, finder()):
+            message = f"{found.field} looks like it holds a secret: {found.rule}"
+            yield FindingDraft(file, line, "secret", message, "no secret in a file of git", SECRET_FIX)
+
+
+def exposing_types(snapshot: Snapshot) -> list[Finding]:
+    """Report the lines of type files that hold what looks like a secret."""
+    if snapshot.settings.store.secrets == "allow":
+        return []
+    findings = []
+    for path in type_files(snapshot.layout):
+        try:
+            text = read_bounded(path).decode("utf-8", "replace")
+        except (OSError, ValueError):  # it is reported as a type that cannot be read
+            continue
+        for found in finder()(text):
+            findings.append(
+                Finding(
+                    file=path.relative_to(snapshot.layout.store).as_posix(),
+                    line=text.count("\n", 0, found.start) + 1,
+                    column=1,
+                    code="secret",
+                    severity="warning",
+                    message=f"looks like it holds a secret: {found.rule}",
+                    expected="no secret in a file of git",
+                    fix=SECRET_FIX,
+                )
+            )
+    return findings
 
 
 def times_of(row: Row) -> Iterator[datetime]:
