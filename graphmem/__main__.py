@@ -2,6 +2,7 @@
 
 import _signal  # type: ignore[import-not-found] # `signal` takes 5 ms to import, and an interrupt then is a traceback
 import gc
+import importlib.machinery
 import os
 import sys
 
@@ -23,6 +24,13 @@ def interrupted(number: int, frame: object) -> None:
         os._exit(130)
 
 
+def project_of(options: list[str]) -> str | None:
+    """Return the folder that ``mcp`` is to work on, empty for the usual one; None where the command line has to see."""
+    has_folder = len(options) == 2 and options[0] == "--dir" and not options[1].startswith("-")
+    has_sdk = importlib.machinery.PathFinder.find_spec("mcp") is not None
+    return (options[1] if has_folder else "") if has_sdk and (has_folder or not options) else None
+
+
 def main() -> None:
     """Run the command line and end the process without tearing down what the operating system frees anyway."""
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # what is ignored, as under nohup, stays so
@@ -42,6 +50,10 @@ def main() -> None:
     # Threads that wait for work spin and cost more CPU than they save on a few short texts (engine-notes, "Traps").
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.argv[1:2] == ["mcp"] and (folder := project_of(sys.argv[2:])) is not None:
+        from graphmem.mcp.front import serve  # noqa: PLC0415 - the first answer is due before typer is imported
+
+        os._exit(serve(folder or None))
     from graphmem.cli.app import run  # noqa: PLC0415 - numpy reads the variables above when it is first imported
 
     status = run(sys.argv[1:])

@@ -24,6 +24,7 @@ LEVELS = (
     ("runtime",),
     ("retry", "usecase"),
     ("api",),
+    ("mcp",),
     ("cli", "demo"),
     ("__main__",),
 )

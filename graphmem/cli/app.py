@@ -69,6 +69,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
     "verify-loop": ("stats", "verify_loop", "Say whether learning happens, and where it breaks off."),
+    "mcp": ("mcp", "mcp", "Serve agents' programs over the Model Context Protocol."),
     "benchmark": ("benchmark", "benchmark", "Say how to measure relevance and speed."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
