@@ -115,8 +115,8 @@ class Front:
 
 def parsed(line: str) -> "dict[str, Any] | None":
     """Return a request or notification whose frame is beyond doubt; None for any other line."""
-    try:  # half a character may be among escapes; to `int`, NaN and Infinity are errors
-        message = None if "\\u" in line else json.loads(line, object_pairs_hook=distinct, parse_constant=int)
+    try:  # half a character may be among escapes
+        message = None if "\\u" in line else json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or message.keys() - {"jsonrpc", "id", "method", "params"}:
@@ -128,19 +128,10 @@ def parsed(line: str) -> "dict[str, Any] | None":
     return message if is_named and has_meta and is_framed else None
 
 
-def distinct(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
-    """Return an object; one with a name twice is an error."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name is there twice")
-    return found
-
-
 def is_meta(meta: "dict[str, Any]", own: frozenset[str] = frozenset()) -> bool:
     """Return whether ``_meta`` is sound: no key of the protocol but its ``own``, and a token for progress at most."""
-    token = meta.get("progressToken", "")
     is_free = not any(key.startswith(RESERVED) and key not in own for key in meta)
-    return is_free and (isinstance(token, str) or type(token) is int)
+    return is_free and isinstance(meta.get("progressToken", ""), str | int)
 
 
 def is_envelope(meta: "dict[str, Any]") -> bool:
