@@ -172,7 +172,10 @@ def claimed() -> "tuple[TextIO, TextIO]":
 
 def serve(folder: str | None, lock_timeout_s: float | None = None) -> int:
     """Speak with the client at the standard streams until its input ends; return the exit status."""
-    reader, writer = claimed()
+    try:
+        reader, writer = claimed()
+    except OSError:  # a stream is closed: there is no client
+        return 0
     with open(ANSWERS, encoding="utf-8") as file:
         front = Front(reader, writer, json.load(file))
     if front.run():

@@ -253,9 +253,27 @@ def test_remember_says_what_is_new(call: Call, memory: Memory, arguments: dict[s
     assert memory.get(made).ref == made
 
 
-def test_remember_says_what_it_merged_and_what_is_a_variant(call: Call) -> None:
-    again = call("remember", kind="failure", trigger=f"{ERROR} ", fix="another fix")
-    assert again.structured_content["merged_into"] == "failure/gone" or again.structured_content["action"] != "created"
+def test_remember_says_what_it_merged_and_what_is_a_variant(memory_with_model: Memory) -> None:
+    def remembered(trigger: str) -> CallToolResult:
+        arguments = {"kind": "failure", "trigger": trigger, "fix": "another fix"}
+        result = with_client(memory_with_model, "auto", lambda client: client.call_tool("remember", arguments))
+        assert isinstance(result, CallToolResult)
+        return result
+
+    memory_with_model.failures.add(f"{ERROR} while building the wheel, line 12", fix="pin it", name="gone")
+    merged = remembered(f"{ERROR} while building the wheel, line 97")
+    assert merged.structured_content["merged_into"] == "failure/gone"
+    assert text(merged).startswith('action: merged; ref: "failure/gone"; merged_into: "failure/gone"')
+    assert {"set_aside": "fix", "text": "another fix"} in merged.structured_content["results"]
+    variant = remembered("ModuleNotFoundError: No module named 'pkg_config' while building the wheel, line 12")
+    assert variant.structured_content["action"] == "created"
+    (near,) = variant.structured_content["results"]
+    assert near["ref"] == "failure/gone"
+    assert near["variant_that_differs_in"]
+    assert "failure/gone  [similarity 0." in text(variant)
+
+
+def test_remember_takes_what_belongs_to_the_kind(call: Call) -> None:
     assert refused(call("remember", kind="failure"))[0] == "parameter 'trigger' is missing"
     assert refused(call("remember", kind="recipe"))[1] == "one of: failure, pattern, lesson, decision, experience"
     assert refused(call("remember"))[0] == "parameter 'kind' is missing"
@@ -297,7 +315,7 @@ def test_status_says_how_much_there_is(call: Call) -> None:
         ("recall", {"text": "x", "intent": ["query"]}, "unknown intent ['query']"),
         ("recall", {"text": "x", "limit": MOST_HITS + 1}, f"limit {MOST_HITS + 1} is out of bounds"),
         ("recall", {"text": "x", "cursor": "first"}, "cursor 'first' is from no answer"),
-        ("recall", {"text": "x", "kinds": ["nonsense"]}, "nothing is named 'nonsense'"),
+        ("recall", {"text": "x", "kinds": ["nonsense"]}, "kind 'nonsense' is unknown"),
         ("recall", {"text": "half a \ud800"}, "text 'half a \\ud800' holds half a character (a lone surrogate)"),
         ("recall", {"objective": "x"}, "unknown parameter 'objective' of intent 'query'"),
         ("get", {"ref": "failure/no"}, "nothing is named 'failure/no'"),
