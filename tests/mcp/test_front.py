@@ -51,11 +51,12 @@ def test_discovery_and_the_lists_need_no_sdk_without_a_handshake() -> None:
 
 def test_what_a_client_can_do_is_looked_at_as_the_sdk_does() -> None:
     """What Claude Code, VS Code and Gemini CLI were seen to declare needs no SDK."""
-    for able in (
+    declared: list[dict[str, Any]] = [
         {"roots": {}, "elicitation": {"form": {}, "url": {}}},
         {"roots": {"listChanged": True}, "sampling": {}, "elicitation": {}},
         {"experimental": {"x": {"y": 1}}, "extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html"]}}},
-    ):
+    ]
+    for able in declared:
         answers, alone, is_needed = both(
             request(1, "initialize", LEGACY, capabilities=able), request(2, "ping", LEGACY)
         )

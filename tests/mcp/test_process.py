@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ class Talk:
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
         self.answers: dict[Any, dict[str, Any]] = {}
+        self.read = b""  # the beginning of a line
 
     def send(self, *lines: str) -> None:
         assert self.process.stdin is not None
@@ -56,11 +57,10 @@ class Talk:
         end = time.monotonic() + limit_s * patience()
         while number not in self.answers:
             assert select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))[0], "no answer"
-            line = self.process.stdout.readline()
-            assert line, "the output ended"
-            found = json.loads(line)
-            assert "method" not in found
-            self.answers[found["id"]] = found
+            data = os.read(self.process.stdout.fileno(), 2**20)
+            assert data, "the output ended"
+            *lines, self.read = (self.read + data).split(b"\n")
+            self.answers |= {found["id"]: found for found in map(json.loads, lines)}
         return self.answers[number]
 
     def ask(self, number: int, method: str, version: str = LEGACY, **params: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Talk:
 
 
 @contextmanager
-def started(folder: Path, *options: str, python: tuple[str, ...] = (), **variables: str) -> Iterator[Talk]:
+def started(folder: Path, *options: str, python: Sequence[str] = (), **variables: Any) -> Iterator[Talk]:
     """Yield a client of a new process in a folder, which is killed where it is still there in the end."""
     environment, pipe = {**os.environ, **SURROUNDINGS, **variables}, subprocess.PIPE
     command = [sys.executable, *python, "-m", "graphmem", "mcp", *options]
@@ -184,7 +184,7 @@ def test_the_project_is_that_of_the_option_the_variable_the_client_or_the_folder
     (aside / "below").mkdir(parents=True)
     Memory.init(aside)
 
-    def found(where: Path, *options: str, **variables: str) -> bool:
+    def found(where: Path, *options: str, **variables: Any) -> bool:
         with started(where, *options, **variables) as talk:
             return "make room" in called(
                 talk.ask(1, "tools/call", MODERN, name="recall", arguments={"text": "full disk"})

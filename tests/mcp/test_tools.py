@@ -45,7 +45,9 @@ def call(request: pytest.FixtureRequest, memory: Memory) -> Call:
     """Call a tool as the SDK's client does."""
 
     def made(tool: str, **arguments: Any) -> CallToolResult:
-        return with_client(memory, request.param, lambda client: client.call_tool(tool, arguments))
+        result = with_client(memory, request.param, lambda client: client.call_tool(tool, arguments))
+        assert isinstance(result, CallToolResult)
+        return result
 
     return made
 
