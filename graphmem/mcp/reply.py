@@ -97,7 +97,7 @@ def shown_name(ref: str) -> str:
 def hit(record: Record, view: View, doubts: Iterable[Doubt] = (), **marks: object) -> dict[str, Any]:
     """Return a record as a hit: what it says and what to do, its track record, and what speaks against it."""
     found: dict[str, Any] = {"ref": record.ref, **{name: value for name, value in marks.items() if value is not None}}
-    if isinstance(record, MemoryRecord):
+    if isinstance(record, MemoryRecord) and record.helped + record.failed:
         found |= {"helped": record.helped, "failed": record.failed}
     found |= {"doubts": against} if (against := [visible(doubt.text) for doubt in doubts if doubt.is_mark]) else {}
     for name in SAYS:
