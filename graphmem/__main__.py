@@ -26,9 +26,10 @@ def interrupted(number: int, frame: object) -> None:
 
 def project_of(options: list[str]) -> str | None:
     """Return the folder that ``mcp`` is to work on, empty for the usual one; None where the command line has to see."""
+    if importlib.machinery.PathFinder.find_spec("mcp") is None:
+        return None
     has_folder = len(options) == 2 and options[0] == "--dir" and not options[1].startswith("-")
-    has_sdk = importlib.machinery.PathFinder.find_spec("mcp") is not None
-    return (options[1] if has_folder else "") if has_sdk and (has_folder or not options) else None
+    return options[1] if has_folder else None if options else ""
 
 
 def main() -> None:

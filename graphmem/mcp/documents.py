@@ -16,13 +16,20 @@ from graphmem.names import visible
 
 RECORD = "graphmem://record/"
 CONTEXT, STATS = "graphmem://context", "graphmem://stats"
+PLAIN = "text/plain"
 RESOURCES = [
-    types.Resource(uri=CONTEXT, name="context", description="Current task, constraints, decisions, preferences"),
-    types.Resource(uri=STATS, name="stats", description="How much the project remembers, and what is due"),
+    types.Resource(uri=uri, name=name, description=description, mime_type=PLAIN)
+    for uri, name, description in (
+        (CONTEXT, "context", "Current task, constraints, decisions, preferences"),
+        (STATS, "stats", "How much the project remembers, and what is due"),
+    )
 ]
 TEMPLATES = [
     types.ResourceTemplate(
-        uri_template=f"{RECORD}{{ref}}", name="record", description="One record with its edges; ref as kind/name"
+        uri_template=f"{RECORD}{{ref}}",
+        name="record",
+        description="One record with its edges; ref as kind/name",
+        mime_type=PLAIN,
     )
 ]
 OBJECTIVE = str(ContextRequest.model_fields["objective"].description)

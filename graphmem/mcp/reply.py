@@ -41,6 +41,9 @@ class Reply:
     hits: Sequence[Mapping[str, Any]] | None = None
     notes: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.notes = [visible(" ".join(note.split())) for note in self.notes]
+
     @property
     def data(self) -> dict[str, Any]:
         """The answer as an object."""

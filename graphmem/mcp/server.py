@@ -19,7 +19,7 @@ from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.config import agent_folder
 from graphmem.errors import GraphmemError, NotFound, Usage
-from graphmem.mcp.documents import MADE, PROMPTS, RESOURCES, TEMPLATES, read
+from graphmem.mcp.documents import MADE, PLAIN, PROMPTS, RESOURCES, TEMPLATES, read
 from graphmem.mcp.front import Front
 from graphmem.mcp.tools import TOOLS, Tool
 from graphmem.names import visible
@@ -91,7 +91,9 @@ def make_server(memory: OpenMemory) -> Server[Any]:
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         text = await run_sync(partial(text_of, read, memory, params.uri), abandon_on_cancel=True, limiter=limiter)
-        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, text=text)])
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=params.uri, text=text, mime_type=PLAIN)]
+        )
 
     async def list_prompts(context: Context, params: object) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=PROMPTS)

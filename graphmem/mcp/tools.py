@@ -236,7 +236,6 @@ TOOLS = {
                 },
             ),
             {"query": found, "match": matched, "context": block},
-            is_idempotent=False,
         ),
         Tool(
             "get",

@@ -293,6 +293,25 @@ def test_a_slow_call_holds_up_no_other_and_can_be_cancelled(folder: Path) -> Non
         assert 3 not in talk.answers
 
 
+def test_calls_at_once_are_all_answered_and_all_written(folder: Path) -> None:
+    with started(folder) as talk:
+        talk.ask(1, "initialize")
+        lines = [
+            request(number, "tools/call", LEGACY, name="remember",
+                    arguments={"kind": "failure", "trigger": f"gadget {number:b} {word} went wrong", "fix": "x"})
+            for number, word in enumerate(("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"), 10)
+        ]  # fmt: skip
+        asked = [request(number, "tools/call", LEGACY, name="recall", arguments={"text": "the disk is full"})
+                 for number in range(30, 38)]  # fmt: skip
+        talk.send(*(line for pair in zip(lines, asked, strict=True) for line in pair))
+        made = {talk.answer(number)["result"]["structuredContent"]["ref"] for number in range(10, 18)}
+        assert len(made) == 8
+        assert all("make room" in called(talk.answer(number)) for number in range(30, 38))
+        assert talk.end()[0] == 0
+    with open_memory(folder) as memory:
+        assert all(memory.get(ref).ref == ref for ref in made)
+
+
 def test_a_client_that_reads_no_more_ends_the_process(folder: Path) -> None:
     with started(folder) as talk:
         talk.ask(1, "initialize")
