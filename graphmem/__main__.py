@@ -2,6 +2,7 @@
 
 import _signal  # type: ignore[import-not-found] # `signal` takes 5 ms to import, and an interrupt then is a traceback
 import gc
+import importlib.machinery
 import os
 import sys
 
@@ -21,6 +22,14 @@ def interrupted(number: int, frame: object) -> None:
         os.write(2, f"{SHOW_CURSOR if os.isatty(2) else ''}{text}\n".encode())
     finally:
         os._exit(130)
+
+
+def project_of(options: list[str]) -> str | None:
+    """Return the folder that ``mcp`` is to work on, empty for the usual one; None where the command line has to see."""
+    if importlib.machinery.PathFinder.find_spec("mcp") is None:
+        return None
+    has_folder = len(options) == 2 and options[0] == "--dir" and not options[1].startswith("-")
+    return options[1] if has_folder else None if options else ""
 
 
 def main() -> None:
@@ -53,6 +62,10 @@ def main() -> None:
     # Threads that wait for work spin and cost more CPU than they save on a few short texts (engine-notes, "Traps").
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.argv[1:2] == ["mcp"] and (folder := project_of(sys.argv[2:])) is not None:
+        from graphmem.mcp.front import serve  # noqa: PLC0415 - the first answer is due before typer is imported
+
+        os._exit(serve(folder or None))
     from graphmem.cli.app import run_here  # noqa: PLC0415 - numpy reads the variables above when it is first imported
 
     status = run_here(sys.argv[1:], request_id)

@@ -167,6 +167,12 @@ def project_folder() -> str | None:
     return variables().get("GRAPHMEM_DIR") or None
 
 
+def agent_folder() -> str | None:
+    """Return the folder that ``GRAPHMEM_DIR`` names, else the project that the agent's program names, if it has one."""
+    found = os.environ.get("CLAUDE_PROJECT_DIR")
+    return project_folder() or (found if found and (Path(found) / ".graphmem").is_dir() else None)
+
+
 def load_settings(
     project: Path | None = None,
     options: Mapping[str, Mapping[str, object]] | None = None,

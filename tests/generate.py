@@ -1,5 +1,5 @@
 """
-Writes every file of ``schema/`` and ``queries/`` that follows from the code.
+Writes every file of ``schema/`` and ``queries/`` that follows from the code, and the first answers of the MCP server.
 
 usage: python -m tests.generate
 """
@@ -74,7 +74,9 @@ def section(query: Stored) -> list[str]:
 
 def main() -> None:
     """Write the files that are not as they should be, and say which."""
-    for name, content in generated().items():
+    from tests.mcp.answers import FILE, mcp_answers  # the SDK is not where only a part of the tests runs
+
+    for name, content in {**generated(), FILE: mcp_answers()}.items():
         path = ROOT / name
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)

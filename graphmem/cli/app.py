@@ -75,6 +75,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "uninstall": ("install", "uninstall", "Take back what install wrote."),
     "hook": ("hook", "hook", "Answer an event of a coding agent."),
     "serve": ("serve", "serve", "Run or manage the service that answers commands faster."),
+    "mcp": ("mcp", "mcp", "Serve agents' programs over the Model Context Protocol."),
     "benchmark": ("benchmark", "benchmark", "Say how to measure relevance and speed."),
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }

@@ -45,7 +45,7 @@ COMMANDS = [
     "session decide d", "type add entity fresh", "export", "resolve", "init", "doctor --fix --yes", "undo",
     "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "export --to ../out",
 ]  # fmt: skip
-NOT_OF_A_STORE = {"benchmark", "demo"}
+NOT_OF_A_STORE = {"benchmark", "demo", "mcp"}  # mcp: tests/mcp
 # Control characters but line end and tab, and characters of no width: joiners are allowed, which words need.
 RAW = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"

@@ -1,0 +1,24 @@
+"""``mcp``."""
+
+import importlib.util
+
+import typer
+
+from graphmem.cli.caller import session_of
+from graphmem.errors import Unavailable
+from graphmem.mcp.front import serve
+
+
+def mcp(ctx: typer.Context) -> None:
+    """
+    Serve the Model Context Protocol on standard input and output, until the input ends; agents' programs start it.
+
+    Works on the project that --dir or GRAPHMEM_DIR names, else on that of the agent's program (CLAUDE_PROJECT_DIR),
+    else on the one that the current folder is in.
+
+    Example: graphmem mcp --dir ~/work/project
+    """
+    session = session_of(ctx)
+    if importlib.util.find_spec("mcp") is None:
+        raise Unavailable("the MCP SDK is not installed", hint="install it with: pip install 'graphmem[mcp]'")
+    raise typer.Exit(serve(session.folder, session.lock_timeout_s))

@@ -1,0 +1,334 @@
+"""The tools: what each takes, which method of ``Memory`` it calls, and what it answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from graphmem.api import Memory
+from graphmem.contract.answer import Answer
+from graphmem.contract.campaigns import CampaignTasks, Ready
+from graphmem.contract.context import ContextBlock
+from graphmem.contract.cypher import CypherRows
+from graphmem.contract.feedback import Reported
+from graphmem.contract.match import Matched, MatchedLog
+from graphmem.contract.query import Found
+from graphmem.contract.records import Changed, Got
+from graphmem.contract.relations import Connection, Edge, Related, Solutions
+from graphmem.contract.stats import Stats
+from graphmem.mcp.parameters import MOST_HITS, Operation, Parameters, View
+from graphmem.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
+
+Show = Callable[[Any, View], Reply]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """
+    A tool.
+
+    Args:
+        show: makes the reply from the answer of an operation; by the value that chooses it.
+        is_read_only, is_idempotent: what clients are told; no tool destroys anything or leaves the machine.
+    """
+
+    name: str
+    description: str
+    parameters: Parameters
+    show: Mapping[str, Show]
+    is_read_only: bool = True
+    is_idempotent: bool = True
+
+    def call(self, memory: Callable[[], Memory], given: Mapping[str, object]) -> Reply:
+        """Check the arguments, call the operation, and return the reply."""
+        value, arguments, view = self.parameters.checked(given)
+        operation = self.parameters.operations[value]
+        answer: Answer = attrgetter(operation.name)(memory())(**arguments)
+        return self.show[value](answer, view)
+
+
+# --- recall ---------------------------------------------------------------------------------------------------------
+
+
+def found(answer: Found, view: View) -> Reply:
+    """Return what a query found."""
+    hits, more, notes = page(answer, answer.results, view)
+    head = {"known": Word(answer.known), "probability": round(answer.probability, 2), **asked(answer)}
+    shown = [hit(one.record, view, one.doubts, tier=Word(one.tier)) for one in hits]
+    left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
+    return Reply(head | more, shown, notes + left)
+
+
+def matched(answer: MatchedLog, view: View) -> Reply:
+    """Return the known failures in a log, and the errors that nobody knows."""
+    hits, more, notes = page(answer, answer.results, view)
+    unknown = {"unknown_errors": [cut(error, ADVICE_WIDTH, view) for error in answer.unknown[: view.limit]]}
+    head = {"known": Word(str(bool(answer.results)).lower()), **asked(answer), **(unknown if answer.unknown else {})}
+    return Reply(head | more, [of_log(one, view) for one in hits], notes)
+
+
+def of_log(one: Matched, view: View) -> dict[str, Any]:
+    """Return a failure that a log reports, with what solves it."""
+    made = hit(one.record, view, one.doubts, by=Word(one.by), line=one.line)
+    if one.differs:
+        made["differs_in"] = escaped(one.differs)
+    if one.solved_by:
+        made["solved_by"] = {
+            solution.ref: cut(getattr(solution.record, "insight", ""), ADVICE_WIDTH, view) for solution in one.solved_by
+        }
+    return made
+
+
+def block(answer: ContextBlock, view: View) -> Reply:
+    """Return what a project remembers for an objective."""
+    entries, more, notes = page(answer, answer.entries, view)
+    head = {"known": Word(answer.known), "probability": round(answer.probability, 2), **asked(answer)}
+    shown = [hit(one.record, view, one.doubts, tier=Word(one.tier), section=Word(one.section)) for one in entries]
+    return Reply(head | more, shown, notes + ([answer.note] if answer.note else []))
+
+
+def asked(answer: Found | MatchedLog | ContextBlock) -> dict[str, Any]:
+    """Return the id of the question for a report."""
+    return {"asked": Word(answer.asked)} if answer.asked else {}
+
+
+# --- get and related ------------------------------------------------------------------------------------------------
+
+
+def got(answer: Got, view: View) -> Reply:
+    """Return a record with every field and its edges."""
+    full = View(detail="full")
+    return Reply(hits=[hit(answer.record, full, answer.doubts) | edges(answer.relations)], notes=list(answer.notices))
+
+
+def edges(found: list[Edge]) -> dict[str, Any]:
+    """Return edges, each as text."""
+    return {"edges": [edge(one) for one in found]} if found else {}
+
+
+def edge(one: Edge) -> str:
+    """Return an edge as text."""
+    return escaped(f"{one.source} -{one.type} {one.weight:g}-> {one.target}")  # type: ignore[no-any-return]
+
+
+def reached(answer: Related, view: View) -> Reply:
+    """Return what a record is related to, strongest path first."""
+    hits, more, notes = page(answer, answer.results, view)
+    shown = [
+        hit(one.record, view, one.doubts, strength=round(one.strength, 3)) | {"path": [edge(step) for step in one.path]}
+        for one in hits
+    ]
+    notes += [] if answer.exhaustive else ["the search ended at its budget: there may be stronger paths"]
+    return Reply({"start": answer.start, **more}, shown, notes)
+
+
+def solved(answer: Solutions, view: View) -> Reply:
+    """Return the fixes of a failure, then what solves it."""
+    hits, more, notes = page(answer, answer.results, view)
+    fixes = [cut(fix.text, ADVICE_WIDTH, view) for fix in answer.fixes]
+    doubts = [escaped(doubt.text) for doubt in answer.doubts if doubt.is_mark]
+    head = {"failure": answer.failure, **({"doubts": doubts} if doubts else {}), "fixes": fixes}
+    shown = [hit(one.record, view, one.doubts, strength=round(one.strength, 3)) for one in hits]
+    return Reply(head | more, shown, notes)
+
+
+def connected(answer: Connection, view: View) -> Reply:
+    """Return the strongest path between two records."""
+    head = {"from": answer.source, "to": answer.target, "strength": round(answer.strength, 3)}
+    return Reply({**head, "path": [edge(step) for step in answer.path]}, notes=list(answer.notices))
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def changed(answer: Changed, view: View) -> Reply:
+    """Return what became of a new record."""
+    head: dict[str, Any] = {"action": Word(answer.action), "ref": answer.ref}
+    head |= values_of(answer, "merged_into", "superseded")
+    head |= {} if answer.similarity is None else {"similarity": round(answer.similarity, 3)}
+    variants = [
+        {"ref": one.ref, "similarity": round(one.similarity, 3), "variant_that_differs_in": escaped(one.differs)}
+        for one in answer.variants
+    ]
+    aside = [{"set_aside": Word(one.field), "text": cut(one.text, ADVICE_WIDTH, view)} for one in answer.set_aside]
+    return Reply(head, variants + aside, list(answer.notices))
+
+
+def reported(answer: Reported, view: View) -> Reply:
+    """Return the track record after a report."""
+    head = {"ref": answer.ref, "action": Word(answer.action), "helped": answer.helped, "failed": answer.failed}
+    return Reply(head | values_of(answer, "disputed"), notes=list(answer.notices))
+
+
+def startable(answer: Ready, view: View) -> Reply:
+    """Return the tasks that can start now."""
+    hits, more, notes = page(answer, answer.ready, view)
+    return Reply({"campaign": answer.campaign, **more}, [hit(task, view) for task in hits], notes)
+
+
+def finished(answer: CampaignTasks, view: View) -> Reply:
+    """Return a campaign that is finished, with its tasks."""
+    tasks, more, notes = page(answer, answer.tasks, view)
+    shown = [hit(task, view, status=Word(getattr(task, "status", ""))) for task in tasks]
+    status = Word(getattr(answer.record, "status", ""))
+    return Reply({"campaign": answer.campaign, "status": status, **more}, shown, notes)
+
+
+# --- the rest -------------------------------------------------------------------------------------------------------
+
+
+def rows(answer: CypherRows, view: View) -> Reply:
+    """Return the rows of a Cypher query."""
+    doubts = {ref: [escaped(one.text) for one in against if one.is_mark] for ref, against in answer.doubts.items()}
+    head: dict[str, Any] = {"columns": answer.columns, "truncated": answer.truncated}
+    head |= {"doubts": {ref: against for ref, against in doubts.items() if against}} if any(doubts.values()) else {}
+    named = [dict(zip(answer.columns, map(cell, row), strict=True)) for row in answer.rows]
+    return Reply(head, [{"row": row} for row in named], list(answer.notices))
+
+
+def cell(value: Any) -> Any:
+    """Return a value of a row: a record by its reference, for ``get`` shows it."""
+    if isinstance(value, dict) and value.get("label") and value.get("ref"):
+        return escaped(value["ref"])
+    return escaped(value)
+
+
+def health(answer: Stats, view: View) -> Reply:
+    """Return how much there is, and what is due."""
+    due = {one.kind: one.prunable for one in answer.capacity if one.prunable}
+    head: dict[str, Any] = {
+        "records": {kind: number for kind, number in answer.records.items() if number},
+        "entities": answer.entities,
+        "edges": sum(answer.relations.values()),
+        "archived": answer.archived,
+        "unsolved_failures": answer.coverage.unsolved,
+        "search": Word(answer.search),
+    }
+    return Reply(head | ({"prune": due} if due else {}), notes=list(answer.notices))
+
+
+# --- all of them ----------------------------------------------------------------------------------------------------
+
+NOTED = "tags files cites supersedes"
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "recall",
+            "Find what this project remembers. Call it before work on a task, before debugging, and at every error. "
+            "Each result: reference, tier, helped and failed reports, marks of doubt (!), text, fix. "
+            "known says whether anything relevant is known; asked goes into feedback.",
+            Parameters(
+                {
+                    "query": Operation("query", "text kinds strict", is_cut=True),
+                    "match": Operation("match", "strict", text="text"),
+                    "context": Operation("context", "objective tags files strict", {"objective": "text"}),
+                },
+                choice="intent",
+                meaning="query: search; match: text is an error or a log, find known failures in it; "
+                "context: text is an objective, get constraints, decisions and lessons too",
+                default="query",
+                has_view=True,
+                words={
+                    "kinds": "query: only these kinds, such as failure",
+                    "strict": "Leave out records with a mark of doubt",
+                    "text": "An error, a log, a symbol, a question or an objective",
+                },
+            ),
+            {"query": found, "match": matched, "context": block},
+        ),
+        Tool(
+            "get",
+            "Show one record whole: every field and its edges.",
+            Parameters({"": Operation("get", "ref")}),
+            {"": got},
+        ),
+        Tool(
+            "related",
+            "Walk the graph of memories from a record: what is connected, what solves a failure, how two records "
+            "connect. Each result has the path and its strength.",
+            Parameters(
+                {
+                    "related": Operation("related", "ref max_hops types"),
+                    "solutions": Operation("solutions", "ref"),
+                    "path": Operation("path", "source target max_hops types", {"source": "ref"}),
+                },
+                choice="intent",
+                meaning="related: the neighbourhood of ref; solutions: what solves the failure ref; "
+                "path: the strongest path from ref to target",
+                default="related",
+                has_view=True,
+                words={"ref": "The record, as kind/name"},
+            ),
+            {"related": reached, "solutions": solved, "path": connected},
+        ),
+        Tool(
+            "remember",
+            "Record what was learned, once it is certain. The answer says whether it is new (created), was merged into "
+            "a record that says the same, or is a variant of another. No secrets: the memory goes into git.",
+            Parameters(
+                {
+                    "failure": Operation("failures.add", f"trigger fix {NOTED} replace"),
+                    "pattern": Operation("patterns.add", f"trigger insight {NOTED} replace"),
+                    "lesson": Operation("lessons.add", f"description type {NOTED} replace"),
+                    "decision": Operation("sessions.decide", "decision reasoning"),
+                    "experience": Operation(
+                        "experiences.add", "task_type description approach outcome lessons tags supersedes"
+                    ),
+                },
+                choice="kind",
+                meaning="Required: failure: trigger; pattern: trigger, insight; lesson: description; "
+                "decision: decision; experience: task_type, description, approach, outcome, lessons",
+                words={
+                    "tags": "Tags",
+                    "files": "Files that it is about",
+                    "cites": "Code that it is about: path, path:symbol or path:symbol@commit",
+                    "supersedes": "The record that the new one takes the place of",
+                    "replace": "In a merge, make the new texts the current ones",
+                },
+            ),
+            dict.fromkeys(("failure", "pattern", "lesson", "decision", "experience"), changed),
+            is_read_only=False,
+        ),
+        Tool(
+            "feedback",
+            "Report whether a record that was recalled helped, right after trying it; with asked from the answer that "
+            "showed it. Later answers rank by these reports.",
+            Parameters({"": Operation("feedback", "ref helped wrong note asked")}),
+            {"": reported},
+            is_read_only=False,
+            is_idempotent=False,
+        ),
+        Tool(
+            "task",
+            "Work on a campaign, a plan of tasks: which can start now, or finish the campaign.",
+            Parameters(
+                {
+                    "ready": Operation("campaigns.ready", "ref"),
+                    "complete": Operation("campaigns.complete", "ref outcome status"),
+                },
+                choice="action",
+                meaning="ready: tasks of the campaign that can start; complete: finish the campaign",
+                default="ready",
+            ),
+            {"ready": startable, "complete": finished},
+            is_read_only=False,
+        ),
+        Tool(
+            "cypher",
+            "Ask the graph in Cypher, read-only, where recall and related do not do. Labels are kinds and entity types "
+            "(Failure, WorkItem), relations in capitals (SOLVES), properties as get shows them.",
+            Parameters(
+                {"": Operation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},
+                words={"limit": f"Rows; {MOST_HITS} if not given"},
+            ),
+            {"": rows},
+        ),
+        Tool(
+            "status",
+            "Show how much this project remembers, and what is due.",
+            Parameters({"": Operation("stats", "")}),
+            {"": health},
+        ),
+    )
+}
