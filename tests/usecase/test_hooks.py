@@ -9,6 +9,7 @@ import pytest
 from graphmem import BadInput, Memory
 from graphmem.contract.hooks import ClientName, HookAnswer
 from graphmem.rules.context import tokens
+from tests.secret_samples import KINDS, Maker
 
 ERROR = "ModuleNotFoundError: No module named 'yaml'"
 FAILED = f"Exit code 1\nE   {ERROR}\n1 failed"
@@ -228,6 +229,16 @@ def test_a_project_can_switch_off_kinds_of_events(known: Memory, tmp_path: Path)
     assert send(known, "SessionStart") == HookAnswer()
     assert edit(known, "src/app.py") == ""
     assert bash(known, "pytest", fails=FAILED).refs == ["failure/yaml"]
+
+
+def test_a_secret_in_an_error_or_a_prompt_is_kept_nowhere(memory: Memory, tmp_path: Path) -> None:
+    phrase, secret = KINDS["github classic"](Maker(3))
+    error = f"KeyError: {phrase}"
+    send(memory, "UserPromptSubmit", prompt=f"use {phrase}")
+    bash(memory, f"TOKEN={secret} make test", fails=f"{error}\n")
+    assert secret not in bash(memory, f"TOKEN={secret} make test").text
+    kept = [path for path in (tmp_path / ".graphmem").rglob("*") if path.is_file()]
+    assert [path.name for path in kept if secret.lower().encode() in path.read_bytes().lower()] == []
 
 
 def test_texts_of_the_memory_cannot_leave_their_quotes(memory: Memory) -> None:

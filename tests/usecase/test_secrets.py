@@ -56,13 +56,13 @@ WRITES: Mapping[str, Mapping[str, Any]] = {
     "feedback_rows": {"lines": [b'{"ref": "failure/boom", "helped": true}']},
 }  # fmt: skip
 # These keep texts that nobody chose: of a log, of a question.
-UNATTENDED = ("query", "context", "match", "ran")
+UNATTENDED = ("query", "context", "match", "ran", "hook")
 # These write no text of the caller's into the store: they read, name what is there, or write elsewhere.
 OTHERS = frozenset({
     "init", "lessons.inject", "experiences.recall", "experiences.promote", "sessions.show", "sessions.end",
     "relations.unlink", "campaigns.ready", "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
-    "stats", "verify_loop", "names",
+    "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
 SPOILT: Mapping[str, Callable[[str], Any]] = {
