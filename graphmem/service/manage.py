@@ -1,5 +1,6 @@
 """Start and end the service of a project, and ask how it is."""
 
+import fcntl
 import os
 import socket
 import subprocess
@@ -53,7 +54,7 @@ def stop(project: Path) -> ServiceStatus:
     """
     found = asked(project, "stop")
     end = time.monotonic() + SERVICE_DRAIN_S + 1
-    while found.pid is not None and is_alive(found.pid):
+    while found.ok and is_held(project):
         if time.monotonic() > end:
             raise Unavailable(f"the service, process {found.pid}, still runs a command", hint="try again later")
         time.sleep(POLL_S)
@@ -67,13 +68,19 @@ def refuse_no_folder(project: Path) -> None:
         raise Unavailable(message, hint="set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
 
 
-def is_alive(pid: int) -> bool:
-    """Return whether a process is there."""
+def is_held(project: Path) -> bool:
+    """Return whether a process is the service of a project: it holds the lock until it ends."""
     try:
-        os.kill(pid, 0)
+        handle = os.open(str(path_of(str(project), "lock")), os.O_RDWR)
     except OSError:
         return False
-    return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def start(project: Path) -> ServiceStatus:

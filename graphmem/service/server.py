@@ -115,8 +115,10 @@ class Service:
             except BlockingIOError:
                 raise Unavailable("the service is running", hint="graphmem serve --status") from None
             yield
-        finally:
+        except BaseException:
             os.close(handle)
+            raise
+        # else it stays open until the process ends, which is what somebody waits for who stops the service
 
     @contextlib.contextmanager
     def listening(self) -> Any:

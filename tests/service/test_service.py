@@ -3,18 +3,14 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -22,80 +18,16 @@ import pytest
 from graphmem import Memory, __version__
 from graphmem.service.wire import receive, send
 from tests.pace import patience
+from tests.service.project import Project, new_project, stopped, wait_until
 
 WRITERS, EACH = (int(part) for part in os.environ.get("GRAPHMEM_TEST_SERVICE_WRITERS", "8 6").split())
 
 
-@dataclass
-class Project:
-    """A project with a store, and a runtime folder of its own."""
-
-    root: Path
-    runtime: Path
-    started: list["subprocess.Popen[bytes]"] = field(default_factory=list)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        own = {"XDG_RUNTIME_DIR": str(self.runtime), "GRAPHMEM_EMBEDDING_MODEL": "none"}
-        return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **own}
-
-    def run(self, *arguments: str, **more: object) -> "subprocess.CompletedProcess[str]":
-        environment = {**self.environment, **dict(more.pop("environment", {}))}  # type: ignore[call-overload]
-        given = {"cwd": self.root, "capture_output": True, "text": True, "env": environment, "check": False, **more}
-        command = [sys.executable, "-m", "graphmem", *arguments]
-        return subprocess.run(command, **given)  # type: ignore[call-overload,no-any-return] # noqa: PLW1510
-
-    def serve(self) -> "subprocess.Popen[bytes]":
-        """Start the service in the foreground, and wait until it answers."""
-        command = [sys.executable, "-m", "graphmem", "serve"]
-        child = subprocess.Popen(
-            command, cwd=self.root, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        self.started.append(child)
-        wait_until(lambda: child.poll() is not None or self.is_answering())
-        return child
-
-    def is_answering(self) -> bool:
-        return self.socket is not None and self.ask({"manage": "status"}) is not None
-
-    @property
-    def socket(self) -> Path | None:
-        return next(iter(self.runtime.glob("graphmem/*.sock")), None)
-
-    def ask(self, value: dict[str, object]) -> dict[str, object] | None:
-        """Send something to the service; return its answer, None where it closes the connection."""
-        try:
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(20)
-                connection.connect(str(self.socket))
-                send(connection, value, [])
-                return receive(connection)[0]
-        except OSError:
-            return None
-
-    def requests(self) -> int:
-        answer = self.ask({"manage": "status"})
-        assert answer is not None
-        return int(str(answer["requests"]))
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20 * patience()
-    while not is_so():
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.02)
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    made = Project(tmp_path / "project", Path(tempfile.mkdtemp(prefix="gm")))  # a path of a socket is short
-    made.root.mkdir()
-    assert made.run("init").returncode == 0
+    made = new_project(tmp_path)
     yield made
-    for child in made.started:
-        child.kill()
-        child.wait()
-    shutil.rmtree(made.runtime)
+    stopped(made)
 
 
 @pytest.fixture
@@ -215,6 +147,12 @@ def test_a_caller_that_gave_up_waiting_is_not_answered(served: Project) -> None:
     assert served.run("list", "failure", "--json", environment={"GRAPHMEM_SERVICE": "off"}).stdout.count("ref") == 0
 
 
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that ended and whose parent did not ask is there still."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(done.stdout.strip()) and not done.stdout.startswith("Z")
+
+
 # --- how it ends --------------------------------------------------------------------------------------------------
 
 
@@ -228,8 +166,7 @@ def test_a_service_is_started_shown_and_ended(project: Project) -> None:
     assert "answered" in project.run("serve", "--logs").stdout
     assert project.run("serve", "--stop").returncode == 0
     assert project.socket is None
-    with pytest.raises(ProcessLookupError):
-        os.kill(started["pid"], 0)
+    wait_until(lambda: not is_running(started["pid"]))
 
 
 def test_the_first_command_starts_a_service_where_the_settings_say_so(project: Project) -> None:
