@@ -66,6 +66,7 @@ FILLERS = (
 EXPANDED = (b"$", b"%", b"~", b".", b"<", b"@", b"{")  # what a variable, a path or a gap begins with
 FEW = 5  # different characters; a value with fewer is a filler
 LONG = 16  # characters from which a value may be a key that nobody chose
+LONG_HEX = 20  # the same, of hexadecimal digits
 CHANGES = 3  # from a letter to a digit or back, from which it looks random
 SIGNS = frozenset(b"!@#$%^*?~+&")
 DIGITS = frozenset(b"0123456789")
@@ -100,6 +101,10 @@ def is_random(value: bytes) -> bool:
     if len(value) < LONG or not is_token(value):
         return False
     if b"@" in value:  # a Java object, an address
+        return False
+    if len(value) < LONG_HEX and DIGITS.union(b"abcdef").issuperset(value):  # a short hash
+        return False
+    if b"." in value and any(part.isalpha() and len(part) > 2 for part in value.split(b".")):  # a name in code
         return False
     kinds = [byte in DIGITS if chr(byte).isalnum() else None for byte in value]
     changes = sum({one, other} == {True, False} for one, other in pairwise(kinds))
@@ -144,6 +149,8 @@ PASSWORD_HINTS = (b"passw", b"passphrase", b"passcode", b"_pass", b"-pass", b"pw
 TOKEN_HINTS = (b"secret", b"token", b"credential", b"key")
 TYPED = rb"(?:[ \t]{0,4}:[ \t]{0,4}[a-z_][\w.]{0,40}[ \t]{0,4}=|[ \t]{0,8}(?::=|=>|={1,3}|:))"  # `: str =`, `=`, `:`
 VALUE = rb"[bfru]{0,2}\\?[\"'`]([^\s\"'`\\]{6,})\\?[\"'`]|([^\s\"'`,;<>(){}\[\]\\|=:]{6,}={0,2})"
+
+HEADER = rb"(?i)(?:^|[^a-z0-9])authorization[\"'`\\]{0,2}[ \t]*[:=][ \t]*\\?[\"'`]?"
 
 
 def named(name: bytes) -> bytes:
@@ -233,13 +240,13 @@ RULES = (
     Rule(
         "basic-auth",
         (b"authorization",),
-        rb"(?i)authorization[\"'`\\]{0,2}[ \t]*[:=][ \t]*\\?[\"'`]?basic[ \t]+([A-Za-z0-9+/]{8,}={0,2})",
+        HEADER + rb"basic[ \t]+([A-Za-z0-9+/]{8,}={0,2})",
         is_basic,
     ),
     Rule(
         "authorization",
         (b"authorization",),
-        rb"(?i)authorization[\"'`\\]{0,2}[ \t]*[:=][ \t]*\\?[\"'`]?(?:[a-z]{3,12}[ \t]+)?([A-Za-z0-9._~+/-]{16,}=*)",
+        HEADER + rb"(?:[a-z]{3,12}[ \t]+)?([A-Za-z0-9._~+/-]{16,}=*)",
         is_random,
     ),
     Rule(
