@@ -22,6 +22,7 @@ from graphmem.cli.options import in_options
 from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.synonyms import COMMANDS
 from graphmem.errors import GraphmemError, Usage
+from graphmem.service.launch import launch
 
 # Each verb: the module that has it, its name there, and its line in the help.
 VERBS: dict[str, tuple[str, str, str]] = {
@@ -300,9 +301,7 @@ def run_here(arguments: Sequence[str], request_id: str) -> int:
     session = Session(new_id=ids_of(request_id))
     status = run(arguments, session)
     if session.wants_service:
-        from graphmem.service import manage  # noqa: PLC0415 - subprocess
-
-        manage.launch(session.memory.client.layout.root)
+        launch(str(session.memory.client.layout.root))
     return status
 
 

@@ -79,6 +79,7 @@ def end_of_log(project: Path) -> str:
 
 def run_here(session: Session, project: Path) -> None:
     """Run the service until it ends."""
+    os.chdir("/")  # the folder of whoever started it may be removed
     service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)
     handler = RotatingFileHandler(path_of(str(project), "log") or os.devnull, maxBytes=SERVICE_LOG_BYTES, backupCount=1)

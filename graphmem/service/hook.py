@@ -1,19 +1,19 @@
 """
 The process that a coding agent starts at each of its events: it hands the event to the service, and ends in time.
 
-It imports little, never fails and never waits long: where the service does not answer in ``LIMIT_S``, the agent goes on
+It imports little, never fails and never waits long: where the service does not answer in time, the agent goes on
 without an answer. Where there is none it is started, for the next event.
 """
 
 import os
 import select
-import sys
 import time
 
 from graphmem.service import caller
+from graphmem.service.launch import launch
 from graphmem.service.place import STORE, path_of, project_of
 
-LIMIT_S = 0.3  # seconds from the start of Python's work here
+LIMIT_S = 0.3  # seconds that an agent waits, unless GRAPHMEM_HOOK_LIMIT says otherwise
 MOST_BYTES = 8 * 2**20  # of an event
 FOLDERS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")  # variables of clients: the project
 POLL_S = 0.01
@@ -22,8 +22,9 @@ POLL_S = 0.01
 def main(arguments: list[str]) -> None:
     """Answer an event of a client, ``arguments`` its name."""
     try:
-        end = time.monotonic() + LIMIT_S
-        os.environ["GRAPHMEM_HOOK_UNTIL"] = str(time.time() + LIMIT_S)  # a later answer is not noted as given
+        limit_s = float(os.environ.get("GRAPHMEM_HOOK_LIMIT") or LIMIT_S)
+        end = time.monotonic() + limit_s
+        os.environ["GRAPHMEM_HOOK_UNTIL"] = str(time.time() + limit_s)  # a later answer is not noted as given
         if os.environ.get("GRAPHMEM_HOOKS") == "off" or os.environ.get("GRAPHMEM_SERVICE") == "off":
             return
         folder = next((path for name in FOLDERS if (path := os.environ.get(name))), None) or os.getcwd()
@@ -33,7 +34,7 @@ def main(arguments: list[str]) -> None:
             return
         event = event_of(end)
         if not os.path.exists(path):
-            start(project)
+            launch(project)
         while not os.path.exists(path) and time.monotonic() < end:
             time.sleep(POLL_S)
         request = {**caller.request_of(["hook", *arguments], folder, os.urandom(16).hex()), "input": event}
@@ -52,10 +53,3 @@ def event_of(end: float) -> str:
         parts.append(part)
         size += len(part)
     return b"".join(parts).decode("utf-8", "replace")
-
-
-def start(project: str) -> None:
-    """Start the service of a project, and do not wait for it."""
-    null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
-    command = [sys.executable, "-m", "graphmem", "serve", "--dir", project]
-    os.posix_spawn(sys.executable, command, os.environ, file_actions=null, setsid=True)

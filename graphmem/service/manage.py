@@ -3,8 +3,6 @@
 import fcntl
 import os
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from graphmem.constants import SERVICE_DRAIN_S, SERVICE_START_S
 from graphmem.contract.service import ServiceStatus
 from graphmem.errors import Unavailable
 from graphmem.model.field import parse_time
+from graphmem.service.launch import launch
 from graphmem.service.place import path_of
 from graphmem.service.wire import receive, send
 
@@ -68,6 +67,15 @@ def refuse_no_folder(project: Path) -> None:
         raise Unavailable(message, hint="set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
 
 
+def is_over(child: int) -> bool:
+    """Return whether a child has ended, but because another service was faster."""
+    try:
+        ended, status = os.waitpid(child, os.WNOHANG)
+    except ChildProcessError:  # it was asked for before
+        return False
+    return bool(ended) and os.waitstatus_to_exitcode(status) != Unavailable.exit_status
+
+
 def is_held(project: Path) -> bool:
     """Return whether a process is the service of a project: it holds the lock until it ends."""
     try:
@@ -94,24 +102,12 @@ def start(project: Path) -> ServiceStatus:
     found = status(project)
     if found.ok:
         return found
-    child = launch(project)
+    child = launch(str(project))
     end = time.monotonic() + SERVICE_START_S
     while not (found := status(project)).ok:
         if time.monotonic() > end:
             raise Unavailable("the service does not answer", hint="see: graphmem serve --logs")
-        if child.poll() not in (None, 4):  # 4: another one was faster
+        if is_over(child):
             raise Unavailable("the service ended when it started", hint="run it in the foreground: graphmem serve")
         time.sleep(POLL_S)
     return found
-
-
-def launch(project: Path) -> "subprocess.Popen[bytes]":
-    """Start a process that goes on when this one ends."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "graphmem", "serve", "--dir", str(project)],
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )

@@ -25,7 +25,11 @@ class Project:
 
     @property
     def environment(self) -> dict[str, str]:
-        own = {"XDG_RUNTIME_DIR": str(self.runtime), "GRAPHMEM_EMBEDDING_MODEL": "none"}
+        own = {
+            "XDG_RUNTIME_DIR": str(self.runtime),
+            "GRAPHMEM_EMBEDDING_MODEL": "none",
+            "GRAPHMEM_HOOK_LIMIT": "30",  # a busy machine is no fault of a hook
+        }
         return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **own}
 
     def run(self, *arguments: str, **more: object) -> "subprocess.CompletedProcess[str]":
