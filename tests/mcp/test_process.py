@@ -122,6 +122,17 @@ def test_the_list_of_tools_is_written_before_the_import_begins(folder: Path) -> 
         assert talk.end()[1].splitlines()[:2] == ["[]", "[]"]
 
 
+def test_the_import_of_the_sdk_begins_with_the_list_of_tools(folder: Path) -> None:
+    with started(folder, python=("-X", "importtime")) as talk:
+        talk.ask(1, "initialize")
+        talk.ask(2, "tools/list")
+        assert talk.process.stderr is not None
+        end, said = time.monotonic() + 30 * patience(), b""
+        while b"graphmem.mcp.server" not in said:
+            assert select.select([talk.process.stderr], [], [], max(0.0, end - time.monotonic()))[0], said[-500:]
+            said += os.read(talk.process.stderr.fileno(), 2**20)
+
+
 def test_the_first_answer_takes_less_than_a_second_at_half_a_core(folder: Path) -> None:
     """The process is stopped half of the time, 10 ms each."""
     began = time.monotonic()
@@ -228,6 +239,21 @@ def test_only_the_protocol_is_on_standard_output(folder: Path) -> None:
         status, said = talk.end()
     assert status == 0
     assert "failure.ndjson" in said
+
+
+def test_what_is_printed_goes_to_standard_error_and_nobody_else_reads_the_input(folder: Path) -> None:
+    code = (
+        "import os, sys; from graphmem.mcp import front; run = front.Front.run\n"
+        "def noisy(self):\n"
+        "    print('noise', repr(sys.stdin.read()), flush=True)\n"
+        "    os.system('echo more noise; cat')\n"
+        "    return run(self)\n"
+        "front.Front.run = noisy\n"
+        "front.serve(None)"
+    )
+    with started(folder, python=("-c", code)) as talk:
+        assert "result" in talk.ask(1, "initialize")
+        assert talk.end() == (0, "noise ''\nmore noise\n")
 
 
 def test_malformed_lines_are_passed_over(folder: Path) -> None:
