@@ -28,7 +28,9 @@ LEGACY, MODERN = LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 HEAVY = ("pydantic", "mcp_types", "mcp", "typer", "numpy", "graphmem.api", "asyncio")
 INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 SURROUNDINGS = {"GRAPHMEM_EMBEDDING_MODEL": "none", "PYTHONPATH": str(Path(__file__).parents[2])}
-SLOW = "UNWIND range(1, 100000000) AS a WITH a WHERE a % 7 = 3 RETURN count(a)"
+SLOW = (  # until its time is up, ten seconds and more
+    "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b WITH a, b WHERE (a * b) % 7 = 3 RETURN count(a)"
+)
 
 
 @pytest.fixture
