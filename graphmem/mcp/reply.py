@@ -22,7 +22,7 @@ from graphmem.rules.fixes import fixes
 # The field that says what a record is about, and those that say what to do or why.
 SAYS = ("trigger", "description", "statement", "decision", "constraint", "objective", "value", "task", "subject")
 ADVICE = {"insight": "do", "approach": "approach", "reasoning": "because", "outcome": "outcome"}
-TEXT_WIDTH, ADVICE_WIDTH = 160, 240  # characters of a text in a brief answer
+TEXT_WIDTH, ADVICE_WIDTH = 120, 240  # characters of a text in a brief answer
 UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", *SAYS, *ADVICE, "fix")
 
 
