@@ -301,13 +301,14 @@ def test_the_end_of_the_input_ends_a_call_and_the_engine_under_it(folder: Path) 
 
 def test_the_end_of_the_input_in_the_middle_of_calls_is_no_crash(folder: Path) -> None:
     """A store that was closed under the threads that read it ended the process by a signal, once in five times."""
+    limit_s = 20 * patience()
     for tried in range(14):
         with started(folder) as talk:
             talk.ask(1, "tools/call", MODERN, name="status")
             recall = {"name": "recall", "arguments": {"text": "the disk broke"}}
             talk.send(*(request(number, "tools/call", MODERN, **recall) for number in range(2, 8)))
             time.sleep(tried * 0.0015)
-            _, said = talk.process.communicate(timeout=20 * patience())
+            _, said = talk.process.communicate(timeout=limit_s)
             assert (talk.process.returncode, said) == (0, b"")
 
 
