@@ -564,6 +564,7 @@ def config() -> str:
         "It may lower `cypher.timeout` and `cypher.limit`, and not raise them above what you or the defaults allow.",
         table(["key", "default", "at most", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"
+        "`graphmem mcp` also looks at `CLAUDE_PROJECT_DIR`, which Claude Code sets.\n"
         "`NO_COLOR` takes the colours from the progress display, the only thing that has any.",
         "A project's file begins with the format of its store:",
         '```toml\nformat = 1\n\n[retrieval]\nhalf_life_days = 60\n\n[cypher]\nlimit = 200\n```',

@@ -22,8 +22,8 @@ from graphmem.rules.fixes import fixes
 # The field that says what a record is about, and those that say what to do or why.
 SAYS = ("trigger", "description", "statement", "decision", "constraint", "objective", "value", "task", "subject")
 ADVICE = {"insight": "do", "approach": "approach", "reasoning": "because", "outcome": "outcome"}
-TEXT_WIDTH, ADVICE_WIDTH = 160, 240  # characters of a text in a brief answer
-UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", *SAYS, *ADVICE, "fix")
+TEXT_WIDTH, ADVICE_WIDTH = 120, 240  # characters of a text in a brief answer
+UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", "fix", *ADVICE)
 
 
 @dataclass
@@ -103,23 +103,22 @@ def hit(record: Record, view: View, doubts: Iterable[Doubt] = (), **marks: objec
     if isinstance(record, MemoryRecord) and record.helped + record.failed:
         found |= {"helped": record.helped, "failed": record.failed}
     found |= {"doubts": against} if (against := [visible(doubt.text) for doubt in doubts if doubt.is_mark]) else {}
-    for name in SAYS:
-        if isinstance(value := getattr(record, name, None), str) and value:
-            found["text"] = cut(value, TEXT_WIDTH, view)
-            break
+    says = next((name for name in SAYS if getattr(record, name, None)), "")
+    found |= {"text": cut(str(getattr(record, says)), TEXT_WIDTH, view)} if says else {}
     advised = [cut(fix.text, ADVICE_WIDTH, view) + " (disputed)" * fix.disputed for fix in fixes(record)]
     if isinstance(record, Failure) and advised:
         found |= {"fix": advised[0]} | ({"other_fixes": advised[1:]} if advised[1:] else {})
     for name, word in ADVICE.items():
         if isinstance(value := getattr(record, name, None), str) and value:
             found[word] = cut(value, ADVICE_WIDTH, view)
-    return found | (rest_of(record) if view.detail == "full" else {})
+    return found | (rest_of(record, says) if view.detail == "full" else {})
 
 
-def rest_of(record: Record) -> dict[str, Any]:
-    """Return the other fields of a record that hold anything."""
+def rest_of(record: Record, says: str) -> dict[str, Any]:
+    """Return the fields of a record that hold anything, but for those that are shown already."""
     values = json.loads(record.model_dump_json(by_alias=True, exclude_none=True, exclude_defaults=True))
-    return {name: escaped(value) for name, value in values.items() if name not in UNSHOWN and value not in ([], {}, "")}
+    hidden = (*UNSHOWN, says)
+    return {name: escaped(value) for name, value in values.items() if name not in hidden and value not in ([], {}, "")}
 
 
 def escaped(value: Any) -> Any:
@@ -144,11 +143,11 @@ def cut(text: str, width: int, view: View) -> str:
     return words[: width - 1].rstrip() + "…"
 
 
-def page(answer: Answer | None, found: Sequence[Any], view: View) -> tuple[Sequence[Any], dict[str, Any], list[str]]:
+def page(answer: Answer, found: Sequence[Any], view: View) -> tuple[Sequence[Any], dict[str, Any], list[str]]:
     """Return the results to show, the cursor where there are more, and the notices of an answer."""
     end = view.start + view.limit
     more = {"cursor": Word(end)} if len(found) > end else {}
-    return found[view.start : end], more, list(answer.notices) if answer else []
+    return found[view.start : end], more, list(answer.notices)
 
 
 def values_of(model: BaseModel, *names: str) -> dict[str, Any]:

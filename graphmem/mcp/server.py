@@ -58,11 +58,6 @@ class Kept:
                 )
             return self.memory
 
-    def close(self) -> None:
-        """Let go of the store."""
-        if self.memory is not None:
-            self.memory.close()
-
 
 def say(text: str) -> None:
     """Report something to the person who reads the client's log."""
@@ -174,10 +169,12 @@ def result(text: str, data: dict[str, Any], *, is_error: bool = False) -> types.
 
 
 def run(front: Front, folder: str | None, lock_timeout_s: float | None) -> None:
-    """Serve what comes through the front until it ends."""
-    memory = Kept(folder, lock_timeout_s)
-    anyio.run(serve, make_server(memory), front)
-    memory.close()
+    """
+    Serve what comes through the front until it ends.
+
+    The store is not closed: a call may still be at work on it, and the process ends now, with the engine under it.
+    """
+    anyio.run(serve, make_server(Kept(folder, lock_timeout_s)), front)
 
 
 async def serve(server: Server[Any], front: Front) -> None:

@@ -18,6 +18,7 @@ from graphmem.contract.relations import Connection, Edge, Related, Solutions
 from graphmem.contract.stats import Stats
 from graphmem.mcp.parameters import MOST_HITS, Operation, Parameters, View
 from graphmem.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
+from graphmem.names import visible
 
 Show = Callable[[Any, View], Reply]
 
@@ -108,7 +109,7 @@ def edges(found: list[Edge]) -> dict[str, Any]:
 
 def edge(one: Edge) -> str:
     """Return an edge as text."""
-    return escaped(f"{one.source} -{one.type} {one.weight:g}-> {one.target}")  # type: ignore[no-any-return]
+    return visible(f"{one.source} -{one.type} {one.weight:g}-> {one.target}")
 
 
 def reached(answer: Related, view: View) -> Reply:

@@ -28,7 +28,9 @@ LEGACY, MODERN = LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 HEAVY = ("pydantic", "mcp_types", "mcp", "typer", "numpy", "graphmem.api", "asyncio")
 INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 SURROUNDINGS = {"GRAPHMEM_EMBEDDING_MODEL": "none", "PYTHONPATH": str(Path(__file__).parents[2])}
-SLOW = "UNWIND range(1, 100000000) AS a WITH a WHERE a % 7 = 3 RETURN count(a)"
+SLOW = (  # until its time is up, ten seconds and more
+    "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b WITH a, b WHERE (a * b) % 7 = 3 RETURN count(a)"
+)
 
 
 @pytest.fixture
@@ -120,6 +122,17 @@ def test_the_list_of_tools_is_written_before_the_import_begins(folder: Path) -> 
         talk.ask(1, "initialize")
         talk.ask(2, "tools/list")
         assert talk.end()[1].splitlines()[:2] == ["[]", "[]"]
+
+
+def test_the_import_of_the_sdk_begins_with_the_list_of_tools(folder: Path) -> None:
+    with started(folder, python=("-X", "importtime")) as talk:
+        talk.ask(1, "initialize")
+        talk.ask(2, "tools/list")
+        assert talk.process.stderr is not None
+        end, said = time.monotonic() + 30 * patience(), b""
+        while b" graphmem.mcp.documents\n" not in said:
+            assert select.select([talk.process.stderr], [], [], max(0.0, end - time.monotonic()))[0], said[-500:]
+            said += os.read(talk.process.stderr.fileno(), 2**20)
 
 
 def test_the_first_answer_takes_less_than_a_second_at_half_a_core(folder: Path) -> None:
@@ -230,6 +243,21 @@ def test_only_the_protocol_is_on_standard_output(folder: Path) -> None:
     assert "failure.ndjson" in said
 
 
+def test_what_is_printed_goes_to_standard_error_and_nobody_else_reads_the_input(folder: Path) -> None:
+    code = (
+        "import os, sys; from graphmem.mcp import front; run = front.Front.run\n"
+        "def noisy(self):\n"
+        "    print('noise', repr(sys.stdin.read()), flush=True)\n"
+        "    os.system('echo more noise; cat')\n"
+        "    return run(self)\n"
+        "front.Front.run = noisy\n"
+        "front.serve(None)"
+    )
+    with started(folder, python=("-c", code)) as talk:
+        assert "result" in talk.ask(1, "initialize")
+        assert talk.end() == (0, "noise ''\nmore noise\n")
+
+
 def test_malformed_lines_are_passed_over(folder: Path) -> None:
     with started(folder) as talk:
         talk.send("\n", "{\n", '{"jsonrpc":"2.0"}\n', "\x00\n")
@@ -260,13 +288,28 @@ def test_the_end_of_the_input_ends_a_call_and_the_engine_under_it(folder: Path) 
                 break
             time.sleep(0.01)
         assert talk.process.stdin is not None
+        began = time.monotonic()
         talk.process.stdin.close()
-        assert talk.process.wait(timeout=10 * patience()) == 0
+        assert talk.process.wait(timeout=30 * patience()) == 0
+        assert within(time.monotonic() - began, 1.0)
         for _ in range(500):
             if not any(Path(f"/proc/{child}").exists() for child in children):
                 break
             time.sleep(0.01)
         assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def test_the_end_of_the_input_in_the_middle_of_calls_is_no_crash(folder: Path) -> None:
+    """A store that was closed under the threads that read it ended the process by a signal, once in five times."""
+    limit_s = 20 * patience()
+    for tried in range(14):
+        with started(folder) as talk:
+            talk.ask(1, "tools/call", MODERN, name="status")
+            recall = {"name": "recall", "arguments": {"text": "the disk broke"}}
+            talk.send(*(request(number, "tools/call", MODERN, **recall) for number in range(2, 8)))
+            time.sleep(tried * 0.0015)
+            _, said = talk.process.communicate(timeout=limit_s)
+            assert (talk.process.returncode, said) == (0, b"")
 
 
 def children_of(parent: int) -> list[int]:

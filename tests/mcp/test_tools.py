@@ -225,6 +225,25 @@ def test_get_shows_every_field_and_the_edges(call: Call) -> None:
     assert hit["edges"] == ["pattern/pin -solves 1.5-> failure/gone"]
 
 
+def test_get_leaves_out_nothing_of_any_kind(call: Call, memory: Memory) -> None:
+    memory.sessions.decide("small steps", task="auth/1", reasoning="they are seen", key="steps")
+    lessons = ["look at caches", "then at logs"]
+    memory.experiences.add(
+        "bug", "a full disk", approach="du", outcome="success", lessons=lessons, name="disk", tags=["x"]
+    )
+    memory.lessons.add("caches grow", type="preference", domain="code", name="caches")
+    for ref in ("decision/steps", "experience/disk", "lesson/caches", "campaign/login", "task/login/002-post"):
+        (hit,) = call("get", ref=ref).structured_content["results"]
+        row = json.loads(
+            memory.get(ref).record.model_dump_json(by_alias=True, exclude_none=True, exclude_defaults=True)
+        )
+        unsaid = [
+            name for name, value in row.items()
+            if name not in ("kind", "key", "name", "edited") and value not in hit.values() and value
+        ]  # fmt: skip
+        assert unsaid == [], ref
+
+
 def test_related_walks_solves_and_connects(call: Call) -> None:
     assert refs(call("related", ref="failure/gone")) == ["pattern/pin"]
     solved = call("related", intent="solutions", ref="failure/gone")
