@@ -172,6 +172,8 @@ class Client:
     def close(self) -> None:
         """Let go of the catalog and the graph."""
         self.is_closed = True
+        if (store := vars(self).pop("vectors", None)) is not None:
+            store.close()
         self.close_graph()
         self.catalog.close()
         if self.present is not None:

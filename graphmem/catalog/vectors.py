@@ -70,6 +70,10 @@ class VectorStore:
         self.measured: tuple[Vector, Vector] | None = None  # a query, and the cosines of all rows with it
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
 
+    def close(self) -> None:
+        """Let go of the files."""
+        self.mapping, self.sketch.mapping = Mapping(), Mapping()
+
     @property
     def generation(self) -> int:
         """How often the file was compacted; a reader of an older state of the catalog finds the file of that state."""

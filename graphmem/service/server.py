@@ -8,6 +8,7 @@ Source: docs/decisions/0026-service.md.
 
 import contextlib
 import fcntl
+import gc
 import io
 import logging
 import os
@@ -80,6 +81,8 @@ class Service:
             watcher.start()
             log.info("began", extra={"project": str(self.project), "pid": os.getpid()})
             on_ready()
+            gc.freeze()  # what is loaded stays: the collector need not look at it again
+            gc.set_threshold(20_000, 20, 20)
             while not self.ended.is_set():
                 try:
                     connection, _ = listener.accept()
