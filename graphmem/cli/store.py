@@ -1,7 +1,7 @@
 """``init``, ``export``, ``rebuild``, ``validate``, ``doctor``, ``trust``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -9,10 +9,14 @@ from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import session_of
 from graphmem.cli.options import option
+from graphmem.clients.install import checked
 from graphmem.config import project_folder
 from graphmem.contract.findings import Checked
+from graphmem.contract.install import InstallClient
 from graphmem.contract.store import DoctorRequest, ExportRequest, TrustRequest
 from graphmem.errors import Usage
+
+NEXT = f"next: graphmem install CLIENT ({', '.join(get_args(InstallClient))}), then graphmem status"
 
 
 def init(
@@ -28,7 +32,8 @@ def init(
     answer = Memory.init(project or session.folder or project_folder() or ".")
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
-    session.answer(answer, f"{done}\nregistered with git: {', '.join(settings)}" if settings else done)
+    lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
+    session.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
 
 
 def export(
@@ -128,7 +133,9 @@ def doctor(
     if yes and not fix:
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
     session.is_quiet = True  # what is wrong is the answer here, not talk
-    answer = session.memory.doctor(fix=fix and yes)
+    found = session.memory.doctor(fix=fix and yes)
+    clients = checked(session.memory.client.layout.root)
+    answer = found.model_copy(update={"findings": [*found.findings, *clients]})
     lines = [f"fixed: {found}" for found in answer.mended]
     if answer.findings or not lines:
         lines.append(findings(answer, "well"))

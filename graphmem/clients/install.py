@@ -1,5 +1,6 @@
 """Install and uninstall: the files of each coding agent, in a project or of a user (docs/guides/agents.md)."""
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -7,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from graphmem.clients.edits import (
     Change,
@@ -17,14 +18,16 @@ from graphmem.clients.edits import (
     keep,
     marked_edit,
     planned,
+    read,
     refuse_toml_with,
     restored,
     text_edit,
     write,
 )
 from graphmem.clients.opencode import SHIM
-from graphmem.contract.install import Installed, InstallRequest
-from graphmem.errors import Usage
+from graphmem.contract.findings import Finding
+from graphmem.contract.install import InstallClient, Installed, InstallRequest
+from graphmem.errors import GraphmemError, Usage
 from graphmem.rules.instructions import INSTRUCTIONS
 
 NAME = "graphmem"
@@ -77,6 +80,56 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         applied=not request.dry_run,
         files=[change.shown() for change in changes],
         commands=list(commands(request, is_removal=is_removal)),
+    )
+
+
+def checked(folder: Path) -> Iterator[Finding]:
+    """Yield what is wrong with the clients that are set up in a project: half of their files, no program."""
+    for client in get_args(InstallClient):
+        request = InstallRequest(client=client, folder=folder)
+        for change in missing(request):
+            file = change.path.relative_to(folder).as_posix()
+            yield warning(file, f"{client} is set up in part", "graphmem's entries", f"graphmem install {client}")
+        if has_hooks(request) and shutil.which(NAME) is None:
+            yield warning(
+                str(next(targets_of(request)).path.relative_to(folder)), f"{client} does not find graphmem",
+                "graphmem on the PATH", "pipx install 'graphmem[mcp]'",
+            )  # fmt: skip
+
+
+def missing(request: InstallRequest) -> list[Change]:
+    """Return the files that lack what an installation writes, of a client of which another file has it."""
+    try:
+        changes = [planned(target.path, target.add) for target in targets_of(request)]
+    except GraphmemError:
+        return []
+    lacking = [change for change in changes if change.before != change.after]
+    return lacking if len(lacking) < len(changes) or any(is_old(change) for change in lacking) else []
+
+
+def is_old(change: Change) -> bool:
+    """Return whether a file has hooks of ours, but not those of this version."""
+    return change.before is not None and f"{NAME} hook " in change.before.decode("utf-8", "replace")
+
+
+def has_hooks(request: InstallRequest) -> bool:
+    """Return whether a project's files start graphmem."""
+    with contextlib.suppress(GraphmemError):
+        return any(f"{NAME} hook ".encode() in (read(target.path) or b"") for target in targets_of(request))
+    return False
+
+
+def warning(file: str, message: str, expected: str, fix: str) -> Finding:
+    """Return a finding on a client's file."""
+    return Finding(
+        file=file,
+        line=None,
+        column=None,
+        code="client",
+        severity="warning",
+        message=message,
+        expected=expected,
+        fix=fix,
     )
 
 

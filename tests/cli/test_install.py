@@ -205,3 +205,29 @@ def test_git_hooks_and_the_index_are_left_alone(project: Path) -> None:
         run(["install", client])
     assert hook.read_text() == "#!/bin/sh\nexit 0\n"
     assert [path.name for path in hook.parent.iterdir()] == ["pre-commit"]
+
+
+def test_doctor_names_a_client_that_is_set_up_in_part(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["install", "claude-code"])
+    capsys.readouterr()
+    run(["doctor", "--json"])
+    assert "set up in part" not in capsys.readouterr().out
+    (project / ".mcp.json").unlink()
+    assert run(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert ".mcp.json: claude-code is set up in part" in out
+    run(["install", "claude-code"])
+    run(["uninstall", "claude-code"])
+    capsys.readouterr()
+    run(["doctor"])
+    assert "claude-code" not in capsys.readouterr().out
+
+
+def test_doctor_names_a_program_that_agents_do_not_find(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(["install", "cursor"])
+    monkeypatch.setenv("PATH", str(project))
+    capsys.readouterr()
+    run(["doctor"])
+    assert "cursor does not find graphmem, expected graphmem on the PATH" in capsys.readouterr().out
