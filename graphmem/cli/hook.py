@@ -35,7 +35,7 @@ def hook(
             event = file.read(HOOK_EVENT_BYTES + 1)
         answer = session.memory.hook(cast(ClientName, client), event.decode("utf-8", "replace"), until=until)
     except Exception as error:  # the boundary: whatever is wrong, the agent goes on
-        log.warning("an event of %.20s was not answered: %s", client, type(error).__name__)
+        log.warning("an event was not answered", extra={"client": client[:20], "error": type(error).__name__})
         return
     if answer.output is not None:
         session.write(inert(json.dumps(answer.output, ensure_ascii=False, separators=(",", ":"))))

@@ -1,21 +1,20 @@
 """``serve``."""
 
-import logging
 import os
 from collections.abc import Sequence
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graphmem.cli.caller import Session, ids_of, session_of
-from graphmem.constants import SERVICE_IDLE_S, SERVICE_LOG_BYTES
+from graphmem.constants import SERVICE_IDLE_S
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
 from graphmem.errors import NotFound, Usage
 from graphmem.runtime import find_store
 from graphmem.service import manage
+from graphmem.service.logs import LogFormat, log_to
 from graphmem.service.place import path_of
 from graphmem.service.server import Service, end_at_signals
 
@@ -28,6 +27,9 @@ def serve(
     stop: Annotated[bool, typer.Option("--stop", help="End the service, after the commands that it runs.")] = False,
     status: Annotated[bool, typer.Option("--status", help="Show the service; exit status 1 without one.")] = False,
     logs: Annotated[bool, typer.Option("--logs", help="Print the end of the log of the service.")] = False,
+    log_format: Annotated[
+        LogFormat, typer.Option("--log-format", help="Form of the log. One of: text, json.")
+    ] = "text",
 ) -> None:
     """
     Run or manage the service that answers commands faster.
@@ -50,10 +52,10 @@ def serve(
         session.answer(found, shown(found))
         raise typer.Exit(0 if found.ok else 1)
     elif detach:
-        found = manage.start(project)
+        found = manage.start(project, log_format)
         session.answer(found, shown(found))
     else:
-        run_here(session, project)
+        run_here(session, project, log_format)
 
 
 def shown(found: ServiceStatus) -> str:
@@ -77,21 +79,19 @@ def end_of_log(project: Path) -> str:
         return file.read().decode("utf-8", "replace").rstrip("\n")
 
 
-def run_here(session: Session, project: Path) -> None:
+def run_here(session: Session, project: Path, log_format: LogFormat) -> None:
     """Run the service until it ends."""
     os.chdir("/")  # the folder of whoever started it may be removed
     service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)
-    handler = RotatingFileHandler(path_of(str(project), "log") or os.devnull, maxBytes=SERVICE_LOG_BYTES, backupCount=1)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logging.getLogger("graphmem").addHandler(handler)
-    logging.getLogger("graphmem").setLevel(logging.INFO)
+    log_to(path_of(str(project), "log") or os.devnull, log_format)
     session.say(f"the service answers for {project}; Ctrl-C ends it")
     service.serve()
 
 
-def run_command(arguments: Sequence[str], request_id: str, models: Models) -> int:
-    """Run the command line of a caller in this thread."""
+def run_command(arguments: Sequence[str], request_id: str, models: Models) -> tuple[int, str]:
+    """Run the command line of a caller in this thread; return its exit status, and the command without its texts."""
     from graphmem.cli.app import run  # noqa: PLC0415 - which loads this module when it runs `serve`
 
-    return run(arguments, Session(new_id=ids_of(request_id), models=models))
+    session = Session(new_id=ids_of(request_id), models=models)
+    return run(arguments, session), session.command

@@ -91,7 +91,7 @@ def is_held(project: Path) -> bool:
     return False
 
 
-def start(project: Path) -> ServiceStatus:
+def start(project: Path, log_format: str = "text") -> ServiceStatus:
     """
     Start the service of a project in the background, and wait until it answers; one that runs already is it.
 
@@ -102,7 +102,7 @@ def start(project: Path) -> ServiceStatus:
     found = status(project)
     if found.ok:
         return found
-    child = launch(str(project))
+    child = launch(str(project), "--log-format", log_format)
     end = time.monotonic() + SERVICE_START_S
     while not (found := status(project)).ok:
         if time.monotonic() > end:

@@ -40,7 +40,8 @@ LOOK_S = 0.5  # seconds between two looks at the files, the project and the cloc
 HANDSHAKE_S = 5.0  # seconds that a caller may take to send its request
 log = logging.getLogger("graphmem.service")
 
-Run = Callable[[Sequence[str], str, Models], int]  # arguments, id of the request, models
+# Takes arguments, the id of the request and the models; returns the exit status, and the command without its texts.
+Run = Callable[[Sequence[str], str, Models], tuple[int, str]]
 
 
 @dataclass(eq=False)
@@ -143,7 +144,7 @@ class Service:
         while not self.ended.wait(LOOK_S):
             reason = self.reason_to_end()
             if reason:
-                log.info("ending: %s", reason)
+                log.info("ending", extra={"reason": reason})
                 self.stop()
             else:
                 self.take_in()
@@ -167,7 +168,7 @@ class Service:
                 memory.client.sync()
                 _ = memory.client.embedder  # loaded before it is needed
         except (GraphmemError, OSError) as error:
-            log.debug("files were not taken in: %s", error)
+            log.debug("files were not taken in", extra={"error": type(error).__name__})
 
     # --- answering ------------------------------------------------------------------------------------------------
 
@@ -186,7 +187,7 @@ class Service:
                     self.manage(connection, str(request["manage"]))
                 elif request.get("stamp") != self.stamp:
                     if str(request.get("stamp")).splitlines()[:4] != self.stamp.splitlines()[:4]:
-                        log.info("ending: a caller has another version")
+                        log.info("ending", extra={"reason": "a caller has another version"})
                         self.stop()
                 elif self.is_confirmed(connection):
                     self.run_for(connection, request, files)
@@ -216,13 +217,14 @@ class Service:
                 token = of_caller.set(streams)
                 try:
                     with called_from(Surroundings(str(request["folder"]), dict(request["variables"]))):
-                        status = self.run(arguments, str(request["id"]), self.models)
+                        status, command = self.run(arguments, str(request["id"]), self.models)
                 finally:
                     of_caller.reset(token)
             connection.settimeout(None)
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 send(connection, {"status": status, "written": streams.written}, [])
-            log.info("answered", extra={"ms": round((time.perf_counter() - started) * 1000, 1), "status": status})
+            took = round((time.perf_counter() - started) * 1000, 1)
+            log.info("answered", extra={"command": command, "status": status, "ms": took})
         finally:
             with self.lock:
                 self.running -= 1

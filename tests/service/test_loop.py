@@ -184,7 +184,7 @@ def test_a_huge_event_is_not_answered_and_noted_in_the_log(project: Project) -> 
     done = project.run("hook", "claude-code", input=event)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     project.run("hook", "claude-code", input="junk")
-    assert "was not answered: BadInput" in project.run("serve", "--logs").stdout
+    assert "was not answered client=claude-code error=BadInput" in project.run("serve", "--logs").stdout
 
 
 @pytest.mark.parametrize("switch", [{"GRAPHMEM_HOOKS": "off"}, {"GRAPHMEM_SERVICE": "off"}])

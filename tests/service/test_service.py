@@ -180,6 +180,19 @@ def test_the_first_command_starts_a_service_where_the_settings_say_so(project: P
     assert project.run("serve", "--stop").returncode == 0
 
 
+def test_the_log_says_what_was_done_and_holds_no_text_of_the_memory(project: Project) -> None:
+    project.run("serve", "--detach", "--log-format", "json")
+    project.run("add", "failure", "--trigger", "a very private matter", "--fix", "nobody knows")
+    project.run("query", "private matter")
+    text = project.run("serve", "--logs").stdout
+    entries = [json.loads(line) for line in text.splitlines()]
+    assert [entry["message"] for entry in entries] == ["began", "answered", "answered"]
+    assert [(entry["command"], entry["status"]) for entry in entries[1:]] == [("add failure", 0), ("query", 0)]
+    assert all(entry["ms"] > 0 and entry["at"].endswith("Z") for entry in entries[1:])
+    assert "private" not in text
+    assert "nobody" not in text
+
+
 def test_there_is_one_service_a_project(served: Project) -> None:
     second = served.run("serve", timeout=20 * patience())
     assert (second.returncode, "the service is running" in second.stderr) == (4, True)
