@@ -9,13 +9,17 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphmem import Memory, __version__
+from graphmem.cli.app import run
+from graphmem.cli.caller import Session, ids_of
+from graphmem.service.place import stamp
 from graphmem.service.wire import receive, send
 from tests.pace import patience
 from tests.service.project import Project, new_project, stopped, wait_until
@@ -142,9 +146,26 @@ def test_a_caller_that_gave_up_waiting_is_not_answered(served: Project) -> None:
     }
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(served.socket))
-        send(connection, {**command, "stamp": "", "is_terminal": False}, [])
+        send(connection, {**command, "stamp": stamp(), "is_terminal": False}, [])
+        assert connection.recv(1) == b"+"
     served.run("list")
-    assert served.run("list", "failure", "--json", environment={"GRAPHMEM_SERVICE": "off"}).stdout.count("ref") == 0
+    assert served.requests() == 1
+    assert json.loads(served.run("list", "failure", "--json").stdout)["total"] == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_is_not_answered_even_where_the_modes_let_it(served: Project) -> None:
+    assert served.socket is not None
+    for path, mode in ((served.runtime, 0o755), (served.socket.parent, 0o755), (served.socket, 0o666)):
+        path.chmod(mode)
+    code = (
+        'import socket; c = socket.socket(socket.AF_UNIX); c.connect(%r); d = b\'{"manage":"status"}\';'
+        " c.sendall(len(d).to_bytes(4, 'big') + d); print(len(c.recv(9)))"
+    )
+    command = ["/usr/bin/env", "python3", "-c", code % str(served.socket)]
+    answers = [subprocess.run(command, capture_output=True, text=True, check=False, user=user) for user in (0, 65534)]
+    assert answers[0].stdout == "9\n"
+    assert answers[1].stdout != "9\n"
 
 
 def is_running(pid: int) -> bool:
@@ -273,28 +294,67 @@ def test_nothing_is_lost_or_doubled_when_the_service_is_killed_among_writers(pro
         assert memory.validate().ok
 
 
-def test_a_command_that_may_not_run_twice_is_not_repeated(project: Project) -> None:
-    """The service may have done it before it died: the caller says so."""
-    (project.runtime / "graphmem").mkdir(mode=0o700)
-    project.run("add", "failure", "--trigger", "one")
+def answer_nothing(path: Path, before: Callable[[dict[str, Any]], None]) -> threading.Thread:
+    """Be a service that takes one request, does something and dies."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+
+    def take_and_die() -> None:
+        with listener:
+            connection, _ = listener.accept()
+            with connection:
+                request, _ = receive(connection)
+                connection.sendall(b"+")
+                connection.recv(1)
+                assert request is not None
+                before(request)
+        path.unlink()
+
+    thread = threading.Thread(target=take_and_die)
+    thread.start()
+    return thread
+
+
+def abandoned(project: Project) -> Path:
+    """The path of the socket of a service that was killed."""
     project.serve().kill()
     project.started[0].wait()
+    assert project.socket is not None
     path = project.socket
-    assert path is not None
     path.unlink()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen()
+    return path
 
-        def take_and_die() -> None:
-            connection, _ = listener.accept()
-            receive(connection)
-            connection.sendall(b"+")
-            connection.recv(1)
-            connection.close()
 
-        for line, status in (("undo", 4), ("list", 0)):
-            thread = threading.Thread(target=take_and_die)
-            thread.start()
-            assert project.run(*line.split()).returncode == status
-            thread.join()
+def test_a_report_counts_once_when_the_service_dies_after_it_was_written(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.run("add", "failure", "--name", "boom", "--trigger", "it went boom")
+    path = abandoned(project)
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+
+    def write(request: dict[str, Any]) -> None:
+        assert run([*request["arguments"], "--dir", str(project.root)], Session(new_id=ids_of(request["id"]))) == 0
+
+    thread = answer_nothing(path, write)
+    assert project.run("feedback", "boom", "--helped").returncode == 0
+    thread.join()
+    assert json.loads(project.run("get", "boom", "--json").stdout)["record"]["helped"] == 1
+
+
+def test_a_command_that_may_not_run_twice_is_not_repeated(project: Project) -> None:
+    """The service may have done it before it died: the caller says so."""
+    project.run("add", "failure", "--trigger", "one")
+    path = abandoned(project)
+    for line, status in (("undo", 4), ("list", 0)):
+        thread = answer_nothing(path, lambda request: None)
+        assert project.run(*line.split()).returncode == status
+        thread.join()
+
+
+def test_the_model_is_loaded_before_anybody_asks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, "-m", "graphmem", "serve"]
+    environment = {name: value for name, value in project.environment.items() if name != "GRAPHMEM_EMBEDDING_MODEL"}
+    project.started.append(subprocess.Popen(command, cwd=project.root, env=environment, stderr=subprocess.DEVNULL))
+    wait_until(project.is_answering)
+    wait_until(lambda: (project.ask({"manage": "status"}) or {})["model"] is not None)

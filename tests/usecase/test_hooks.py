@@ -128,6 +128,11 @@ def test_before_an_edit_one_line_warns_of_a_failure_of_this_very_file(known: Mem
     assert edit(known, "src/app.py") == ""
 
 
+def test_before_an_edit_a_disputed_failure_is_not_named(known: Memory) -> None:
+    known.feedback("yaml", helped=False, wrong=True, note="it is ruamel.yaml here")
+    assert edit(known, "src/app.py") == ""
+
+
 def test_before_a_command_only_a_failure_of_this_very_command_is_named(memory: Memory) -> None:
     memory.failures.add("`npm run build` fails with heap out of memory", name="heap", fix="NODE_OPTIONS=--max-old…")
 
@@ -170,6 +175,9 @@ def test_a_prompt_is_answered_only_where_something_is_surely_known(memory_with_m
     memory.failures.add("the disk of the build machine is full", name="disk", fix="prune the images")
     send(memory, "SessionStart")
     assert send(memory, "UserPromptSubmit", prompt="what is a good name for a cat?").text == ""
+    for unsure in ("the build is slow on this machine", "the build machine needs a new disk"):
+        assert memory.query(unsure).results[0].tier == "productive"
+        assert send(memory, "UserPromptSubmit", prompt=unsure).text == ""
     answer = send(memory, "UserPromptSubmit", prompt=f"the tests fail with {ERROR}, fix it")
     assert answer.refs == ["failure/yaml"]
     assert tokens(answer.text) < 500
