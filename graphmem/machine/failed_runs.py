@@ -30,6 +30,7 @@ class Episode(BaseModel):
 
     id: str
     at: Time  # of the last of them
+    since: Time | None = None  # of the first of them
     shown: dict[str, list[str]] = {}
     lines: dict[str, str] = {}
     unknown: list[str] = []

@@ -28,6 +28,7 @@ class HookSession(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     at: Time
+    since: Time | None = None
     is_briefed: bool = False
     shown: list[str] = []
     used: list[str] = []
@@ -56,10 +57,10 @@ class HookSessions:
         """
         path = self.folder / f"{session}.json"
         with locked(self.lock, timeout_s=self.timeout_s):
-            found = read(path) or HookSession(at=now)
+            found = read(path) or HookSession(at=now, since=now)
             before = found.model_copy(deep=True)
             yield found
-            if found == before:
+            if found == before and path.exists():
                 return
             found.at = now
             fresh = path.with_name(f".{path.name}.new")

@@ -1,31 +1,82 @@
 """Command lines of a shell as agents type them: what stays the same when only the form of the output changes."""
 
 import re
+from dataclasses import dataclass
 
-BEFORE = re.compile(
-    r"(?:cd\s+(?:\"[^\"]*\"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)|[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s'\"]*)\s)\s*"
-)
-PIPED = re.compile(r"\s*\|&?\s*(?:tail|head|tee|cat|less|more)(?:\s[^|;&'\"]*)?$")
-AFTER = re.compile(r"\s*(?:[12&]?>>?\s*(?:&[12]|[^\s;&|]+)|\|\|\s*true|;\s*echo\s[^;&|]*|;|&)$")
+WORD = r"(?:\"[^\"]*\"|'[^']*'|[^\s;&|'\"]+)"
+FOLDER = re.compile(rf"cd\s+({WORD})\s*(?:&&|;)\s*")
+ASSIGNMENT = re.compile(rf"([A-Za-z_]\w*={WORD}?)\s+")
+SHOWING = re.compile(r"\s*\|&?\s*(?:tail|head|tee|cat|less|more)(?:\s[^|;&'\"]*)?$")
+MASKING = re.compile(r"\s*(?:\|\|\s*(?:true|:)|;\s*(?:echo|true|exit)\b[^;&|]*|(?<![>&])&)$")
+MOVING = re.compile(r"\s*(?:[12&]?>>?\s*(?:&[12]|[^\s;&|<>]+)|;)$")
 MOST_CHARS = 2_000  # of a command line that is looked at; a longer one is a script
+WRAPPERS = frozenset("command env exec nice nohup sudo time".split())
+READERS = frozenset(
+    "awk bat cat diff echo egrep fgrep find grep head jq journalctl less ls man more nl printf rg sed stat strings tail"
+    " tree type wc which xargs zcat zgrep".split()
+)  # commands that show texts: an error in them is not one that happened
+OF_GIT = frozenset("blame cat-file diff grep log reflog show status".split())  # which git commands do
+PASSED = re.compile(
+    r"(?m)(?:^|[ =(])[1-9]\d* pass(?:ed|ing)\b|^OK(?: \(.*\))?\s*$|^ok\s+\S+|^PASS\b|\btest result: ok\b"
+    r"|\bBUILD SUCCESS"
+)
+FAILED = re.compile(
+    r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:FAILED|FAIL|ERROR)\b|\btest result: FAILED\b"
+)
 
 
-def normalised(command: str) -> tuple[str, bool]:
+@dataclass(frozen=True)
+class CommandLine:
     """
-    Return a command without what only moves or shows its output, and whether its exit status is that of a pipe's end.
+    A command line without what only moves or shows its output.
 
-    ``cd api && CI=1 pytest -q 2>&1 | tail -20`` is ``pytest -q``. The text is compared, never run.
+    Attributes:
+        text: the command.
+        folder: where it changes to first, as typed; empty if it does not.
+        variables: the assignments before it, as typed.
+        is_sure: whether the exit status of the line is that of the command: no pipe, ``||``, ``;`` or ``&`` hides it.
     """
-    text, is_piped = " ".join(command[:MOST_CHARS].split()), False
-    while found := BEFORE.match(text):
+
+    text: str
+    folder: str
+    variables: tuple[str, ...]
+    is_sure: bool
+
+    @property
+    def is_reader(self) -> bool:
+        """Return whether it shows texts, or does nothing."""
+        words = self.text.lstrip("({ ").split()
+        while words and words[0] in WRAPPERS:
+            words = words[1:]
+        if not words or words[0] == "for":
+            return True
+        name = words[0].rpartition("/")[2]
+        return name in READERS or (name == "git" and len(words) > 1 and words[1] in OF_GIT)
+
+
+def parsed_line(command: str) -> CommandLine:
+    """
+    Return the parts of a command line; the text is compared, never run.
+
+    ``cd api && CI=1 pytest -q 2>&1 | tail -20`` is ``pytest -q`` in ``api`` with ``CI=1``.
+    """
+    text, folder, variables, is_sure = " ".join(command[:MOST_CHARS].split()), "", [], True
+    while found := FOLDER.match(text) or ASSIGNMENT.match(text):
+        if found.re is FOLDER:
+            named = found[1].strip("'\"")
+            folder = named if named.startswith("/") or not folder else f"{folder}/{named}"
+        else:
+            variables.append(found[1])
         text = text[found.end() :]
-    while True:
-        piped = PIPED.search(text)
-        found = piped or AFTER.search(text)
-        if not found:
-            return text, is_piped
-        is_piped = is_piped or piped is not None or found[0].lstrip().startswith(("||", ";"))
+    while found := SHOWING.search(text) or MASKING.search(text) or MOVING.search(text):
+        is_sure = is_sure and found.re is MOVING
         text = text[: found.start()]
+    return CommandLine(text, folder, tuple(variables), is_sure)
+
+
+def shows_pass(output: str) -> bool:
+    """Return whether an output says itself that tests or a build passed, and nothing of a failure."""
+    return PASSED.search(output) is not None and FAILED.search(output) is None
 
 
 def mentions(text: str, command: str) -> bool:

@@ -30,7 +30,9 @@ EDITS = frozenset(
 PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "absolute_path")
 COMMANDS = ("command", "cmd")
 STATUSES = ("exit_code", "exitCode", "exit_status", "exitStatus", "returncode")
-STATUS_LINE = re.compile(r"(?im)^\W*(?:process exited with )?(?:exit )?code:?\s*(-?\d{1,5})\W*$")
+STATUS_LINE = re.compile(r"(?im)^\W*(?:process exited with code|exit[ _]code|exit status):?\s*(-?\d{1,5})\W*$")
+LABEL = re.compile(r"(?m)^(?:Output|Stdout|Stderr|Error): (?=\S)")  # which Gemini puts before what a command printed
+PATCHERS = frozenset(("apply_patch", "patch"))
 PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Delete) File: (.+)$")
 ENDS = 400  # characters at either end of an output in which a client says how a command ended
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -49,6 +51,7 @@ class HookEvent:
         source: why a session starts, such as ``startup`` or ``compact``.
         text: the prompt, or what a tool put out.
         command: of a shell; empty for other tools.
+        folder: where the agent is, an absolute path.
         paths: files that a tool is about to change.
         status: exit status of a tool that ran, 1 where it failed; None where the client does not say.
     """
@@ -59,6 +62,7 @@ class HookEvent:
     source: str = ""
     text: str = ""
     command: str = ""
+    folder: str = ""
     paths: tuple[str, ...] = ()
     status: int | None = None
 
@@ -80,14 +84,18 @@ def parsed(given: Mapping[str, Any]) -> HookEvent | None:
     values = given.get("tool_input")
     values = values if isinstance(values, Mapping) else {}
     command = command_of(values) if tool in SHELLS else ""
-    paths = tuple(paths_of(values)) if tool in EDITS else ()
+    folder = text_of(given.get("cwd"))
     if kind == "before":
-        return HookEvent(kind, name, session, command=command, paths=paths)
+        paths = tuple(paths_of(values, is_patch=tool in PATCHERS)) if tool in EDITS else ()
+        return HookEvent(kind, name, session, command=command, folder=folder, paths=paths)
     response = given.get("error") if name.endswith("Failure") else given.get("tool_response")
     response = unpacked(given.get("tool_output")) if response is None else response
     text = ends_of("\n".join(texts(response)))
     status = 1 if name.endswith("Failure") else status_of(response, text)
-    return HookEvent(kind, name, session, text=text, command=command, paths=paths, status=status)
+    if values.get("run_in_background") or (isinstance(response, Mapping) and response.get("backgroundTaskId")):
+        status = None
+    text = LABEL.sub("", text) if name == "AfterTool" else text
+    return HookEvent(kind, name, session, text=text, command=command, folder=folder, status=status)
 
 
 def unpacked(value: object) -> object:
@@ -117,12 +125,12 @@ def command_of(values: Mapping[str, Any]) -> str:
     return ""
 
 
-def paths_of(values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the files that a tool changes, as it names them."""
+def paths_of(values: Mapping[str, Any], *, is_patch: bool) -> Iterator[str]:
+    """Yield the files that a tool changes, as it names them; of a patch those that it says it changes."""
     for name in PATHS:
         if path := text_of(values.get(name)):
             yield path
-    for value in values.values():
+    for value in values.values() if is_patch else ():
         yield from PATCHED.findall(text_of(value)[:MOST_TEXT])
 
 

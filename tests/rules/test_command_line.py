@@ -6,45 +6,100 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.command_line import mentions, normalised
+from graphmem.rules.command_line import mentions, parsed_line, shows_pass
 from tests.pace import within
 
 
 @pytest.mark.parametrize(
-    ("typed", "kept", "is_piped"),
+    ("typed", "kept", "is_sure"),
     [
-        ("pytest -q", "pytest -q", False),
-        ("  pytest   -q  ", "pytest -q", False),
-        ("cd api && pytest -q", "pytest -q", False),
-        ("cd 'my api'; CI=1 A='b c' pytest -q", "pytest -q", False),
-        ("pytest -q 2>&1", "pytest -q", False),
-        ("pytest -q 2>&1 | tail -20", "pytest -q", True),
-        ("pytest -q | tee log | tail -n 5", "pytest -q", True),
-        ("pytest -q > log 2>&1", "pytest -q", False),
-        ("pytest -q || true", "pytest -q", True),
-        ("pytest -q; echo $?", "pytest -q", True),
-        ("make all && make test", "make all && make test", False),
-        ("grep -c a b | sort | uniq", "grep -c a b | sort | uniq", False),
-        ("echo 'a | tail -3'", "echo 'a | tail -3'", False),
-        ("cd api", "cd api", False),
-        ("", "", False),
+        ("pytest -q", "pytest -q", True),
+        ("  pytest   -q  ", "pytest -q", True),
+        ("cd api && pytest -q", "pytest -q", True),
+        ("cd 'my api'; CI=1 A='b c' pytest -q", "pytest -q", True),
+        ("pytest -q 2>&1", "pytest -q", True),
+        ("pytest -q 2>&1 | tail -20", "pytest -q", False),
+        ("pytest -q | tee log | tail -n 5", "pytest -q", False),
+        ("pytest -q > log 2>&1", "pytest -q", True),
+        ("pytest -q || true", "pytest -q", False),
+        ("pytest -q; echo $?", "pytest -q", False),
+        ('make check > /tmp/log 2>&1; echo "exit=$?"', "make check", False),
+        ("pytest -q &", "pytest -q", False),
+        ("make all && make test", "make all && make test", True),
+        ("grep -c a b | sort | uniq", "grep -c a b | sort | uniq", True),
+        ("echo 'a | tail -3'", "echo 'a | tail -3'", True),
+        ("cd api", "cd api", True),
+        ("", "", True),
     ],
 )
-def test_what_moves_or_shows_the_output_is_left_out(typed: str, kept: str, is_piped: bool) -> None:
-    assert normalised(typed) == (kept, is_piped)
+def test_what_moves_or_shows_the_output_is_left_out(typed: str, kept: str, is_sure: bool) -> None:
+    found = parsed_line(typed)
+    assert (found.text, found.is_sure) == (kept, is_sure)
+
+
+def test_the_folder_and_the_variables_of_a_command_are_kept() -> None:
+    found = parsed_line("cd api && DB=pg cd 'my tests'; CI=1 pytest")
+    assert (found.text, found.folder, found.variables) == ("pytest", "api/my tests", ("DB=pg", "CI=1"))
+    assert parsed_line("cd api; cd /srv && ls").folder == "/srv"
 
 
 @given(st.text("ab |&;>'\"1-=cdtail\n", max_size=60))
 def test_what_is_left_stays_as_it_is(text: str) -> None:
-    kept, _ = normalised(text)
-    assert normalised(kept)[0] == kept
+    kept = parsed_line(text).text
+    assert parsed_line(kept).text == kept
 
 
-@pytest.mark.parametrize("piece", ["a=b ", "cd a && ", " | tail", " 2>&1", "; echo ", "|", "'", '"', "a"])
-def test_a_hostile_command_line_is_looked_at_in_no_time(piece: str) -> None:
+@pytest.mark.parametrize(
+    "piece", ["a=b ", "cd a && ", " | tail", " 2>&1", "; echo ", "|", "'", '"', "a", "&", "1 failed"]
+)
+def test_a_hostile_text_is_looked_at_in_no_time(piece: str) -> None:
     began = time.process_time()
-    normalised(piece * 100_000)
+    parsed_line(piece * 100_000)
+    shows_pass(piece * 100_000)
     assert within(time.process_time() - began, 1, time.process_time)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_reader"),
+    [
+        ("cat log", True),
+        ("sudo /usr/bin/cat log", True),
+        ("(cat log)", True),
+        ("time grep -rn x .", True),
+        ("for f in *.log; do cat $f; done", True),
+        ("git diff", True),
+        ("git push", False),
+        ("git", False),
+        ("pytest -q", False),
+        ("sudo make", False),
+        ("sudo", True),
+        ("", True),
+    ],
+)
+def test_a_command_that_shows_texts_is_a_reader(command: str, is_reader: bool) -> None:
+    assert parsed_line(command).is_reader is is_reader
+
+
+@pytest.mark.parametrize(
+    ("output", "is_pass"),
+    [
+        ("3 passed in 0.1s", True),
+        ("Ran 2 tests\n\nOK", True),
+        ("OK (skipped=1)", True),
+        ("ok  \texample.com/shop\t0.2s", True),
+        ("Tests: 12 passed, 12 total", True),
+        ("test result: ok. 3 passed; 0 failed", True),
+        ("[INFO] BUILD SUCCESS", True),
+        ("1 failed, 3 passed in 0.1s", False),
+        ("test result: FAILED. 3 passed; 1 failed", False),
+        ("0 passed", False),
+        ("make: *** [all] Error 2", False),
+        ("exit=2", False),
+        ("", False),
+    ],
+)
+def test_an_output_shows_a_pass_where_it_says_so_and_nothing_of_a_failure(output: str, is_pass: bool) -> None:
+    assert shows_pass(output) is is_pass
 
 
 @pytest.mark.parametrize(

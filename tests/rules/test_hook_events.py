@@ -27,6 +27,8 @@ def after(response: object, name: str = "PostToolUse", **more: Any) -> HookEvent
         ("Exit code: 4\nOutput:\n", 4),
         ("Process exited with code 5\n", 5),
         ({"llmContent": "Output: (empty)\nExit Code: 6\n"}, 6),
+        ({"llmContent": "Output: ok\nCode: 404\n"}, None),
+        ({"stdout": "", "backgroundTaskId": "b1"}, None),
         ("x" * 1000 + "\nexit code: 7\n" + "y" * 1000, None),
         ("3 passed", None),
         (None, None),

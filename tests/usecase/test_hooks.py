@@ -41,12 +41,88 @@ def known(memory: Memory) -> Memory:
 
 
 def test_a_known_fix_goes_back_at_the_failure_and_a_pass_credits_it(known: Memory) -> None:
-    answer = bash(known, "cd api && pytest -q 2>&1 | tail -20", fails=FAILED)
+    answer = bash(known, "pytest -q 2>&1 | tail -20", fails=FAILED)
     assert "  > fix: pip install pyyaml" in answer.text
     assert (answer.refs, helped(known, "yaml")) == (["failure/yaml"], 0)
     assert bash(known, "pytest -q").helped == ["failure/yaml"]
     assert helped(known, "yaml") == 1
     assert bash(known, "pytest -q").helped == []
+
+
+@pytest.mark.parametrize(
+    ("command", "response"),
+    [
+        ("pytest -q 2>&1 | tail -1", {"stdout": "1 failed, 3 passed in 0.12s"}),
+        ("pytest -q 2>&1 | tail -1", {"stdout": ""}),
+        ('pytest -q > /tmp/log 2>&1; echo "exit=$?"', {"stdout": "exit=2"}),
+        ("pytest -q || true", {"stdout": "E   something else"}),
+        ("pytest -q &", {"stdout": ""}),
+        ("pytest -q", {"stdout": "", "backgroundTaskId": "b1"}),
+        ("pytest -q", "1 failed in 0.2s"),
+        ("cd web && pytest -q", {"stdout": "3 passed"}),
+        ("DB=none pytest -q", {"stdout": "3 passed"}),
+    ],
+)
+def test_what_is_not_surely_a_pass_of_this_command_credits_nothing(known: Memory, command: str, response: Any) -> None:
+    bash(known, "pytest -q", fails=FAILED)
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
+    assert send(known, "PostToolUse", tool_response=response, **given).helped == []
+    assert bash(known, "pytest -q").helped == ["failure/yaml"]
+
+
+def test_a_command_is_the_same_in_its_folder_however_the_agent_gets_there(known: Memory) -> None:
+    root = str(known.client.layout.root)
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "cd api && pytest -q"}, "cwd": root}
+    send(known, "PostToolUseFailure", error=FAILED, **given)
+    there: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "cwd": f"{root}/api"}
+    assert send(known, "PostToolUse", tool_response={"stdout": "3 passed"}, **there).helped == ["failure/yaml"]
+
+
+def test_what_the_agent_reported_not_to_help_is_not_credited(known: Memory) -> None:
+    bash(known, "pytest -q", fails=FAILED)
+    known.feedback("yaml", helped=False)
+    assert bash(known, "pytest -q").helped == []
+    assert helped(known, "yaml") == 0
+
+
+def test_what_came_too_late_is_not_credited(known: Memory) -> None:
+    given = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "error": FAILED}
+    event = json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **given})
+    assert known.hook("claude-code", event, until=0.0).text == ""
+    assert bash(known, "pytest -q").helped == []
+
+
+def test_only_what_was_handed_out_is_credited(memory: Memory) -> None:
+    lines = []
+    for number in range(5):
+        memory.failures.add(f"KeyError: 'part{number}'", name=f"p{number}", fix=f"add part {number}", dedup=False)
+        lines.append(f"KeyError: 'part{number}'")
+    answer = bash(memory, "make test", fails="\n".join(lines))
+    assert len(answer.refs) == 3
+    assert sorted(bash(memory, "make test").helped) == sorted(answer.refs)
+
+
+def test_a_passing_run_that_prints_a_known_error_is_not_a_failure(known: Memory) -> None:
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q | tail -3"}}
+    response = {"stdout": f"expected: {ERROR}\n{ERROR}\n12 passed"}
+    assert send(known, "PostToolUse", tool_response=response, **given) == HookAnswer(event="after")
+    assert bash(known, "pytest -q").helped == []
+
+
+def test_a_push_that_failed_is_settled_by_one_that_passes(memory: Memory) -> None:
+    memory.failures.add("fatal: unable to access the remote", name="push", fix="connect the tunnel")
+    assert bash(memory, "git push", fails="fatal: unable to access the remote").refs == ["failure/push"]
+    assert bash(memory, "git push").helped == ["failure/push"]
+
+
+def test_a_pattern_that_is_disputed_is_not_handed_out_with_its_failure(memory: Memory) -> None:
+    memory.failures.add("`make fetch` fails: ConnectionResetError: peer gone", name="net", files=["fetch.py"])
+    memory.patterns.add("fetching", name="retry", insight="delete the cache")
+    memory.relations.link("retry", "solves", "net")
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make fetch"}}
+    assert "delete the cache" in send(memory, "PreToolUse", **given).text
+    memory.feedback("retry", helped=False, wrong=True, note="it deletes the cache of all")
+    assert send(memory, "PreToolUse", session="other", **given).text == ""
 
 
 def test_a_pass_of_another_command_or_another_session_credits_nothing(known: Memory) -> None:
@@ -84,10 +160,16 @@ def test_a_disputed_fix_is_not_handed_out(known: Memory) -> None:
     assert bash(known, "pytest", fails=FAILED).text == ""
 
 
-@pytest.mark.parametrize("command", ["cat log", "grep -r yaml .", "git diff", "graphmem query yaml"])
+@pytest.mark.parametrize(
+    "command",
+    ["cat log", "sudo /usr/bin/cat log", "(cat log)", "cat log | tail", "grep -r yaml . | head", "git diff",
+     "docker logs x", "graphmem query yaml", "for f in *; do cat $f; done"],
+)  # fmt: skip
 def test_a_text_that_is_only_shown_is_not_a_failure(known: Memory, command: str) -> None:
     given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
     assert send(known, "PostToolUse", tool_response={"stdout": FAILED, "stderr": ""}, **given).text == ""
+    if command.startswith(("cat", "grep", "sudo")):
+        assert send(known, "PostToolUseFailure", error=FAILED, **given).text == ""
 
 
 def test_a_failure_behind_a_pipe_is_seen_though_its_exit_status_is_that_of_tail(known: Memory) -> None:
@@ -126,6 +208,21 @@ def test_before_an_edit_one_line_warns_of_a_failure_of_this_very_file(known: Mem
     assert "pip install pyyaml" in text
     assert text.count("\n") == 0
     assert edit(known, "src/app.py") == ""
+
+
+def test_a_file_is_the_one_that_the_agent_means(known: Memory, tmp_path: Path) -> None:
+    def warned(path: str, cwd: Path, session: str) -> bool:
+        given: dict[str, Any] = {"tool_name": "Edit", "tool_input": {"file_path": path}, "cwd": str(cwd)}
+        return bool(send(known, "PreToolUse", session, **given).refs)
+
+    link = tmp_path.with_name(f"{tmp_path.name}-link")
+    link.symlink_to(tmp_path)
+    assert not warned("src/app.py", tmp_path / "api", "1")
+    assert warned("../src/app.py", tmp_path / "api", "2")
+    assert warned(str(link / "src" / "app.py"), tmp_path, "3")
+    content = "*** Update File: src/app.py"
+    given: dict[str, Any] = {"tool_name": "Write", "tool_input": {"file_path": "doc.md", "content": content}}
+    assert send(known, "PreToolUse", session="4", **given).refs == []
 
 
 def test_before_an_edit_a_disputed_failure_is_not_named(known: Memory) -> None:
@@ -185,6 +282,7 @@ def test_a_prompt_is_answered_only_where_something_is_surely_known(memory_with_m
 
 
 def test_at_its_end_a_session_becomes_a_record_with_what_it_used(known: Memory) -> None:
+    send(known, "SessionStart")
     known.sessions.work_on("make the build green")
     bash(known, "pytest -q", fails=FAILED)
     bash(known, "pytest -q")
@@ -192,6 +290,14 @@ def test_at_its_end_a_session_becomes_a_record_with_what_it_used(known: Memory) 
     (session,) = known.list("session").results
     assert session.record.model_dump()["used"] == ("failure/yaml",)
     assert "make the build green" in send(known, "SessionStart", session="next").text
+
+
+def test_a_board_that_a_person_began_before_stays(known: Memory) -> None:
+    known.sessions.work_on("my own work")
+    send(known, "SessionEnd", session="never-seen")
+    send(known, "SessionStart", session="later")
+    send(known, "SessionEnd", session="later")
+    assert known.sessions.show().current_task is not None
 
 
 def test_the_end_of_another_conversation_leaves_the_board_alone(known: Memory) -> None:

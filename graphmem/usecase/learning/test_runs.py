@@ -72,6 +72,7 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
                 episodes[key] = Episode(
                     id=before.id,
                     at=now,
+                    since=before.since or before.at,
                     shown={**before.shown, **shown},
                     lines={**before.lines, **lines},
                     unknown=kept,
@@ -108,7 +109,8 @@ def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
         if episode is None:  # another run passed meanwhile
             return Ran(status=0)
         remedied = {ref: episode.lines.get(failure) for failure, refs in episode.shown.items() for ref in refs}
-        helped = credited(client, remedied, unexposed(client, "report", task) or f"ran/{episode.id}")
+        about = unexposed(client, "report", task) or f"ran/{episode.id}"
+        helped = credited(client, remedied, about, episode.since or episode.at)
     with client.reading(client.clues) as snapshot:
         unknown = [text for text in episode.unknown if not snapshot.catalog.with_errors(exact_keys(text))]
         bare = snapshot.catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
@@ -126,17 +128,24 @@ def exact_keys(text: str) -> set[str]:
     return {key for error in errors([text]) for key in error.exact_keys}
 
 
-def credited(client: Client, refs: Mapping[str, str | None], task: str) -> list[str]:
+def credited(client: Client, refs: Mapping[str, str | None], task: str, since: datetime) -> list[str]:
     """
     Report that memories helped with a task; an earlier report on that task stays, what is gone is left out.
 
+    So is what was reported since then not to help: who reports it knows more than a pass says.
+
     Args:
         refs: by reference by key, the line of the log that each was shown for.
+        since: when the first of the failing runs was.
     """
     if not refs:
         return []
     with client.writing() as snapshot:
-        numbers = snapshot.catalog.known(refs)
+        numbers = {
+            ref: number
+            for ref, number in snapshot.catalog.known(refs).items()
+            if not any(at >= since and not is_good for at, is_good, _ in snapshot.catalog.times_of_reports(number))
+        }
         questions = unexposed(client, "report", dict(refs))  # an older version kept them as they were
         reports = [
             prepared(snapshot, {"ref": ref, "helped": True, "task": task, "question": questions[ref] or None})
