@@ -6,6 +6,7 @@ that taking ours out of a file that nobody changed since gives back the same byt
 """
 
 import base64
+import codecs
 import contextlib
 import difflib
 import hashlib
@@ -119,11 +120,16 @@ def backup_of(path: Path) -> Path:
     return state_folder() / "installs" / f"{name}.json"
 
 
-def keep(change: Change) -> None:
-    """Keep what was in a file before the first installation that changed it."""
+def keep(change: Change, clean: bytes | None) -> None:
+    """
+    Keep what was in a file before the first installation that changed it.
+
+    Args:
+        clean: what is in the file now without what an earlier installation wrote.
+    """
     backup = backup_of(change.path)
     kept = kept_of(change.path)
-    first = kept["before"] if kept and kept["after"] == digest(change.before) else encoded(change.before)
+    first = kept["before"] if kept and kept["after"] == digest(change.before) else encoded(clean)
     value = {"path": str(change.path), "before": first, "after": digest(change.after)}
     backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     backup.write_text(json.dumps(value), encoding="utf-8")
@@ -171,46 +177,72 @@ def json_edit(change: Callable[[dict[str, Any]], None]) -> Edit:
     def edit(before: bytes | None) -> bytes | None:
         text = before.decode("utf-8-sig") if before else ""
         try:
-            value = json.loads(text) if text.strip() else {}
+            value = json.loads(text, object_pairs_hook=without_doubles) if text.strip() else {}
+            if not isinstance(value, dict):
+                raise ValueError("it is not a JSON object")
+            found = json.dumps(value)
+            change(value)
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
-        if not isinstance(value, dict):
-            raise ValueError("it is not a JSON object")
-        found = json.dumps(value)
-        change(value)
+        except (AttributeError, KeyError, TypeError):
+            raise ValueError("its entries have another form than the client's") from None
         if json.dumps(value) == found:
             return before
         if not value:
             return None
         indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-        return (json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n").encode()
+        made = json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+        return in_form_of(before, made)
 
     return edit
 
 
-def marked_edit(lines: str | None, begin: str, end: str, refuse: Callable[[str], None] = lambda text: None) -> Edit:
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, or raise ``ValueError`` for one in which a key is there twice: a new text would lose one."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return made
+
+
+def in_form_of(before: bytes | None, text: str) -> bytes:
+    """Return a text as bytes with the line ends and the byte order mark of what was there."""
+    lines = text.replace("\n", "\r\n") if before and b"\r\n" in before else text
+    return (codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b"") + lines.encode()
+
+
+def marked_edit(
+    lines: str | None,
+    begin: str,
+    end: str,
+    refuse: Callable[[str], None] = lambda text: None,
+    check: Callable[[str], None] = lambda text: None,
+) -> Edit:
     """
     Return an edit that puts lines between two markers at the end of a file, or with None takes them out.
 
     Args:
         refuse: raises ``ValueError`` for a text without our lines that they cannot be put into.
+        check: raises ``ValueError`` for a text with our lines that its program cannot read.
     """
     block = re.compile(rf"\n?^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", re.MULTILINE | re.DOTALL)
 
     def edit(before: bytes | None) -> bytes | None:
-        text = (before or b"").decode("utf-8")
+        text = (before or b"").decode("utf-8-sig").replace("\r\n", "\n")
         if text.count(begin) != text.count(end) or text.count(begin) > 1:
             raise ValueError(f"the markers {visible(begin)} and {visible(end)} are not a pair")
         rest = block.sub("", text)
         refuse(rest)
         if lines is None:
-            return before if rest == text else rest.encode() or None
+            return before if rest == text else in_form_of(before, rest) if rest else None
         ours = f"{begin}\n{lines}\n{end}\n"
         if (found := block.search(text)) is not None:
             gap = "\n" if found[0].startswith("\n") else ""
-            return (text[: found.start()] + gap + ours + text[found.end() :]).encode()
-        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        return f"{text}{gap}{ours}".encode()
+            made = text[: found.start()] + gap + ours + text[found.end() :]
+        else:
+            made = text + ("" if not text else "\n" if text.endswith("\n") else "\n\n") + ours
+        check(made)
+        return before if made == text else in_form_of(before, made)
 
     return edit
 
@@ -219,19 +251,24 @@ def refuse_toml_with(table: str) -> Callable[[str], None]:
     """Return what refuses a text that is not TOML, or has a table of ours that we did not write."""
 
     def refuse(text: str) -> None:
-        found: Mapping[str, Any] = tomllib.loads(text)
+        found: Any = tomllib.loads(text)
         for name in table.split("."):
-            found = found.get(name, {})
-        if found:
+            found = found.get(name) if isinstance(found, Mapping) else found
+        if found is not None:
             raise ValueError(f"[{table}] is there already, and was not written by graphmem")
 
     return refuse
 
 
-def text_edit(text: str | None) -> Edit:
-    """Return an edit of a file that is ours alone: its text, or with None its removal."""
+def text_edit(text: str | None, mark: str) -> Edit:
+    """Return an edit of a file that is ours alone, which its first line says: its text, or with None its removal."""
 
     def edit(before: bytes | None) -> bytes | None:
-        return None if text is None else text.encode()
+        is_ours = before is None or before.startswith(mark.encode())
+        if text is None:
+            return None if is_ours else before
+        if not is_ours:
+            raise ValueError("it was not written by graphmem")
+        return text.encode()
 
     return edit

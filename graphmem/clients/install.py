@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +73,12 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
     else:
         changes = [planned(target.path, target.add) for target in targets]
     if not request.dry_run:
-        for change in changes:
-            applied(change, is_removal=is_removal)
+        for target, change in zip(targets, changes, strict=True):
+            if change.before != change.after and not is_removal:
+                keep(change, target.remove(change.before))
+            write(change)
+            if is_removal:
+                forget(change.path)
     return Installed(
         client=request.client,
         scope=request.scope,
@@ -133,15 +138,6 @@ def warning(file: str, message: str, expected: str, fix: str) -> Finding:
     )
 
 
-def applied(change: Change, *, is_removal: bool) -> None:
-    """Write a change, after what was there before is kept."""
-    if change.before != change.after and not is_removal:
-        keep(change)
-    write(change)
-    if is_removal:
-        forget(change.path)
-
-
 def targets_of(request: InstallRequest) -> Iterator[Target]:
     """Yield the files of a client."""
     is_user = request.scope == "user"
@@ -169,7 +165,8 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             yield entry_file(home / "opencode.json", ("mcp", NAME), local)
             plugins = home / "plugins" if is_user else home / ".opencode" / "plugins"
             text = SHIM.replace('["graphmem", "hook", "opencode"]', str(shim_command(program)))
-            yield Target(plugins / "graphmem.js", text_edit(text), text_edit(None))
+            mark = SHIM.partition("\n")[0]
+            yield Target(plugins / "graphmem.js", text_edit(text, mark), text_edit(None, mark))
         case "cursor":
             yield entry_file(root / ".cursor" / "mcp.json", ("mcpServers", NAME), server)
             add, remove = hooks_edits({event: {"command": hook} for event in CURSOR_EVENTS})
@@ -226,29 +223,56 @@ def hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:
         if not isinstance(hooks, dict) or not all(isinstance(found, list) for found in hooks.values()):
             raise ValueError("its hooks are not lists by event")
         for event, entry in entries.items():
-            others = [found for found in hooks.get(event, []) if not is_ours(found)]
-            hooks[event] = [*others, entry]
+            if entry not in hooks.get(event, []):
+                hooks[event] = [*without_ours(hooks.get(event, [])), entry]
 
     def remove(value: dict[str, Any]) -> None:
         hooks = value.get("hooks")
         if not isinstance(hooks, dict):
             return
         for event, found in list(hooks.items()):
-            hooks[event] = [one for one in found if not is_ours(one)] if isinstance(found, list) else found
-            if hooks[event] == []:
+            left = without_ours(found) if isinstance(found, list) else found
+            if left != found:
+                hooks[event] = left
+            if found and not left:
                 del hooks[event]
-        if not hooks:
-            del value["hooks"]
+                if not hooks:
+                    del value["hooks"]
 
     return json_edit(add), json_edit(remove)
 
 
-def is_ours(entry: object) -> bool:
-    """Return whether an entry of hooks runs graphmem's hook."""
-    if not isinstance(entry, dict):
+def without_ours(groups: list[Any]) -> list[Any]:
+    """Return the entries of an event without graphmem's handlers; a group that has only those goes."""
+    kept = []
+    for group in groups:
+        handlers = group.get("hooks") if isinstance(group, dict) else None
+        if handlers is None:  # of Cursor, whose entries are handlers
+            kept += [] if is_ours(group) else [group]
+            continue
+        others = [one for one in handlers if not is_ours(one)]
+        kept += [{**group, "hooks": others}] if others or not handlers else []
+    return kept
+
+
+def is_ours(handler: object) -> bool:
+    """Return whether a handler runs graphmem's hook."""
+    try:
+        words = shlex.split(str(handler.get("command", ""))) if isinstance(handler, dict) else []
+    except ValueError:
         return False
-    found = [entry, *(one for one in entry.get("hooks") or [] if isinstance(one, dict))]
-    return any(f"{NAME} hook " in str(one.get("command", "")) for one in found)
+    is_program = len(words) == 3 and os.path.basename(words[0]) == NAME
+    return (is_program or words[1:3] == ["-m", NAME]) and words[-2:-1] == ["hook"]
+
+
+def is_our_server(entry: object) -> bool:
+    """Return whether an entry starts graphmem's MCP server, and says nothing else."""
+    if not isinstance(entry, dict) or not entry.keys() <= {"command", "args", "type", "enabled"}:
+        return False
+    command = entry.get("command")
+    words = [*(command if isinstance(command, list) else [command]), *(entry.get("args") or [])]
+    is_program = len(words) == 2 and os.path.basename(str(words[0])) == NAME
+    return (is_program or words[1:3] == ["-m", NAME]) and words[-1] == "mcp"
 
 
 def hooks_file(path: Path, entries: Mapping[str, dict[str, Any]]) -> Target:
@@ -264,12 +288,16 @@ def entry_edits(keys: tuple[str, str], entry: Mapping[str, Any]) -> tuple[Edit, 
         found = value.setdefault(section, {})
         if not isinstance(found, dict):
             raise ValueError(f"{section!r} is not an object")
+        if name in found and not is_our_server(found[name]):
+            raise ValueError(f"{section} has {name!r} already, which was not written by graphmem")
         found[name] = entry
 
     def remove(value: dict[str, Any]) -> None:
         found = value.get(section)
-        if isinstance(found, dict) and found.pop(name, None) is not None and not found:
-            del value[section]
+        if isinstance(found, dict) and is_our_server(found.get(name)):
+            del found[name]
+            if not found:
+                del value[section]
 
     return json_edit(add), json_edit(remove)
 
@@ -284,7 +312,8 @@ def codex_file(path: Path, server: Mapping[str, Any]) -> Target:
     words = ", ".join(toml_text(word) for word in server["args"])
     lines = f"[mcp_servers.{NAME}]\ncommand = {toml_text(server['command'])}\nargs = [{words}]"
     refuse = refuse_toml_with(f"mcp_servers.{NAME}")
-    return Target(path, marked_edit(lines, *TOML_MARKS, refuse), marked_edit(None, *TOML_MARKS))
+    add = marked_edit(lines, *TOML_MARKS, refuse, lambda text: (tomllib.loads(text), None)[1])
+    return Target(path, add, marked_edit(None, *TOML_MARKS))
 
 
 def toml_text(text: str) -> str:

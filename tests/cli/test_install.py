@@ -231,3 +231,100 @@ def test_doctor_names_a_program_that_agents_do_not_find(
     capsys.readouterr()
     run(["doctor"])
     assert "cursor does not find graphmem, expected graphmem on the PATH" in capsys.readouterr().out
+
+
+OTHERS = [
+    (
+        ".claude/settings.json",
+        "claude-code",
+        {"hooks": {"Stop": [{"hooks": [{"command": 'notify "graphmem hook x"'}]}]}},
+    ),
+    (".claude/settings.json", "claude-code", {"hooks": {}}),
+    (".cursor/mcp.json", "cursor", {"mcpServers": {"graphmem": {"command": "mine", "env": {"A": "1"}}}}),
+    (".cursor/hooks.json", "cursor", {"version": 1, "hooks": {"stop": []}}),
+]
+
+
+@pytest.mark.parametrize(("file", "client", "value"), OTHERS)
+def test_what_only_looks_like_ours_stays_at_an_uninstallation(
+    project: Path, file: str, client: str, value: dict[str, Any]
+) -> None:
+    path = written(project, file, json.dumps(value))
+    assert run(["uninstall", client]) == 0
+    assert json.loads(path.read_text()) == value
+
+
+def test_a_handler_of_another_program_in_a_group_with_ours_stays(project: Path) -> None:
+    handlers = [{"type": "command", "command": "mine.sh"}, {"type": "command", "command": "graphmem hook claude-code"}]
+    value = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": handlers}]}}
+    path = written(project, ".claude/settings.json", json.dumps(value))
+    run(["install", "claude-code"])
+    assert "mine.sh" in path.read_text()
+    assert path.read_text().count('"PreToolUse"') == 1
+    run(["uninstall", "claude-code"])
+    assert json.loads(path.read_text())["hooks"] == {"PreToolUse": [{"matcher": "Bash", "hooks": handlers[:1]}]}
+
+
+@pytest.mark.parametrize(
+    ("file", "client", "text"),
+    [
+        (".cursor/mcp.json", "cursor", '{"mcpServers": {"graphmem": {"command": "mine"}}}'),
+        (".opencode/plugins/graphmem.js", "opencode", "export const Mine = 1\n"),
+        (".codex/config.toml", "codex", 'mcp_servers = {other = {command = "y"}}\n'),
+        (".codex/config.toml", "codex", "[[mcp_servers]]\n"),
+        (".codex/config.toml", "codex", "mcp_servers = 3\n"),
+        (".gemini/settings.json", "gemini", '{"hooks": {"BeforeTool": [{"hooks": 3}]}}'),
+        (".mcp.json", "claude-code", '{"a": 1, "a": 2}'),
+    ],
+)
+def test_what_ours_cannot_be_put_beside_is_refused(
+    project: Path, file: str, client: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(project, file, text)
+    assert run(["install", client]) == 3
+    assert "is not changed" in capsys.readouterr().err
+    assert path.read_text() == text
+
+
+def test_an_installation_that_is_repaired_is_taken_out_whole(project: Path) -> None:
+    path = written(project, ".gemini/settings.json", '{"theme": "dark"}')
+    run(["install", "gemini"])
+    value = json.loads(path.read_text())
+    del value["hooks"]["BeforeTool"]
+    path.write_text(json.dumps(value))
+    run(["install", "gemini"])
+    assert "BeforeTool" in path.read_text()
+    run(["uninstall", "gemini"])
+    assert json.loads(path.read_text()) == {"theme": "dark"}
+    agents = written(project, "AGENTS.md", "# Ours\n")
+    run(["install", "agents-md"])
+    agents.write_text(agents.read_text().replace("- Before a task", "- Edited: before a task"))
+    run(["install", "agents-md"])
+    run(["uninstall", "agents-md"])
+    assert agents.read_text().strip() == "# Ours"
+
+
+@pytest.mark.parametrize(("client", "file"), [("agents-md", "AGENTS.md"), ("cursor", ".cursor/mcp.json")])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_byte_order_mark_stay(project: Path, client: str, file: str, mark: bytes) -> None:
+    text = "# Ours\r\n\r\nBe kind.\r\n" if file.endswith(".md") else '{\r\n  "a": 1\r\n}\r\n'
+    path = written(project, file, mark + text.encode())
+    before = path.read_bytes()
+    run(["install", client])
+    after = path.read_bytes()
+    assert after.startswith(mark)
+    assert after.count(b"\n") == after.count(b"\r\n") > before.count(b"\n")
+    run(["install", client])
+    assert path.read_bytes() == after
+    run(["uninstall", client])
+    assert path.read_bytes() == before
+
+
+def test_a_block_whose_line_ends_git_changed_is_found_again(project: Path) -> None:
+    path = written(project, "AGENTS.md", "# Ours\n")
+    run(["install", "agents-md"])
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    run(["install", "agents-md"])
+    assert path.read_text().count("graphmem: begin") == 1
+    run(["uninstall", "agents-md"])
+    assert path.read_bytes() == b"# Ours\r\n"
