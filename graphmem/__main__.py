@@ -46,7 +46,7 @@ def main() -> None:
         from graphmem.git.textconv import main as tell  # noqa: PLC0415 - git calls it twice for every file of a diff
 
         sys.exit(tell(sys.argv[2]))
-    if sys.argv[1:2] == ["hook"] and len(sys.argv) == 3 and not sys.argv[2].startswith("-"):
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from graphmem.service.hook import main as answer_hook  # noqa: PLC0415 - an agent waits for it at every event
 
         answer_hook(sys.argv[2:])

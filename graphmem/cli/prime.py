@@ -9,6 +9,7 @@ from graphmem.cli import text
 from graphmem.cli.caller import session_of
 from graphmem.cli.options import option
 from graphmem.contract.prime import PrimeRequest, StoreStatus
+from graphmem.errors import Unavailable
 from graphmem.service import manage
 
 
@@ -36,7 +37,12 @@ def status(ctx: typer.Context) -> None:
     """
     session = session_of(ctx)
     found = session.memory.status()
-    answer = found.model_copy(update={"service": manage.status(Path(found.store))})
+    try:
+        service = manage.status(Path(found.store))
+    except Unavailable as error:
+        session.say(error.message)
+        service = None
+    answer = found.model_copy(update={"service": service})
     session.answer(answer, "\n".join(shown(answer)))
 
 

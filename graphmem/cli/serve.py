@@ -85,8 +85,7 @@ def run_here(session: Session, project: Path, log_format: LogFormat) -> None:
     service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)
     log_to(path_of(str(project), "log") or os.devnull, log_format)
-    session.say(f"the service answers for {project}; Ctrl-C ends it")
-    service.serve()
+    service.serve(lambda: session.say(f"the service answers for {project}; Ctrl-C ends it"))
 
 
 def run_command(arguments: Sequence[str], request_id: str, models: Models) -> tuple[int, str]:

@@ -104,8 +104,20 @@ def ask(
 
 def lost() -> int:
     """Report that a service ended while it ran a command that may not run twice."""
-    print("error: the service ended while it ran the command; it may be done", file=sys.stderr)
-    print("hint: look before you repeat it, such as with: graphmem undo --list", file=sys.stderr)
+    hint = "look before you repeat it, such as with: graphmem undo --list"
+    return complain("unavailable", "the service ended while it ran the command; it may be done", hint)
+
+
+def complain(code: str, message: str, hint: str | None = None) -> int:
+    """Report an error as the command line does; return its exit status."""
+    if "--json" in sys.argv:
+        import json  # noqa: PLC0415
+
+        found: dict[str, object] = {"code": code, "message": message, "hint": hint, "details": {}}
+        text = json.dumps({"error": found}, ensure_ascii=False, separators=(",", ":"))
+    else:
+        text = f"error: {message}" + (f"\nhint: {hint}" if hint else "")
+    os.write(2, f"{text}\n".encode())
     return LOST
 
 
@@ -118,8 +130,10 @@ def printed(answer: dict[str, object]) -> int:
         while data:
             try:
                 data = data[os.write(number, data) :]
-            except OSError:
-                break  # the reader has read enough
+            except BrokenPipeError:  # the reader has read enough
+                break
+            except OSError as error:
+                return complain("unavailable", (error.strerror or "").lower())
     status = answer["status"]
     assert isinstance(status, int)
     return status

@@ -19,12 +19,17 @@ ANSWER_S = 5.0  # seconds that a service may take to say how it is
 
 
 def status(project: Path) -> ServiceStatus:
-    """Return how the service of a project is."""
+    """
+    Return how the service of a project is.
+
+    Raises:
+        Unavailable: a process is the service, and does not answer.
+    """
     return asked(project, "status")
 
 
 def asked(project: Path, order: str) -> ServiceStatus:
-    """Return what the service answers to an order; where none answers, that."""
+    """Return what the service answers to an order; where there is none, that."""
     path, store = path_of(str(project), "sock"), str(project)
     if path is None:
         return ServiceStatus(ok=False, store=store)
@@ -36,6 +41,9 @@ def asked(project: Path, order: str) -> ServiceStatus:
             found, _ = receive(connection)
     except OSError:
         found = None
+    if found is None and is_stuck(project):
+        number = holder(project)
+        raise Unavailable(f"the service, process {number}, does not answer", hint=f"end it: kill -9 {number}")
     if found is None:
         return ServiceStatus(ok=False, store=store)
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(found["since"]))
@@ -65,6 +73,20 @@ def refuse_no_folder(project: Path) -> None:
     if path_of(str(project), "sock") is None:
         message = "there is no folder that only this user can write, for the socket of the service"
         raise Unavailable(message, hint="set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
+
+
+def is_stuck(project: Path) -> bool:
+    """Return whether a process is the service and listens, though it does not answer; one that begins does not yet."""
+    return is_held(project) and os.path.exists(str(path_of(str(project), "sock")))
+
+
+def holder(project: Path) -> str:
+    """Return the number of the process that is the service, as its lock file says."""
+    try:
+        with open(str(path_of(str(project), "lock")), encoding="ascii") as file:
+            return file.read(20)
+    except OSError:
+        return "?"
 
 
 def is_over(child: int) -> bool:

