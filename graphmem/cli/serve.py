@@ -1,8 +1,10 @@
 """``serve``."""
 
+import importlib.util
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +15,7 @@ from graphmem.cli.caller import Session, ids_of, session_of
 from graphmem.constants import SERVICE_IDLE_S, SERVICE_LOG_BYTES
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
-from graphmem.errors import NotFound, Usage
+from graphmem.errors import NotFound, Unavailable, Usage
 from graphmem.runtime import find_store
 from graphmem.service import manage
 from graphmem.service.place import path_of
@@ -28,6 +30,9 @@ def serve(
     stop: Annotated[bool, typer.Option("--stop", help="End the service, after the commands that it runs.")] = False,
     status: Annotated[bool, typer.Option("--status", help="Show the service; exit status 1 without one.")] = False,
     logs: Annotated[bool, typer.Option("--logs", help="Print the end of the log of the service.")] = False,
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="HOST:PORT", help="Answer HTTP too, at this address; port 0 is any.")
+    ] = None,
 ) -> None:
     """
     Run or manage the service that answers commands faster.
@@ -39,6 +44,8 @@ def serve(
     """
     if sum((detach, stop, status, logs)) > 1:
         raise Usage("only one of --detach, --stop, --status and --logs is possible")
+    if http is not None and (detach or stop or status or logs):
+        raise Usage("--http is for a service in the foreground", hint=f"graphmem serve --http {http}")
     session = session_of(ctx)
     project = find_store(session.folder).root
     if logs:
@@ -53,7 +60,7 @@ def serve(
         found = manage.start(project)
         session.answer(found, shown(found))
     else:
-        run_here(session, project)
+        run_here(session, project, http)
 
 
 def shown(found: ServiceStatus) -> str:
@@ -61,9 +68,10 @@ def shown(found: ServiceStatus) -> str:
     if not found.ok:
         return "no service runs for this project; start one with: graphmem serve --detach"
     since = f"{found.since:%Y-%m-%d %H:%M}" if found.since else "?"
+    at = f"\nHTTP: {found.http}" if found.http else ""
     return (
         f"the service runs: version {found.version}, process {found.pid}, since {since} UTC, {found.requests} commands,"
-        f" model {found.model or 'not loaded yet'}\nlog: {found.log}"
+        f" model {found.model or 'not loaded yet'}\nlog: {found.log}{at}"
     )
 
 
@@ -77,8 +85,10 @@ def end_of_log(project: Path) -> str:
         return file.read().decode("utf-8", "replace").rstrip("\n")
 
 
-def run_here(session: Session, project: Path) -> None:
-    """Run the service until it ends."""
+def run_here(session: Session, project: Path, http: str | None) -> None:
+    """Run the service until it ends, with HTTP at an address if one is given."""
+    if http is not None and not all(importlib.util.find_spec(name) for name in ("fastapi", "uvicorn")):
+        raise Unavailable("FastAPI and uvicorn are not installed", hint="install them: pip install 'graphmem[server]'")
     service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)
     handler = RotatingFileHandler(path_of(str(project), "log") or os.devnull, maxBytes=SERVICE_LOG_BYTES, backupCount=1)
@@ -86,7 +96,16 @@ def run_here(session: Session, project: Path) -> None:
     logging.getLogger("graphmem").addHandler(handler)
     logging.getLogger("graphmem").setLevel(logging.INFO)
     session.say(f"the service answers for {project}; Ctrl-C ends it")
-    service.serve()
+    service.serve(beside=lambda: beside(service, http, session.say))
+
+
+def beside(service: Service, http: str | None, say: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Return what runs as long as the service: HTTP, if it is asked for."""
+    if http is None:
+        return nullcontext()
+    from graphmem.http.server import http_beside  # noqa: PLC0415 - FastAPI is an extra
+
+    return http_beside(service, http, say)
 
 
 def run_command(arguments: Sequence[str], request_id: str, models: Models) -> int:

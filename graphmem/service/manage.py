@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from graphmem.constants import SERVICE_DRAIN_S, SERVICE_START_S
 from graphmem.contract.service import ServiceStatus
@@ -39,9 +40,14 @@ def asked(project: Path, order: str) -> ServiceStatus:
         found = None
     if found is None:
         return ServiceStatus(ok=False, store=store)
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(found["since"]))
+    return status_of(project, found)
+
+
+def status_of(project: Path, state: dict[str, Any]) -> ServiceStatus:
+    """Return how a service is, from what it says."""
+    store, since = str(project), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(state["since"]))
     return ServiceStatus(
-        **{**found, "ok": True, "store": store, "since": parse_time(since), "log": path_of(store, "log")}
+        **{**state, "ok": True, "store": store, "since": parse_time(since), "log": path_of(store, "log")}
     )
 
 

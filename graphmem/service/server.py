@@ -17,7 +17,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,11 +50,13 @@ class Service:
     Args:
         project: the folder that holds ``.graphmem``.
         run: runs a command line in this thread and returns its exit status.
+        http: where it answers HTTP, if it does.
     """
 
     project: Path
     run: Run
     idle_s: float = SERVICE_IDLE_S
+    http: str | None = None
     models: Models = field(default_factory=Models)
     requests: int = 0
     running: int = 0
@@ -67,14 +69,21 @@ class Service:
         refuse_no_folder(self.project)
         self.path = str(path_of(str(self.project), "sock"))
 
-    def serve(self, on_ready: Callable[[], None] = lambda: None) -> None:
+    def serve(
+        self,
+        on_ready: Callable[[], None] = lambda: None,
+        beside: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+    ) -> None:
         """
         Answer until it is stopped, nobody asked for ``idle_s`` seconds, or the project is gone.
+
+        Args:
+            beside: what runs for as long, such as HTTP.
 
         Raises:
             Unavailable: another process is the service of this project, or the socket cannot be made.
         """
-        with self.alone(), self.listening() as listener, separate_streams():
+        with self.alone(), beside(), self.listening() as listener, separate_streams():
             callers = ThreadPoolExecutor(SERVICE_CALLERS, thread_name_prefix="caller")
             watcher = threading.Thread(target=self.watch, daemon=True)
             watcher.start()
@@ -205,9 +214,7 @@ class Service:
     def run_for(self, connection: socket.socket, request: dict[str, Any], files: list[int]) -> None:
         """Run the command line of a caller, and send what it would print and its exit status."""
         started, arguments = time.perf_counter(), [str(word) for word in request["arguments"]]
-        with self.lock:
-            self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.time()
-        try:
+        with self.counted():
             with opened(files, request.get("input")) as given:
                 streams = Streams(given, bool(request["is_terminal"]))
                 token = of_caller.set(streams)
@@ -220,6 +227,14 @@ class Service:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 send(connection, {"status": status, "written": streams.written}, [])
             log.info("answered", extra={"ms": round((time.perf_counter() - started) * 1000, 1), "status": status})
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the block as a request that runs: the service is not idle, and ends after it."""
+        with self.lock:
+            self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.time()
+        try:
+            yield
         finally:
             with self.lock:
                 self.running -= 1
@@ -229,15 +244,19 @@ class Service:
         """Report how the service is, or end it."""
         if order == "stop":
             self.stop()
-        state = {
+        send(connection, self.state(), [])
+
+    def state(self) -> dict[str, Any]:
+        """Return how the service is, as ``manage`` reads it."""
+        return {
             "version": self.stamp.partition("\n")[0],
             "pid": os.getpid(),
             "since": self.began,
             "requests": self.requests,
             "clients": self.running,
             "model": next((name for name, found in self.models.embedders.items() if found.embedder), None),
+            "http": self.http,
         }
-        send(connection, state, [])
 
 
 @contextlib.contextmanager
