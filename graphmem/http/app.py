@@ -8,13 +8,14 @@ from asyncio import get_running_loop
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Body, Depends, FastAPI
 from fastapi import Request as Call
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -25,6 +26,8 @@ from graphmem.errors import GraphmemError
 from graphmem.http.guard import HEALTH, STREAM, TYPES
 from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
 from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
+from graphmem.model import MODELS
+from graphmem.model.record import Record
 from graphmem.names import inert
 from graphmem.surroundings import Surroundings, called_from
 
@@ -76,8 +79,8 @@ def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> No
         given = operation.body() if body is None else body
         return await run(lambda memory: operation.call(memory, given))  # type: ignore[no-any-return]
 
-    call.__annotations__["body"] = operation.body
-    call.__defaults__ = (Body() if needs_body else Body(None),)
+    call.__annotations__["body"] = Annotated[operation.body, Body()]
+    call.__defaults__ = () if needs_body else (None,)
     app.post(operation.path, **shared(operation))(call)
 
 
@@ -153,6 +156,11 @@ def described(app: FastAPI) -> dict[str, Any]:
             separate_input_output_schemas=True,
         )
         parts = made.setdefault("components", {})
+        kinds: list[tuple[type[BaseModel], Literal["serialization"]]] = [
+            (model, "serialization") for model in MODELS.values() if issubclass(model, Record)
+        ]
+        of_kinds, made_for_them = models_json_schema(kinds, ref_template="#/components/schemas/{model}")
+        parts["schemas"] |= made_for_them["$defs"] | {"Record": {"anyOf": list(of_kinds.values())}}
         parts["schemas"]["Problem"] = Problem.model_json_schema(mode="serialization")
         parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{"token": []}]

@@ -105,11 +105,7 @@ def operation(name: str, method: Callable[..., Any]) -> Operation:
     request = REQUESTS.get(name) or no_parameters(name)
     if name in WITHOUT:
         request = less(request, set(WITHOUT[name]))
-    body: type[Request] = request
-    if stream is not None:
-        is_required = inspect.signature(method).parameters[stream].default is inspect.Parameter.empty
-        added: Any = (str, Field(... if is_required else "", description=STREAMS[stream]))
-        body = create_model(request.__name__, __base__=request, __doc__=request.__doc__, **{stream: added})
+    body = request if stream is None else more(request, inspect.signature(method).parameters[stream])
     returned = typing.get_type_hints(method, {**types_of_answers(), **vars(api)})["return"]
     meaning = inspect.cleandoc(method.__doc__ or "").partition("\n")[0]
     return Operation(name, request, body, stream, returned, meaning)
@@ -127,6 +123,13 @@ def less(request: type[Request], without: set[str]) -> type[Request]:
         name: (field.annotation, field) for name, field in request.model_fields.items() if name not in without
     }
     return create_model(request.__name__, __base__=Request, __doc__=request.__doc__, **kept)
+
+
+def more(request: type[Request], stream: inspect.Parameter) -> type[Request]:
+    """Return a request with what is read line by line, as one text."""
+    default = ... if stream.default is inspect.Parameter.empty else ""
+    added: dict[str, Any] = {stream.name: (str, Field(default, description=STREAMS[stream.name]))}
+    return create_model(request.__name__, __base__=request, __doc__=request.__doc__, **added)
 
 
 def types_of_answers() -> dict[str, Any]:
