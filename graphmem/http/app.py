@@ -1,5 +1,6 @@
 """The application: a route for each operation, its description in OpenAPI, and errors as problem details."""
 
+import importlib.util
 import json
 import logging
 import os
@@ -67,6 +68,10 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus]) -> FastAPI:
             add_stream(app, operation, run)
     add_health(app, health)
     add_handlers(app)
+    if importlib.util.find_spec("mcp") is not None:
+        from graphmem.http.mcp import McpRoute  # noqa: PLC0415 - the SDK is an extra
+
+        McpRoute(memory).add_to(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]
     return app
 

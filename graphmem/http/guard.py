@@ -12,6 +12,7 @@ from graphmem.http.problems import problem
 from graphmem.service.server import Service
 
 HEALTH = "/healthz"
+MCP = "/mcp"  # where the Model Context Protocol is spoken
 STREAM = "/stream"  # end of the paths that take lines
 MOST_JSON = 8 * 2**20  # bytes of a body
 MOST_LINES = 64 * 2**20  # bytes of a body of lines
@@ -67,7 +68,7 @@ class Guard:
         refusal = self.refusal(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, sends)
-        elif scope["path"] == HEALTH:
+        elif scope["method"] != "POST":  # it runs no operation, and may wait as long as the caller does
             await self.app(scope, receive, sends)
         else:
             with self.service.counted():
@@ -87,6 +88,8 @@ class Guard:
             hint = "send the header: Authorization: Bearer TOKEN"
             answer = {"WWW-Authenticate": 'Bearer realm="graphmem"'}
             return problem(401, "unauthorized", "the token is missing or wrong", hint=hint, headers=answer)
+        if allowed != "all" and scope["path"] == MCP:
+            return problem(403, "read_only", "the token is for reading", hint="MCP has tools that write")
         if self.service.ended.is_set():
             return problem(503, "unavailable", "the service is ending", hint="try again later")
         return refused_body(scope["path"], headers)

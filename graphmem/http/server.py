@@ -86,7 +86,7 @@ def running(app: Guard, listener: socket.socket) -> Iterator[None]:
             app,
             log_config=None,
             access_log=False,
-            lifespan="off",
+            lifespan="on",
             ws="none",
             loop="asyncio",
             http="h11",

@@ -10,7 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import anyio
+import httpx2
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from graphmem.contract.operations import REQUESTS
 from graphmem.http.operations import LEFT_OUT, READS, WITHOUT, methods, operations
@@ -118,6 +122,23 @@ def test_a_path_counts_from_the_project_and_none_leads_out_of_it(served: Served)
         refused = served.call(name, **parameters)
         assert (refused.status, refused.code) == (422, "usage")
         assert refused.body["detail"] == f"unknown parameter {list(parameters)[-1]!r}"
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_the_client_of_the_mcp_sdk_recalls_over_http(served: Served, era: str) -> None:
+    async def recalled() -> str:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {served.token}"}) as caller:
+            transport = streamable_http_client(f"http://127.0.0.1:{served.port}/mcp", http_client=caller)
+            async with Client(transport, mode=era) as client:
+                assert len((await client.list_tools()).tools) == 8
+                content = (await client.call_tool("recall", {"text": TRIGGER})).content[0]
+                assert content.type == "text"
+                return content.text
+
+    assert "failure/boom" in anyio.run(recalled)
+    ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    assert served.send("POST", "/mcp", ping, {"Authorization": f"Bearer {served.read_token}"}).code == "read_only"
+    assert served.send("POST", "/mcp", ping, {"Authorization": ""}).code == "unauthorized"
 
 
 # --- who may call -------------------------------------------------------------------------------------------------
