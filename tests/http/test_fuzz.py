@@ -21,8 +21,7 @@ from schemathesis.specs.openapi.checks import (
 
 import graphmem
 from graphmem.http.operations import IN_JSON_ONLY, operations
-from tests.http.served import Served, serve
-from tests.service.project import new_project, stopped
+from tests.http.served import Served, serve, shared_project
 
 EXAMPLES = int(os.environ.get("GRAPHMEM_TEST_FUZZ", "4"))  # requests of each sort for a route
 CHECKS = [not_a_server_error, response_schema_conformance, status_code_conformance, content_type_conformance]
@@ -109,16 +108,15 @@ REFUSED = {"insights.add"}  # needs two experiences of different days, which nob
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A service of a project in git, with the demo's records and some of every other kind."""
-    made = new_project(tmp_path_factory.mktemp("fuzz"))
-    for file in DEMO.glob("types/*/*.md"):
-        (made.root / ".graphmem" / "types" / file.parent.name).mkdir(parents=True, exist_ok=True)
-        (made.root / ".graphmem" / "types" / file.parent.name / file.name).write_bytes(file.read_bytes())
-    assert made.run("add", "--ndjson", str(DEMO / "rows.ndjson")).returncode == 0
-    (made.root / "cart.py").write_text("x = 1\n")
-    for command in ("init -q", "add -A", "-c user.name=x -c user.email=x@y.z commit -qm x"):
-        subprocess.run(["git", *command.split()], cwd=made.root, check=True)
-    yield serve(made)
-    stopped(made)
+    with shared_project(tmp_path_factory) as made:
+        for file in DEMO.glob("types/*/*.md"):
+            (made.root / ".graphmem" / "types" / file.parent.name).mkdir(parents=True, exist_ok=True)
+            (made.root / ".graphmem" / "types" / file.parent.name / file.name).write_bytes(file.read_bytes())
+        assert made.run("add", "--ndjson", str(DEMO / "rows.ndjson")).returncode == 0
+        (made.root / "cart.py").write_text("x = 1\n")
+        for command in ("init -q", "add -A", "-c user.name=x -c user.email=x@y.z commit -qm x"):
+            subprocess.run(["git", *command.split()], cwd=made.root, check=True)
+        yield serve(made)
 
 
 @pytest.fixture(scope="module")

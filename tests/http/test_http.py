@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from graphmem.contract.operations import REQUESTS
 from graphmem.http.operations import LEFT_OUT, READS, WITHOUT, methods, operations
-from tests.http.served import Served, said, serve, start
+from tests.http.served import Served, said, serve, shared_project, start
 from tests.service.project import Project, new_project, stopped
 
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"
@@ -34,12 +34,11 @@ def project(tmp_path: Path) -> Iterator[Project]:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for the tests that do not end it; each names its records differently."""
-    made = new_project(tmp_path_factory.mktemp("http"))
-    made.run("add", "failure", "--name", "boom", "--trigger", TRIGGER, "--fix", "pin setuptools")
-    made.run("add", "pattern", "--name", "pin", "--trigger", "a build tool dropped a module", "--insight", "pin it")
-    made.run("link", "pattern/pin", "solves", "failure/boom")
-    yield serve(made)
-    stopped(made)
+    with shared_project(tmp_path_factory) as made:
+        made.run("add", "failure", "--name", "boom", "--trigger", TRIGGER, "--fix", "pin setuptools")
+        made.run("add", "pattern", "--name", "pin", "--trigger", "a build tool dropped a module", "--insight", "pin it")
+        made.run("link", "pattern/pin", "solves", "failure/boom")
+        yield serve(made)
 
 
 # --- what there is ------------------------------------------------------------------------------------------------
@@ -80,9 +79,10 @@ def test_the_description_has_every_parameter_but_those_that_are_left_out_with_a_
 def test_an_answer_is_the_one_of_the_command_line(
     served: Served, name: str, parameters: dict[str, object], line: str
 ) -> None:
-    printed = served.project.run(*line.split(), "--json", environment={"GRAPHMEM_SERVICE": "off"}).stdout
+    done = served.project.run(*line.split(), "--json", environment={"GRAPHMEM_SERVICE": "off"})
+    assert done.returncode == 0, done.stderr
     answer = served.call(name, as_reader=True, **parameters)
-    assert (answer.status, answer.body) == (200, json.loads(printed))
+    assert (answer.status, answer.body) == (200, json.loads(done.stdout))
     assert (answer.headers["content-type"], answer.headers["cache-control"]) == ("application/json", "no-store")
 
 
@@ -174,7 +174,8 @@ def test_a_token_to_read_changes_nothing_that_is_remembered(served: Served) -> N
     header = {"Authorization": f"Bearer {served.read_token}", "Content-Type": "application/x-ndjson"}
     assert served.send("POST", "/v1/add_rows/stream", body, header).code == "read_only"
     for text, status in (("MATCH (f:Failure) RETURN f.name", 200), ("CREATE (f:Failure {name: 'x'})", 403)):
-        assert served.call("cypher", as_reader=True, query=text).status == status
+        answer = served.call("cypher", as_reader=True, query=text)
+        assert answer.status == status, answer.body
     assert before == {path: path.read_bytes() for path in data.rglob("*.ndjson")}
 
 
