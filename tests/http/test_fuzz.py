@@ -23,7 +23,7 @@ import graphmem
 from graphmem.http.operations import IN_JSON_ONLY, operations
 from tests.http.served import Served, serve, shared_project
 
-EXAMPLES = int(os.environ.get("GRAPHMEM_TEST_FUZZ", "4"))  # requests of each sort for a route
+EXAMPLES = int(os.environ.get("GRAPHMEM_TEST_FUZZ", "8"))  # requests of each sort for a route
 CHECKS = [not_a_server_error, response_schema_conformance, status_code_conformance, content_type_conformance]
 DEMO = Path(graphmem.__file__).parent / "demo"
 REFS = ("ref", "source", "target", "old", "new")  # parameters that name a record
