@@ -1,7 +1,9 @@
 """``serve``."""
 
+import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +13,7 @@ from graphmem.cli.caller import Session, ids_of, session_of
 from graphmem.constants import SERVICE_IDLE_S
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
-from graphmem.errors import NotFound, Usage
+from graphmem.errors import NotFound, Unavailable, Usage
 from graphmem.runtime import find_store
 from graphmem.service import manage
 from graphmem.service.logs import LogFormat, log_to
@@ -27,9 +29,10 @@ def serve(
     stop: Annotated[bool, typer.Option("--stop", help="End the service, after the commands that it runs.")] = False,
     status: Annotated[bool, typer.Option("--status", help="Show the service; exit status 1 without one.")] = False,
     logs: Annotated[bool, typer.Option("--logs", help="Print the end of the log of the service.")] = False,
-    log_format: Annotated[
-        LogFormat, typer.Option("--log-format", help="Form of the log. One of: text, json.")
-    ] = "text",
+    log_format: Annotated[LogFormat, typer.Option("--log-format", help="Form of the log.")] = "text",
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="HOST:PORT", help="Answer HTTP too, at this address; port 0 is any.")
+    ] = None,
 ) -> None:
     """
     Run or manage the service that answers commands faster.
@@ -41,6 +44,8 @@ def serve(
     """
     if sum((detach, stop, status, logs)) > 1:
         raise Usage("only one of --detach, --stop, --status and --logs is possible")
+    if http is not None and (detach or stop or status or logs):
+        raise Usage("--http is for a service in the foreground", hint=f"graphmem serve --http {http}")
     session = session_of(ctx)
     project = find_store(session.folder).root
     if logs:
@@ -55,7 +60,7 @@ def serve(
         found = manage.start(project, log_format)
         session.answer(found, shown(found))
     else:
-        run_here(session, project, log_format)
+        run_here(session, project, log_format, http)
 
 
 def shown(found: ServiceStatus) -> str:
@@ -63,9 +68,10 @@ def shown(found: ServiceStatus) -> str:
     if not found.ok:
         return "no service runs for this project; start one with: graphmem serve --detach"
     since = f"{found.since:%Y-%m-%d %H:%M}" if found.since else "?"
+    at = f"\nHTTP: {found.http}" if found.http else ""
     return (
         f"the service runs: version {found.version}, process {found.pid}, since {since} UTC, {found.requests} commands,"
-        f" model {found.model or 'not loaded yet'}\nlog: {found.log}"
+        f" model {found.model or 'not loaded yet'}\nlog: {found.log}{at}"
     )
 
 
@@ -79,13 +85,27 @@ def end_of_log(project: Path) -> str:
         return file.read().decode("utf-8", "replace").rstrip("\n")
 
 
-def run_here(session: Session, project: Path, log_format: LogFormat) -> None:
-    """Run the service until it ends."""
+def run_here(session: Session, project: Path, log_format: LogFormat, http: str | None) -> None:
+    """Run the service until it ends, with HTTP at an address if one is given."""
+    if http is not None and not all(importlib.util.find_spec(name) for name in ("fastapi", "uvicorn")):
+        raise Unavailable("FastAPI and uvicorn are not installed", hint="install them: pip install 'graphmem[server]'")
     os.chdir("/")  # the folder of whoever started it may be removed
     service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)
     log_to(path_of(str(project), "log") or os.devnull, log_format)
-    service.serve(lambda: session.say(f"the service answers for {project}; Ctrl-C ends it"))
+    service.serve(
+        lambda: session.say(f"the service answers for {project}; Ctrl-C ends it"),
+        beside=lambda: beside(service, http, session.say),
+    )
+
+
+def beside(service: Service, http: str | None, say: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Return what runs as long as the service: HTTP, if it is asked for."""
+    if http is None:
+        return nullcontext()
+    from graphmem.http.server import http_beside  # noqa: PLC0415 - FastAPI is an extra
+
+    return http_beside(service, http, say)
 
 
 def run_command(arguments: Sequence[str], request_id: str, models: Models) -> tuple[int, str]:

@@ -9,7 +9,7 @@ class ServiceStatus(Answer):
     The service of a project; ``ok`` says whether it answers, and without it nothing else is known.
 
     ``model`` is the one that it has loaded, ``clients`` how many commands it runs right now, ``requests`` how many it
-    has run since ``since``, and ``log`` its log file.
+    has run since ``since``, ``log`` its log file, and ``http`` where it answers HTTP, if it does.
     """
 
     ok: bool
@@ -21,3 +21,4 @@ class ServiceStatus(Answer):
     clients: int | None = None
     requests: int | None = None
     log: str | None = None
+    http: str | None = None

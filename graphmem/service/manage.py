@@ -5,6 +5,7 @@ import os
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 from graphmem.constants import SERVICE_DRAIN_S, SERVICE_START_S
 from graphmem.contract.service import ServiceStatus
@@ -46,9 +47,14 @@ def asked(project: Path, order: str) -> ServiceStatus:
         raise Unavailable(f"the service, process {number}, does not answer", hint=f"end it: kill -9 {number}")
     if found is None:
         return ServiceStatus(ok=False, store=store)
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(found["since"]))
+    return status_of(project, found)
+
+
+def status_of(project: Path, state: dict[str, Any]) -> ServiceStatus:
+    """Return how a service is, from what it says."""
+    store, since = str(project), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(state["since"]))
     return ServiceStatus(
-        **{**found, "ok": True, "store": store, "since": parse_time(since), "log": path_of(store, "log")}
+        **{**state, "ok": True, "store": store, "since": parse_time(since), "log": path_of(store, "log")}
     )
 
 

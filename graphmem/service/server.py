@@ -18,7 +18,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,11 +52,13 @@ class Service:
     Args:
         project: the folder that holds ``.graphmem``.
         run: runs a command line in this thread and returns its exit status.
+        http: where it answers HTTP, if it does.
     """
 
     project: Path
     run: Run
     idle_s: float = SERVICE_IDLE_S
+    http: str | None = None
     models: Models = field(default_factory=Models)
     requests: int = 0
     running: int = 0
@@ -69,31 +71,38 @@ class Service:
         refuse_no_folder(self.project)
         self.path = str(path_of(str(self.project), "sock"))
 
-    def serve(self, on_ready: Callable[[], None] = lambda: None) -> None:
+    def serve(
+        self,
+        on_ready: Callable[[], None] = lambda: None,
+        beside: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+    ) -> None:
         """
         Answer until it is stopped, nobody asked for ``idle_s`` seconds, or the project is gone.
+
+        Args:
+            beside: what runs for as long, such as HTTP.
 
         Raises:
             Unavailable: another process is the service of this project, or the socket cannot be made.
         """
-        with self.alone(), self.listening() as listener, separate_streams():
+        with self.alone(), beside(), self.listening() as listener:
             callers = ThreadPoolExecutor(SERVICE_CALLERS, thread_name_prefix="caller")
-            watcher = threading.Thread(target=self.watch, daemon=True)
-            watcher.start()
             log.info("began", extra={"project": str(self.project), "pid": os.getpid()})
             on_ready()
             gc.freeze()  # what is loaded stays: the collector need not look at it again
             gc.set_threshold(20_000, 20, 20)
-            while not self.ended.is_set():
-                try:
-                    connection, _ = listener.accept()
-                except TimeoutError:
-                    continue
-                callers.submit(self.answer, connection)
-            with contextlib.suppress(OSError):
-                os.unlink(self.path)
-            listener.close()
-            self.drain()
+            with separate_streams():
+                threading.Thread(target=self.watch, daemon=True).start()
+                while not self.ended.is_set():
+                    try:
+                        connection, _ = listener.accept()
+                    except TimeoutError:
+                        continue
+                    callers.submit(self.answer, connection)
+                with contextlib.suppress(OSError):
+                    os.unlink(self.path)
+                listener.close()
+                self.drain()
             callers.shutdown(wait=False, cancel_futures=True)
         log.info("ended", extra={"requests": self.requests})
 
@@ -211,9 +220,7 @@ class Service:
     def run_for(self, connection: socket.socket, request: dict[str, Any], files: list[int]) -> None:
         """Run the command line of a caller, and send what it would print and its exit status."""
         started, arguments = time.perf_counter(), [str(word) for word in request["arguments"]]
-        with self.lock:
-            self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.time()
-        try:
+        with self.counted():
             with opened(files, request.get("input")) as given:
                 streams = Streams(given, bool(request["is_terminal"]))
                 token = of_caller.set(streams)
@@ -227,6 +234,14 @@ class Service:
                 send(connection, {"status": status, "written": streams.written}, [])
             took = round((time.perf_counter() - started) * 1000, 1)
             log.info("answered", extra={"command": command, "status": status, "ms": took})
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the block as a request that runs: the service is not idle, and ends after it."""
+        with self.lock:
+            self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.time()
+        try:
+            yield
         finally:
             with self.lock:
                 self.running -= 1
@@ -236,15 +251,19 @@ class Service:
         """Report how the service is, or end it."""
         if order == "stop":
             self.stop()
-        state = {
+        send(connection, self.state(), [])
+
+    def state(self) -> dict[str, Any]:
+        """Return how the service is, as ``manage`` reads it."""
+        return {
             "version": self.stamp.partition("\n")[0],
             "pid": os.getpid(),
             "since": self.began,
             "requests": self.requests,
             "clients": self.running,
             "model": next((name for name, found in self.models.embedders.items() if found.embedder), None),
+            "http": self.http,
         }
-        send(connection, state, [])
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ ADDED = {
     "uninstall --dry-run", "uninstall --project", "uninstall --user", "uninstall client",
 
     "learn events", "match file", "query --explain", "rebuild --no-embed", "stats --plot", "textconv file",
-    "serve --detach", "serve --log-format", "serve --logs", "serve --status", "serve --stop",
+    "serve --detach", "serve --http", "serve --log-format", "serve --logs", "serve --status", "serve --stop",
     "type add entity --no-search", "undo --list", "undo number",
 }  # fmt: skip
 

@@ -164,7 +164,8 @@ def test_without_a_service_the_first_event_starts_one_and_no_event_waits_long(pr
     while not project.is_answering():
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert "What this project remembers" in agent.event("UserPromptSubmit", prompt="hello")
+    briefing = agent.event("UserPromptSubmit", prompt="hello")
+    assert ("What this project remembers" in done.stdout) != ("What this project remembers" in briefing)
 
 
 def test_whatever_comes_a_hook_says_nothing_and_does_not_fail(project: Project) -> None:

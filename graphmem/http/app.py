@@ -1,0 +1,217 @@
+"""The application: a route for each operation, its description in OpenAPI, and errors as problem details."""
+
+import importlib.util
+import json
+import logging
+import os
+import tempfile
+from asyncio import get_running_loop
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import Body, Depends, FastAPI
+from fastapi import Request as Call
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from graphmem import __version__
+from graphmem.api import Memory
+from graphmem.contract.service import ServiceStatus
+from graphmem.errors import GraphmemError
+from graphmem.http.guard import HEALTH, STREAM, TYPES
+from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
+from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
+from graphmem.model import MODELS
+from graphmem.model.record import Record
+from graphmem.names import inert
+from graphmem.surroundings import Surroundings, called_from
+
+WORKERS = 8  # operations that run at the same time; each has a connection of its own
+KEPT_IN_MEMORY = 2**20  # bytes of lines; more are in a temporary file while they come
+ABOUT = (
+    "The memory of a project, as the command line has it. Every operation is a POST with a JSON object, and answers "
+    "with the document that the command prints with --json."
+)
+log = logging.getLogger("graphmem.http")
+
+
+def make_app(memory: Memory, health: Callable[[], ServiceStatus]) -> FastAPI:
+    """Return the application for a memory; ``health`` says how its service is."""
+    app = FastAPI(
+        title="graphmem",
+        version=__version__,
+        description=ABOUT,
+        docs_url=None,  # these pages load scripts from another host
+        redoc_url=None,
+        redirect_slashes=False,
+        separate_input_output_schemas=True,
+    )
+    workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="http")
+    caller = Surroundings(str(memory.client.layout.root), dict(os.environ))  # a path counts from the project
+
+    def done(work: Callable[[Memory], Any]) -> Response:
+        with called_from(caller):
+            return answer(work(memory))
+
+    async def run(work: Callable[[Memory], Any]) -> Response:
+        return await get_running_loop().run_in_executor(workers, done, work)
+
+    for operation in operations().values():
+        add_route(app, operation, run)
+        if operation.stream is not None and operation.name not in IN_JSON_ONLY:
+            add_stream(app, operation, run)
+    add_health(app, health)
+    add_handlers(app)
+    if importlib.util.find_spec("mcp") is not None:
+        from graphmem.http.mcp import McpRoute  # noqa: PLC0415 - the SDK is an extra
+
+        McpRoute(memory).add_to(app)
+    app.openapi = partial(described, app)  # type: ignore[method-assign]
+    return app
+
+
+def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> None:
+    """Add the route that takes the parameters of an operation as a JSON object."""
+    needs_body = any(field.is_required() for field in operation.body.model_fields.values())
+
+    async def call(body: Any) -> Response:
+        given = operation.body() if body is None else body
+        return await run(lambda memory: operation.call(memory, given))  # type: ignore[no-any-return]
+
+    call.__annotations__["body"] = Annotated[operation.body, Body()]
+    call.__defaults__ = () if needs_body else (None,)
+    app.post(operation.path, **shared(operation))(call)
+
+
+def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> None:
+    """Add the route that takes the lines of an operation as the body, and its parameters in the query string."""
+
+    async def call(request: Call) -> Response:
+        given = operation.request.model_validate(dict(request.query_params))
+        with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as lines:
+            async for part in request.stream():  # all of it before the first line is used: a slow caller holds no lock
+                lines.write(part)
+            lines.seek(0)
+            return await run(lambda memory: operation.call(memory, given, lines))  # type: ignore[no-any-return]
+
+    fields = operation.request.model_json_schema()["properties"]
+    parameters = [
+        {"name": name, "in": "query", "required": False, "description": field.pop("description", ""), "schema": field}
+        for name, field in fields.items()
+    ]
+    content = {media_type: {"schema": {"type": "string"}} for media_type in TYPES[True]}
+    extra = {"parameters": parameters, "requestBody": {"required": True, "content": content}}
+    more = shared(operation)
+    more["operation_id"] += STREAM.replace("/", ".")
+    app.post(operation.path + STREAM, openapi_extra=extra, **more)(call)
+
+
+def shared(operation: Operation) -> dict[str, Any]:
+    """Return what all routes of an operation have."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        "operation_id": operation.name,
+        "summary": operation.meaning,
+        "tags": ["read" if operation.is_read else "write"],
+        "response_model": operation.answer,
+        "response_description": "The answer",
+        "responses": {status: {"description": text, "content": content} for status, text in MEANINGS.items()},
+        "dependencies": [] if operation.is_read else [Depends(refuse_reader)],
+    }
+
+
+async def refuse_reader(request: Call) -> None:
+    """Refuse a caller whose token is for reading."""
+    if request.scope.get("allowed") != "all":
+        raise HTTPException(403, "the token is for reading")
+
+
+def add_health(app: FastAPI, health: Callable[[], ServiceStatus]) -> None:
+    """Add the route that says whether the service answers; the rest of its state is for callers with a token."""
+
+    async def call(request: Call) -> Response:
+        return answer(health() if request.scope.get("allowed") else ServiceStatus(ok=True, store=""))
+
+    app.get(HEALTH, response_model=ServiceStatus, summary="Say that the service answers", operation_id="healthz")(call)
+
+
+def answer(found: BaseModel | Sequence[str]) -> Response:
+    """Return an answer as the command line prints it."""
+    if isinstance(found, BaseModel):
+        text = found.model_dump_json(by_alias=True)
+    else:
+        text = json.dumps(found, ensure_ascii=False)
+    return Response(inert(text), media_type="application/json")
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """Return the description of the application in OpenAPI."""
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title=app.title,
+            version=app.version,
+            description=app.description,
+            routes=app.routes,
+            separate_input_output_schemas=True,
+        )
+        parts = made.setdefault("components", {})
+        kinds: list[tuple[type[BaseModel], Literal["serialization"]]] = [
+            (model, "serialization") for model in MODELS.values() if issubclass(model, Record)
+        ]
+        of_kinds, made_for_them = models_json_schema(kinds, ref_template="#/components/schemas/{model}")
+        parts["schemas"] |= made_for_them["$defs"] | {"Record": {"anyOf": list(of_kinds.values())}}
+        parts["schemas"]["Problem"] = Problem.model_json_schema(mode="serialization")
+        parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        made["security"] = [{"token": []}]
+        made["paths"][HEALTH]["get"]["security"] = []
+        app.openapi_schema = made
+    return app.openapi_schema
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let every error be a problem document."""
+
+    async def of_graphmem(call: Call, error: Exception) -> Response:
+        assert isinstance(error, GraphmemError)
+        return problem_of(error)
+
+    async def of_body(call: Call, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            detail = f"the body is not JSON: {first['ctx']['error']}, at character {first['loc'][-1]}"
+            return problem(400, "bad_json", detail, hint="a JSON object")
+        return problem(422, "usage", "the body is missing", hint="a JSON object", title="The call is wrong")
+
+    async def of_http(call: Call, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        words = {400: "the body is not JSON", 404: f"no route {call.url.path[:80]!r}", 413: "the body is too large"}
+        codes = {400: "bad_json", 403: "read_only", 404: "no_route", 405: "wrong_method", 413: "too_large"}
+        hints = {404: "the routes are in /openapi.json", 405: "operations are POST"}
+        status = error.status_code
+        detail = words.get(status, str(error.detail))
+        return problem(status, codes.get(status, "usage"), detail, hint=hints.get(status), headers=error.headers)
+
+    async def of_system(call: Call, error: Exception) -> Response:
+        return problem(503, "unavailable", str(error) or "out of memory")
+
+    async def of_bug(call: Call, error: Exception) -> Response:
+        log.exception("a request failed", exc_info=error)
+        hint = "this is a fault of graphmem; please report it"
+        return problem(500, "bug", type(error).__name__, hint=hint)
+
+    app.add_exception_handler(GraphmemError, of_graphmem)
+    app.add_exception_handler(RequestValidationError, of_body)
+    app.add_exception_handler(HTTPException, of_http)
+    app.add_exception_handler(OSError, of_system)
+    app.add_exception_handler(MemoryError, of_system)
+    app.add_exception_handler(Exception, of_bug)

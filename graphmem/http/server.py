@@ -1,0 +1,109 @@
+"""HTTP beside a service: the address, the socket, and uvicorn in a thread that ends with the service."""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import uvicorn
+
+from graphmem.api import Memory
+from graphmem.errors import Unavailable, Usage
+from graphmem.http.app import make_app
+from graphmem.http.guard import Access, Guard, is_loopback, split_host
+from graphmem.http.tokens import ALL, READ, tokens
+from graphmem.service.manage import status_of
+from graphmem.service.server import Service
+
+WAITING = 128  # connections that were not accepted yet
+START_S = 10.0  # seconds that the thread may take until it answers
+END_S = 5.0  # seconds that it may take to end
+
+
+@contextlib.contextmanager
+def http_beside(service: Service, address: str, say: Callable[[str], None]) -> Iterator[None]:
+    """
+    Answer HTTP while the block runs.
+
+    Args:
+        address: as ``HOST:PORT``; port 0 takes a free one.
+        say: takes a line for the person who started it.
+
+    Raises:
+        Usage: no such address, or a token that cannot be used.
+        Unavailable: the port is taken.
+    """
+    host, port = checked(address)
+    with tokens(service.project) as (found, files), bound(host, port) as listener:
+        access = Access(found[ALL], found[READ], host, listener.getsockname()[1])
+        service.http = f"http://{f'[{host}]' if ':' in host else host}:{access.port}"
+        with Memory(service.project, models=service.models, command="http") as memory:
+            app = make_app(memory, lambda: status_of(service.project, service.state()))
+            with running(Guard(app, access, service), listener):
+                say(f"HTTP at {service.http}")
+                for name, path in files.items():
+                    say(f"the token {'to read' if name == READ else 'for everything'} is in {path}")
+                yield
+
+
+def checked(address: str) -> tuple[str, int]:
+    """Return host and port of an address."""
+    host, port = split_host(address)
+    if not host or port is None or port > 65535:
+        raise Usage(f"--http is {address[:80]!r}", hint="HOST:PORT, such as 127.0.0.1:8321; port 0 takes a free one")
+    if not is_loopback(host) and not os.environ.get(ALL):
+        message = f"{host} is reached by other machines, and there is no token"
+        raise Usage(message, hint=f"set {ALL} to a token of your own, or take 127.0.0.1")
+    return host, port
+
+
+@contextlib.contextmanager
+def bound(host: str, port: int) -> Iterator[socket.socket]:
+    """Yield a socket that listens."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise Usage(f"--http names no address: {host}", hint=error.strerror) from None
+    with listener:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+            listener.listen(WAITING)
+        except OSError as error:
+            message = f"nothing can listen at {host}, port {port}: {error.strerror}"
+            raise Unavailable(message, hint="take another port; 0 takes a free one") from None
+        yield listener
+
+
+@contextlib.contextmanager
+def running(app: Guard, listener: socket.socket) -> Iterator[None]:
+    """Run uvicorn in a thread while the block runs."""
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            loop="asyncio",
+            http="h11",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=int(END_S),
+        )
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="http", daemon=True)
+    thread.start()
+    end = time.monotonic() + START_S
+    while not server.started:
+        if not thread.is_alive() or time.monotonic() > end:
+            raise Unavailable("HTTP does not start", hint="see: graphmem serve --logs")
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(END_S + 1)

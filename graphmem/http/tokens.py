@@ -1,0 +1,45 @@
+"""The tokens of callers: given in the environment, or made at each start and kept in files of this user alone."""
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphmem.errors import Usage
+from graphmem.service.place import path_of
+
+ALL, READ = "GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN"
+ENDINGS = {ALL: "token", READ: "read-token"}
+SAFE = re.compile(r"[!-~]{20,200}")
+
+
+@contextlib.contextmanager
+def tokens(project: Path) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Yield the tokens by the names of their variables, and the files of those that were made."""
+    made: dict[str, str] = {}
+    found = {name: os.environ.pop(name, "") for name in ENDINGS}  # child processes have no use for them
+    try:
+        for name, ending in ENDINGS.items():
+            if not found[name]:
+                found[name], made[name] = secrets.token_urlsafe(32), str(path_of(str(project), ending))
+                write(made[name], found[name])
+            elif not SAFE.fullmatch(found[name]):
+                hint = "from 20 to 200 characters of ASCII, without spaces"
+                raise Usage(f"the variable {name} holds no token that can be used", hint=hint)
+        if found[ALL] == found[READ]:
+            raise Usage(f"{ALL} and {READ} are the same", hint="a token for reading that is another one")
+        yield found, made
+    finally:
+        for path in made.values():
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def write(path: str, token: str) -> None:
+    """Write a token to a file that only this user can read; one that a service left behind goes first."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w") as file:
+        file.write(f"{token}\n")

@@ -1,0 +1,366 @@
+"""HTTP: a service as a process and its callers; what it answers, whom it refuses, how it ends."""
+
+import json
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from graphmem.contract.operations import REQUESTS
+from graphmem.http.operations import LEFT_OUT, READS, WITHOUT, methods, operations
+from tests.http.served import Served, said, serve, shared_project, start
+from tests.service.project import Project, new_project, stopped
+
+TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = new_project(tmp_path)
+    yield made
+    stopped(made)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One service for the tests that do not end it; each names its records differently."""
+    with shared_project(tmp_path_factory) as made:
+        made.run("add", "failure", "--name", "boom", "--trigger", TRIGGER, "--fix", "pin setuptools")
+        made.run("add", "pattern", "--name", "pin", "--trigger", "a build tool dropped a module", "--insight", "pin it")
+        made.run("link", "pattern/pin", "solves", "failure/boom")
+        yield serve(made)
+
+
+# --- what there is ------------------------------------------------------------------------------------------------
+
+
+def test_every_operation_has_a_route_or_is_left_out_with_a_reason(served: Served) -> None:
+    description = served.send("GET", "/openapi.json").body
+    found = {path.removeprefix("/v1/").replace("/", ".") for path in description["paths"] if path.startswith("/v1/")}
+    assert {name for name in found if not name.endswith(".stream")} == {name for name, _ in methods()} - LEFT_OUT.keys()
+    assert REQUESTS.keys() - LEFT_OUT.keys() <= found
+    assert found.isdisjoint(LEFT_OUT)
+    assert operations().keys() >= READS
+
+
+def test_the_description_has_every_parameter_but_those_that_are_left_out_with_a_reason(served: Served) -> None:
+    schemas = served.send("GET", "/openapi.json").body["components"]["schemas"]
+    for name, request in REQUESTS.items():
+        if name not in LEFT_OUT:
+            fields = set(schemas[request.__name__].get("properties", {})) - {"lines", "events", "log"}
+            assert fields == request.model_fields.keys() - WITHOUT.get(name, {}).keys(), name
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "line"),
+    [
+        ("get", {"ref": "boom"}, "get boom"),
+        ("list", {"kind": "failure", "limit": 1}, "list failure --limit 1"),
+        ("solutions", {"ref": "failure/boom"}, "solutions failure/boom"),
+        ("related", {"ref": "boom"}, "related boom"),
+        ("path", {"source": "boom", "target": "pin"}, "path boom pin"),
+        ("stale", {}, "stale"),
+        ("types.list", {}, "type list"),
+        ("queries", {}, "cypher --list"),
+        ("sessions.show", {}, "session"),
+        ("validate", {}, "validate"),
+    ],
+)
+def test_an_answer_is_the_one_of_the_command_line(
+    served: Served, name: str, parameters: dict[str, object], line: str
+) -> None:
+    done = served.project.run(*line.split(), "--json", environment={"GRAPHMEM_SERVICE": "off"})
+    assert done.returncode == 0, done.stderr
+    answer = served.call(name, as_reader=True, **parameters)
+    assert (answer.status, answer.body) == (200, json.loads(done.stdout))
+    assert (answer.headers["content-type"], answer.headers["cache-control"]) == ("application/json", "no-store")
+
+
+def test_what_is_written_is_on_disk_for_everybody(served: Served) -> None:
+    added = served.call("failures.add", trigger="the disk is full", fix="empty the cache", name="disk")
+    assert (added.status, added.body["action"]) == (200, "created")
+    assert json.loads(served.project.run("get", "disk", "--json").stdout)["record"]["fix"] == "empty the cache"
+    assert "empty the cache" in served.call("query", text="disk is full").body["results"][0]["record"]["fix"]
+
+
+def test_lines_come_as_a_text_in_json_or_as_the_body(served: Served) -> None:
+    rows = "".join(f'{{"kind":"failure","name":"row-{n}","trigger":"row {n} broke"}}\n' for n in range(3))
+    assert served.call("add_rows", lines=rows).body["created"] == 3
+    plain = {"Content-Type": "application/x-ndjson"}
+    again = served.send("POST", "/v1/add_rows/stream?verbose=true", rows.encode(), plain)
+    assert (again.body["unchanged"], len(again.body["results"])) == (3, 3)
+    log = {"Content-Type": "text/plain"}
+    by_body = served.send("POST", "/v1/match/stream", f"x\n{TRIGGER}\n".encode(), log).body
+    by_json = served.call("match", lines=f"x\n{TRIGGER}\n").body
+    assert by_body["results"] == by_json["results"] != []
+
+
+def test_a_run_that_failed_is_matched(served: Served) -> None:
+    answer = served.call("ran", command=["pytest"], status=1, log=f"{TRIGGER}\n").body
+    assert [hit["ref"] for hit in answer["log"]["results"]] == ["failure/boom"]
+
+
+def test_a_path_counts_from_the_project_and_none_leads_out_of_it(served: Served) -> None:
+    (served.project.root / "cart.py").write_text("x = 1\n")
+    found = served.call("failures.add", trigger="the cart is empty", files=["cart.py"])
+    assert found.body["record"]["files"] == ["cart.py"]
+    for name, parameters in (
+        ("export", {"to": "/tmp/x"}),
+        ("purge", {"refs": ["boom"], "history_script": "/tmp/x"}),
+        ("doctor", {"fix": True}),
+    ):
+        refused = served.call(name, **parameters)
+        assert (refused.status, refused.code) == (422, "usage")
+        assert refused.body["detail"] == f"unknown parameter {list(parameters)[-1]!r}"
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_the_client_of_the_mcp_sdk_recalls_over_http(served: Served, era: str) -> None:
+    async def recalled() -> str:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {served.token}"}) as caller:
+            transport = streamable_http_client(f"http://127.0.0.1:{served.port}/mcp", http_client=caller)
+            async with Client(transport, mode=era) as client:
+                assert len((await client.list_tools()).tools) == 8
+                content = (await client.call_tool("recall", {"text": TRIGGER})).content[0]
+                assert content.type == "text"
+                return content.text
+
+    assert "failure/boom" in anyio.run(recalled)
+    ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    assert served.send("POST", "/mcp", ping, {"Authorization": f"Bearer {served.read_token}"}).code == "read_only"
+    assert served.send("POST", "/mcp", ping, {"Authorization": ""}).code == "unauthorized"
+
+
+# --- who may call -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", ["", "Bearer", "Bearer wrong", "Basic {token}", "{token}", "Bearer {token}x"])
+def test_a_call_without_the_token_is_refused(served: Served, given: str) -> None:
+    header = {"Authorization": given.format(token=served.token)}
+    for method, path in (("POST", "/v1/get"), ("GET", "/openapi.json"), ("GET", "/nothing")):
+        refused = served.send(method, path, headers=header)
+        assert (refused.status, refused.code) == (401, "unauthorized")
+        assert refused.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_without_a_token_one_learns_only_that_the_service_answers(served: Served) -> None:
+    anybody = served.send("GET", "/healthz", headers={"Authorization": ""})
+    assert {value for name, value in anybody.body.items() if name != "ok"} == {"", None}
+    known = served.send("GET", "/healthz").body
+    printed = json.loads(served.project.run("serve", "--status", "--json").stdout)
+    assert {**printed, "requests": 0} == {**known, "requests": 0}
+
+
+def test_a_token_to_read_changes_nothing_that_is_remembered(served: Served) -> None:
+    data = served.project.root / ".graphmem" / "data"
+    before = {path: path.read_bytes() for path in data.rglob("*.ndjson")}
+    for name, operation in operations().items():
+        answer = served.call(name, as_reader=True)
+        if not operation.is_read:
+            assert (answer.status, answer.code) == (403, "read_only"), name
+        else:
+            assert answer.status in ((200, 422) if name != "diff" else (503,)), name  # there is no git here
+    body = b'{"kind":"failure","trigger":"x"}'
+    header = {"Authorization": f"Bearer {served.read_token}", "Content-Type": "application/x-ndjson"}
+    assert served.send("POST", "/v1/add_rows/stream", body, header).code == "read_only"
+    for text, status in (("MATCH (f:Failure) RETURN f.name", 200), ("CREATE (f:Failure {name: 'x'})", 403)):
+        answer = served.call("cypher", as_reader=True, query=text)
+        assert answer.status == status, answer.body
+    assert before == {path: path.read_bytes() for path in data.rglob("*.ndjson")}
+
+
+def test_another_host_or_origin_is_refused(served: Served) -> None:
+    for host in ("evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "[::1", ""):
+        refused = served.send("GET", "/healthz", headers={"Host": host.format(port=served.port) or " "})
+        assert (refused.status, refused.code) == (421, "wrong_host"), host
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        assert served.send("GET", "/healthz", headers={"Host": f"{host}:{served.port}"}).status == 200
+    own = f"http://127.0.0.1:{served.port}"
+    for origin, status in (("http://evil.example", 403), ("null", 403), (f"{own}0", 403), (own, 200)):
+        answer = served.send("GET", "/openapi.json", headers={"Origin": origin})
+        assert answer.status == status
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_tokens_are_in_files_of_this_user_alone_and_nowhere_else(served: Served) -> None:
+    assert [stat.S_IMODE(file.stat().st_mode) for file in served.files] == [0o600, 0o600]
+    log = next(served.project.runtime.glob("graphmem/*.log")).read_text()
+    for token in (served.token, served.read_token):
+        assert len(token) > 40
+        assert token not in log + said(served.project)
+
+
+def test_a_token_can_be_given(project: Project) -> None:
+    given = {"GRAPHMEM_HTTP_TOKEN": "a" * 20, "GRAPHMEM_HTTP_READ_TOKEN": "b" * 20}
+    served = serve(project, environment=given)
+    assert served.files == []
+    for token, status in (("a" * 20, 200), ("b" * 20, 403), ("c" * 20, 401)):
+        header = {"Authorization": f"Bearer {token}"}
+        assert served.send("POST", "/v1/export", b"{}", headers=header).status == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        (["0.0.0.0:0"], {}, "there is no token"),
+        (["8080"], {}, "--http is '8080'"),
+        (["127.0.0.1:"], {}, "--http is"),
+        (["127.0.0.1:70000"], {}, "--http is"),
+        (["127.0.0.1:0", "--detach"], {}, "--http is for a service in the foreground"),
+        (["127.0.0.1:0"], {"GRAPHMEM_HTTP_TOKEN": "short"}, "GRAPHMEM_HTTP_TOKEN holds no token"),
+        (
+            ["127.0.0.1:0"],
+            {"GRAPHMEM_HTTP_TOKEN": "a" * 20, "GRAPHMEM_HTTP_READ_TOKEN": "a" * 20},
+            "are the same",
+        ),
+    ],
+)
+def test_a_start_that_is_not_safe_is_refused(
+    project: Project, arguments: list[str], environment: dict[str, str], message: str
+) -> None:
+    assert start(project, *arguments, environment=environment).wait(60) == 2
+    assert message in said(project)
+    assert "short" not in said(project)
+    assert list(project.runtime.glob("graphmem/*token")) == []
+
+
+def test_a_port_that_is_taken_is_reported(project: Project) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert start(project, f"127.0.0.1:{port}").wait(60) == 4
+    assert f"nothing can listen at 127.0.0.1, port {port}" in said(project)
+
+
+def test_without_the_extra_its_name_is_said(project: Project) -> None:
+    code = "import sys; sys.modules['fastapi'] = None; from graphmem.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "serve", "--http", "127.0.0.1:0"],
+        cwd=project.root, env=project.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, "pip install 'graphmem[server]'" in done.stderr) == (4, True)
+
+
+# --- what is wrong with a call ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "status", "code", "detail"),
+    [
+        ("get", {"ref": "bom"}, 404, "not_found", "nothing is named 'bom'"),
+        ("get", {}, 422, "usage", "parameter 'ref' is missing"),
+        ("get", {"ref": 3}, 422, "usage", "ref is 3"),
+        ("query", {"text": "x", "limit": 0}, 422, "usage", "limit 0 is out of bounds"),
+        ("failures.add", {"trigger": "x", "tags": "y"}, 422, "bad_input", "tags is 'y'"),
+        ("add_rows", {"lines": "{}\n"}, 422, "bad_input", "1"),
+        ("rename", {"ref": "boom", "name": "taken"}, 409, "conflict", "taken"),
+        ("cypher", {"query": "CREATE (f:Failure {name: 'x'})"}, 403, "refused", ""),
+        ("nothing", {}, 404, "no_route", "no route '/v1/nothing'"),
+        ("trust", {"yes": True}, 404, "no_route", "no route '/v1/trust'"),
+    ],
+)
+def test_an_error_is_a_problem_document(
+    served: Served, name: str, parameters: dict[str, Any], status: int, code: str, detail: str
+) -> None:
+    served.call("failures.add", trigger="a taken name", name="taken")
+    answer = served.call(name, **parameters)
+    assert (answer.status, answer.code) == (status, code)
+    assert detail in answer.body["detail"]
+
+
+def test_what_the_machine_is_to_blame_for_is_503_or_500(project: Project) -> None:
+    served = serve(project)
+    served.call("failures.add", trigger="x", name="boom")
+    file = project.root / ".graphmem" / "data" / "failure.ndjson"
+    config = project.root / ".graphmem" / "config.toml"
+    config.write_text("[store]\nlock_timeout = 0.1\n")
+    lock = next((project.root / ".graphmem").rglob("*.lock"))
+    hold = f"import fcntl, time; f = open({str(lock)!r}, 'a'); fcntl.flock(f, fcntl.LOCK_EX); print(1, flush=True)"
+    with subprocess.Popen([sys.executable, "-c", f"{hold}; time.sleep(60)"], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None and holder.stdout.readline()
+        locked = served.call("failures.add", trigger="y")
+        holder.kill()
+    assert (locked.status, locked.code, locked.headers["retry-after"]) == (503, "locked", "1")
+    file.chmod(0)
+    (project.root / ".graphmem").rename(project.root / "elsewhere")
+    gone = served.call("failures.add", trigger="y")
+    assert (gone.status, gone.code) == (503, "unavailable")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"{", 400, "bad_json"),
+        (b"\xff", 400, "bad_json"),
+        (b"[" * 100_000, 400, "bad_json"),
+        (b"9" * 5000, 400, "bad_json"),
+        (b"", 422, "usage"),
+        (b"null", 422, "usage"),
+        (b"[1]", 422, "usage"),
+        (b'{"ref": "\\ud800"}', 422, "usage"),
+        (b'{"ref": NaN}', 422, "usage"),
+    ],
+)
+def test_a_body_that_is_no_request_is_refused(served: Served, body: bytes, status: int, code: str) -> None:
+    answer = served.send("POST", "/v1/get", body)
+    assert (answer.status, answer.code) == (status, code)
+
+
+def test_a_body_that_is_too_large_or_of_another_type_is_refused(served: Served) -> None:
+    large = b'{"ref": "%s"}' % (b"x" * 9 * 2**20)
+    assert served.send("POST", "/v1/get", headers={"Content-Length": str(2**40)}).code == "too_large"
+    parts = iter([large[: 2**20]] + [large[2**20 : 2**21]] * 8)
+    assert served.send("POST", "/v1/get", parts, {"Content-Length": ""}).code == "too_large"  # type: ignore[arg-type]
+    for media_type in ("text/plain", "application/x-www-form-urlencoded", "application/x-ndjson", ""):
+        refused = served.send("POST", "/v1/get", b'{"ref": "boom"}', {"Content-Type": media_type})
+        assert (refused.status, refused.code) == (415, "wrong_type"), media_type
+    assert served.send("GET", "/v1/get").code == "wrong_method"
+
+
+# --- how it ends --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["--stop", "SIGTERM", "the project is gone"])
+def test_it_ends_with_the_service_and_leaves_nothing(project: Project, way: str) -> None:
+    served = serve(project)
+    assert served.call("stats").status == 200
+    if way == "--stop":
+        project.run("serve", "--stop")
+    elif way == "SIGTERM":
+        served.child.terminate()
+    else:
+        (project.root / ".graphmem").rename(project.root / "elsewhere")
+    assert served.child.wait(30) == 0
+    with pytest.raises(ConnectionRefusedError):
+        served.call("stats")
+    assert [path.suffix for path in project.runtime.glob("graphmem/*") if path.suffix not in (".lock", ".log")] == []
+
+
+def test_a_call_keeps_the_service_from_ending_as_idle(project: Project) -> None:
+    served = serve(project)
+    before = project.requests()
+    served.call("stats")
+    assert project.requests() == before + 1
+    served.send("GET", "/healthz")
+    assert project.requests() == before + 1
+
+
+def test_many_callers_at_the_same_time_lose_nothing(project: Project) -> None:
+    served = serve(project)
+    with ThreadPoolExecutor(8) as callers:
+        found = list(
+            callers.map(lambda n: served.call("failures.add", trigger=f"error {n:03}", dedup=False), range(40))
+        )
+    assert {one.status for one in found} == {200}
+    assert served.call("list", kind="failure").body["total"] == 40
