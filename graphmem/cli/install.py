@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from graphmem import shell
 from graphmem.cli.caller import session_of
 from graphmem.cli.options import argument, option
 from graphmem.clients.install import install as install_client
@@ -83,6 +84,5 @@ def shown(answer: Installed, *, is_removal: bool) -> Iterator[str]:
     for command in answer.commands:
         yield f"now type: {command}"
     if answer.applied and not is_removal:
-        yield f"{answer.client} is set up; take it back with: graphmem uninstall {answer.client}" + (
-            " --user" if answer.scope == "user" else ""
-        )
+        undo = shell.command("graphmem", "uninstall", answer.client, *(["--user"] if answer.scope == "user" else []))
+        yield f"{answer.client} is set up; take it back with: {undo}"

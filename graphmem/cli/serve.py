@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from graphmem import shell
 from graphmem.cli.caller import Session, ids_of, session_of
 from graphmem.constants import SERVICE_IDLE_S
 from graphmem.contract.service import ServiceStatus
@@ -45,7 +46,9 @@ def serve(
     if sum((detach, stop, status, logs)) > 1:
         raise Usage("only one of --detach, --stop, --status and --logs is possible")
     if http is not None and (detach or stop or status or logs):
-        raise Usage("--http is for a service in the foreground", hint=f"graphmem serve --http {http}")
+        raise Usage(
+            "--http is for a service in the foreground", hint=shell.command("graphmem", "serve", "--http", http)
+        )
     session = session_of(ctx)
     project = find_store(session.folder).root
     if logs:

@@ -16,7 +16,8 @@ from graphmem.contract.install import InstallClient
 from graphmem.contract.store import DoctorRequest, ExportRequest, TrustRequest
 from graphmem.errors import Usage
 
-NEXT = f"next: graphmem install CLIENT ({', '.join(get_args(InstallClient))}), then graphmem status"
+CLIENTS = ", ".join(get_args(InstallClient))
+NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
 
 
 def init(

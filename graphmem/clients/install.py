@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+from graphmem import shell
 from graphmem.clients.edits import (
     Change,
     Edit,
@@ -94,7 +95,9 @@ def checked(folder: Path) -> Iterator[Finding]:
         request = InstallRequest(client=client, folder=folder)
         for change in missing(request):
             file = change.path.relative_to(folder).as_posix()
-            yield warning(file, f"{client} is set up in part", "graphmem's entries", f"graphmem install {client}")
+            yield warning(
+                file, f"{client} is set up in part", "graphmem's entries", shell.command(NAME, "install", client)
+            )
         if has_hooks(request) and shutil.which(NAME) is None:
             yield warning(
                 str(next(targets_of(request)).path.relative_to(folder)), f"{client} does not find graphmem",

@@ -8,6 +8,7 @@ from pydantic.fields import FieldInfo
 
 from graphmem.errors import GraphmemError, Usage
 
+LARGEST = 2**63 - 1  # the index has no larger whole numbers
 SHOWN = 80  # characters of a value that an error shows
 TYPES = {
     "bool": "true or false",
@@ -45,6 +46,8 @@ class Request(BaseModel):
         except ValidationError as error:
             raise refused(cls, error) from None
         for name, value in made:
+            if isinstance(value, int) and abs(value) > LARGEST:
+                raise cls.refusal(f"{name} {shown(value)} is out of bounds", hint=f"at most {LARGEST:,}")
             for text in value if isinstance(value, tuple) else (value,):
                 if isinstance(text, str) and not text.isascii() and SURROGATE.search(text):
                     message, field = f"{name} {shown(text)} holds half a character (a lone surrogate)", {"field": name}

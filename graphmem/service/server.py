@@ -28,7 +28,7 @@ from typing import Any, BinaryIO
 from graphmem.api import Memory
 from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
 from graphmem.embed.shared import Models
-from graphmem.errors import GraphmemError, Unavailable
+from graphmem.errors import Unavailable
 from graphmem.ledger.layout import FOLDER
 from graphmem.service.manage import refuse_no_folder
 from graphmem.service.place import path_of, stamp
@@ -178,7 +178,7 @@ class Service:
             with Memory(self.project, models=self.models) as memory:
                 memory.client.sync()
                 _ = memory.client.embedder  # loaded before it is needed
-        except (GraphmemError, OSError) as error:
+        except Exception as error:  # the watcher goes on, for it also ends the service
             log.debug("files were not taken in", extra={"error": type(error).__name__})
 
     # --- answering ------------------------------------------------------------------------------------------------

@@ -147,3 +147,10 @@ def test_a_bad_request_is_refused_before_anything_is_done(memory: Memory) -> Non
 def test_half_a_character_is_refused_by_name(memory: Memory, ask: Callable[[Memory, str], object]) -> None:
     with pytest.raises(GraphmemError, match="half a character"):
         ask(memory, "a bad \udcff byte")
+
+
+def test_a_number_that_no_index_holds_is_refused() -> None:
+    for value in (2**63, -(2**63), 10**400):
+        with pytest.raises(GraphmemError, match="is out of bounds"):
+            REQUESTS["names"].model_validate({"limit": value})
+    assert REQUESTS["names"].model_validate({"limit": 2**63 - 1})

@@ -43,9 +43,10 @@ COMMANDS = [
     "rename renamed mine", "link mine causes other", "unlink mine causes other", "feedback mine --helped",
     "forget other", "restore other", "supersede other mine", "learn -", "decay r1", "session task t",
     "session decide d", "type add entity fresh", "export", "resolve", "init", "doctor --fix --yes", "undo",
-    "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "export --to ../out",
+    "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "prime", "prime --json", "status",
+    "install claude-code", "uninstall claude-code", "export --to ../out",
 ]  # fmt: skip
-NOT_OF_A_STORE = {"benchmark", "demo", "mcp"}  # mcp: tests/mcp
+NOT_OF_A_STORE = {"benchmark", "demo", "hook", "mcp", "serve"}  # tests/mcp, tests/service
 # Control characters but line end and tab, and characters of no width: joiners are allowed, which words need.
 RAW = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -57,7 +58,10 @@ RAW = re.compile(
 FORCED = {"links_to_everywhere", "a_forged_catalog", "a_forged_state", "a_journal_that_is_a_folder"}
 
 
-MAY_CHANGE = ("clone/.graphmem", "clone/.git", "./out", "home/.cache", "home/.local", "home/.config")
+MAY_CHANGE = (
+    "clone/.claude", "clone/.mcp.json", "clone/.graphmem", "clone/.git", "./out", "home/.cache", "home/.local",
+    "home/.config",
+)  # fmt: skip
 
 
 def test_every_command_is_tried() -> None:
