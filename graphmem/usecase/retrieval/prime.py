@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
+from graphmem import shell
 from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_RECORDS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
@@ -136,5 +137,5 @@ def next_steps(records: int, missing: list[str], findings: int, campaigns: list[
         yield 'graphmem add failure --trigger "an error" --fix "what fixed it"'
     for campaign in campaigns:
         if campaign.ready:
-            yield f"graphmem get {campaign.ready[0]}"
+            yield shell.command("graphmem", "get", campaign.ready[0])
     yield 'graphmem context "what is to be done"'
