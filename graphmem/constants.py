@@ -212,7 +212,6 @@ BRIEFED_CAMPAIGNS = 3  # campaigns in it
 BRIEFED_RECORDS = 3  # memories in it that were made last, and ready tasks of a campaign
 
 # --- hooks (docs/guides/agents.md) -------------------------------------------------------------------------------
-HOOK_S = 0.3  # seconds after which a hook lets the agent go on without an answer
 HOOK_EVENT_BYTES = 8 * 2**20  # of an event that is read
 HOOK_PROMPT_BUDGET = 400  # tokens that are given with a prompt
 HOOK_SHOWN = 3  # memories that are handed out at one event

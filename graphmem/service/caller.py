@@ -17,7 +17,7 @@ HERE = frozenset(
 )
 ONCE = frozenset({"undo"})  # run a second time they do something else
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
-CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV")
+CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS")  # as in `surroundings`, which imports too much
 LOST = 4  # exit status
 
 

@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from graphmem import Memory, __version__
+from graphmem import Memory, __version__, surroundings
 from graphmem.cli.app import run
 from graphmem.cli.caller import Session, ids_of
+from graphmem.service import caller
 from graphmem.service.place import stamp
 from graphmem.service.wire import receive, send
 from tests.pace import patience
@@ -77,6 +78,14 @@ def test_the_variables_of_a_caller_count_for_the_caller_alone(served: Project) -
     assert (wrong.returncode, "lock_timeout" in wrong.stderr) == (3, True)
     assert served.run("list").returncode == 0
     assert served.requests() == 2
+
+
+def test_the_width_that_a_caller_sets_goes_with_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    variables = caller.request_of([], "/", "1")["variables"]
+    assert isinstance(variables, dict)
+    assert variables["COLUMNS"] == "70"
+    assert caller.CALLERS == surroundings.CALLERS
 
 
 def test_a_text_that_is_not_utf_8_is_refused_as_without_the_service(served: Project) -> None:
