@@ -32,14 +32,23 @@ from graphmem.runtime import (
     no_progress,
     system_clock,
 )
-from graphmem.usecase import campaigns, hooks, vocabulary
+from graphmem.usecase import hooks, vocabulary
 from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
 from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, prime, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
+from graphmem.usecase.work import campaigns, plans, tasks
 
 if TYPE_CHECKING:
-    from graphmem.contract.campaigns import CampaignTasks, FinalStatus, Ready, Similar
+    from graphmem.contract.campaigns import (
+        CampaignStanding,
+        CampaignTasks,
+        FinalStatus,
+        MergedPlan,
+        Ready,
+        ReplanInput,
+        Similar,
+    )
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
     from graphmem.contract.effectiveness import Loop
@@ -67,6 +76,7 @@ if TYPE_CHECKING:
     from graphmem.contract.sessions import SessionContext
     from graphmem.contract.stats import Stats
     from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
+    from graphmem.contract.tasks import TaskChanged, TaskShown
     from graphmem.contract.test_runs import Ran
     from graphmem.contract.vocabulary import TypeList
 
@@ -349,26 +359,94 @@ class Campaigns(Noun):
 
     def create(
         self, objective: str, *, name: str | None = None, framework: str | None = None, tags: Texts = None,
-        sources: Texts = None,
+        sources: Texts = None, sections: int | None = None, framework_level: int | None = None,
+        failure_cost_k: float | None = None,
     ) -> Changed:  # fmt: skip
-        """Begin a campaign."""
+        """
+        Begin a campaign.
+
+        Args:
+            sections: of the specification; with them the campaign has an estimate of its size.
+            framework_level: how unknown the framework is. failure_cost_k: thousands of tokens that known failures cost.
+        """
         request = contract.campaigns.CreateCampaignRequest(
-            objective=objective, name=name, framework=framework, tags=tags, sources=sources
-        )
-        return change.add_record(self.client, request)
+            objective=objective, name=name, framework=framework, tags=tags, sources=sources, sections=sections,
+            framework_level=framework_level, failure_cost_k=failure_cost_k,
+        )  # fmt: skip
+        return campaigns.create(self.client, request)
 
     def add_tasks(self, ref: str, plan: object) -> CampaignTasks:
         """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
-        return campaigns.add_tasks(self.client, contract.campaigns.AddTasksRequest(ref=ref, plan=plan))
+        return plans.add_tasks(self.client, contract.campaigns.AddTasksRequest(ref=ref, plan=plan))
 
     def ready(self, ref: str) -> Ready:
         """Return the tasks that can start now."""
         return campaigns.ready(self.client, contract.campaigns.ReadyRequest(ref=ref))
 
+    def status(self, ref: str) -> CampaignStanding:
+        """Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far."""
+        return campaigns.status(self.client, contract.campaigns.CampaignRequest(ref=ref))
+
+    def propagate(self, ref: str) -> CampaignStanding:
+        """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
+        return plans.propagate(self.client, contract.campaigns.CampaignRequest(ref=ref))
+
+    def replan_input(self, ref: str) -> ReplanInput:
+        """Return what a planner needs to plan the unfinished part again."""
+        return plans.replan_input(self.client, contract.campaigns.CampaignRequest(ref=ref))
+
+    def merge_plan(self, ref: str, plan: object) -> MergedPlan:
+        """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is."""
+        return plans.merge_plan(self.client, contract.campaigns.MergePlanRequest(ref=ref, plan=plan))
+
     def complete(self, ref: str, *, outcome: str | None = None, status: FinalStatus | None = None) -> CampaignTasks:
         """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
         request = contract.campaigns.CompleteCampaignRequest(ref=ref, outcome=outcome, status=status)
         return campaigns.complete(self.client, request)
+
+
+@repeated()
+class Tasks(Noun):
+    """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
+
+    def start(self, ref: str, *, budget: int = constants.CONTEXT_BUDGET, session: str | None = None) -> TaskChanged:
+        """
+        Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
+
+        Args:
+            budget: largest size of the workspace, in tokens. session: whose current task it becomes.
+        """
+        request = contract.tasks.StartTaskRequest(ref=ref, budget=budget, session=session)
+        return tasks.start(self.client, request)
+
+    def complete(self, ref: str, *, delivered: str | None = None, used: Collection[str] = (),
+                 failed: Collection[str] = (), solved_by: Collection[str] = (), spent: float | None = None,
+                 session: str | None = None) -> TaskChanged:  # fmt: skip
+        """
+        Complete a task, report what helped, and link the patterns that solved what it was blocked by.
+
+        Args:
+            used: memories that helped. failed: memories that did not. solved_by: patterns.
+        """
+        request = contract.tasks.CompleteTaskRequest(
+            ref=ref, delivered=delivered, used=used, failed=failed, solved_by=solved_by, spent=spent, session=session
+        )
+        return tasks.complete(self.client, request)
+
+    def block(self, ref: str, reason: str, *, by: Collection[str] = (), failed: Collection[str] = (),
+              session: str | None = None) -> TaskChanged:  # fmt: skip
+        """Block a task; the answer has the known failures that the reason reports, with what fixes them."""
+        request = contract.tasks.BlockTaskRequest(ref=ref, reason=reason, by=by, failed=failed, session=session)
+        return tasks.block(self.client, request)
+
+    def reopen(self, ref: str, *, reason: str | None = None, session: str | None = None) -> TaskChanged:
+        """Make a task pending again, from whatever state it is in."""
+        request = contract.tasks.ReopenTaskRequest(ref=ref, reason=reason, session=session)
+        return tasks.reopen(self.client, request)
+
+    def show(self, ref: str, *, budget: int = constants.CONTEXT_BUDGET) -> TaskShown:
+        """Return a task with its workspace, what became of what it was handed out, and its moves."""
+        return tasks.show(self.client, contract.tasks.ShowTaskRequest(ref=ref, budget=budget))
 
 
 @repeated()
@@ -452,6 +530,7 @@ class Memory:
         self.entities = Entities(self.runtime)
         self.relations = Relations(self.runtime)
         self.campaigns = Campaigns(self.runtime)
+        self.tasks = Tasks(self.runtime)
         self.sessions = Sessions(self.runtime)
         self.types = Types(self.runtime)
 

@@ -186,6 +186,14 @@ SIZE_SHARE = 0.1  # how many tasks they took
 SIMILAR_THRESHOLD = 0.5  # similarity from which a campaign is shown
 SIMILAR_MAX = 3  # campaigns shown unless asked otherwise
 
+# --- planning (docs/concepts/campaigns.md) ----------------------------------------------------------------------
+SECTION_POINTS = 2  # of complexity for a section of the specification
+COST_A_POINT = 5.0  # thousands of tokens that known failures cost, for a point
+LEVEL_POINTS = 3  # for a level of the framework
+COMPLEXITY_A_TASK = 5.0  # points that a task is planned for
+MOST_PLANNED_TASKS = 7  # of a campaign; more are another campaign
+DELIVERED_SHOWN = 200  # characters of what a task delivered that a planner is shown
+
 # --- git ---------------------------------------------------------------------------------------------------------
 GIT_S = 120.0  # seconds that one call of git may take; the log of 100,000 commits takes 10
 GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits with a file each has 40 MiB

@@ -168,6 +168,9 @@ CREATE NODE TABLE IF NOT EXISTS `Campaign` (
   `alternates` STRING,
   `objective` STRING,
   `framework` STRING,
+  `sections` INT64,
+  `framework_level` INT64,
+  `failure_cost_k` DOUBLE,
   `status` STRING,
   `completed_at` TIMESTAMP,
   `outcome` STRING,
@@ -199,6 +202,7 @@ CREATE NODE TABLE IF NOT EXISTS `Task` (
   `verify` STRING,
   `verify_source` STRING,
   `budget` DOUBLE,
+  `spent` DOUBLE,
   `framework` STRING,
   `framework_confidence` DOUBLE,
   `idioms` STRING,
@@ -378,6 +382,22 @@ CREATE REL TABLE IF NOT EXISTS `PART_OF` (
 
 CREATE REL TABLE IF NOT EXISTS `DEPENDS_ON` (
   FROM `Task` TO `Task`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP
+);
+
+CREATE REL TABLE IF NOT EXISTS `BLOCKED_BY` (
+  FROM `Task` TO `Failure`,
+  `weight` DOUBLE,
+  `note` STRING,
+  `created_at` TIMESTAMP,
+  `updated_at` TIMESTAMP
+);
+
+CREATE REL TABLE IF NOT EXISTS `HANDED_OUT` (
+  FROM `Task` TO `Failure`,
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,

@@ -46,6 +46,7 @@ from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
 from graphmem.model.schema import row_names
+from graphmem.rules.moves import STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
 from graphmem.usecase.store.demo import Demonstrated
 from tests.benchmark.board import Scoreboard
 
@@ -61,6 +62,7 @@ def pages() -> dict[str, str]:
         "requests.md": requests(),
         "json.md": json_page(),
         "errors.md": error_page(),
+        "states.md": states(),
         "config.md": config(),
         "python.md": python(),
     }
@@ -188,8 +190,12 @@ MEANINGS = {
     "prior_knowledge": "Memories that were handed to it.",
     "lineage": "Its parents and what they delivered.",
     "delivered": "What it delivered.",
-    "blocked_reason": "Why it is blocked.",
-    "blocked_by": "The failures that block it.",
+    "blocked_reason": "Why it is blocked, or was.",
+    "blocked_by": "The failures that blocked it; of an unreachable one also the tasks that it waits for in vain.",
+    "spent": "How much of its budget it took.",
+    "sections": "Sections of the specification that it is about.",
+    "framework_level": "How unknown the framework is; 0 for well known.",
+    "failure_cost_k": "What the failures cost that were known for it, in thousands of tokens.",
     "utilized": "Memories it used.",
     "code_contexts": "Code that belongs to it.",
     "preflight": "What was checked before it began.",
@@ -577,6 +583,38 @@ def config() -> str:
 def first_line(found: type) -> str:
     """Return the first line of a class's docstring."""
     return (found.__doc__ or "").strip().split("\n")[0].replace("``", "`")
+
+
+TABLES: dict[str, tuple[str, Table, Mapping[str, str]]] = {
+    "A task of a campaign": (
+        "`task start`, `complete`, `block` and `reopen` move a task; `campaign propagate` and the moves of other tasks"
+        " make it unreachable, and pending again.",
+        TASK_MOVES,
+        {state: f"task {verb}" for state, verb in TASK_COMMANDS.items()},
+    ),
+    "The current task of a session": ("`session task --status` moves it.", STAGE_MOVES, {}),
+}
+
+
+def states() -> str:
+    """Return the states of what is worked on, and which may follow which."""
+    parts = [
+        "# States",
+        "What is worked on is in one of a few states.\n"
+        "A move that a table does not have is refused, and the message names those that are possible.\n"
+        "The program reads the same tables.",
+    ]
+    for title, (text, moves, commands) in TABLES.items():
+        rows = [
+            [
+                f"`{state}`",
+                ", ".join(f"`{after}`" + (f" ({commands[after]})" if after in commands else "") for after in following)
+                or "nothing",
+            ]
+            for state, following in moves.items()
+        ]
+        parts += [f"## {title}", text, table(["from", "to"], rows)]
+    return "\n\n".join(parts)
 
 
 def table(heads: list[str], rows: list[list[str]]) -> str:

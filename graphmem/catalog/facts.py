@@ -80,6 +80,14 @@ class FactReads(Reads):
         found = self.connection.execute(sql, (number,))
         return [(parse_time(at), bool(helped), bool(wrong)) for at, helped, wrong in found]
 
+    def reports_of_task(self, number: int) -> dict[int, bool]:
+        """Return the memories that a task reported on, by number, and whether each helped."""
+        sql = (
+            "SELECT r.dst, f.helped FROM relation r JOIN fact f ON f.id = r.owner"
+            " WHERE r.is_live AND r.type = 'used' AND r.src = ?"
+        )
+        return {memory: bool(helped) for memory, helped in self.connection.execute(sql, (number,))}
+
     def report(self, number: int) -> Feedback | None:
         """Return a report by its number."""
         found = self.fact(number)

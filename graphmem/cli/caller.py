@@ -194,6 +194,13 @@ def complete_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
     )
 
 
+def complete_task(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return names of tasks for the shell to complete."""
+    return completions(
+        ctx, incomplete, lambda memory: [*of_record_type(memory, "task", incomplete), *memory.names("task/")]
+    )
+
+
 def complete_relation(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return relation types for the shell to complete."""
     return completions(ctx, incomplete, lambda memory: synced(memory).relations)

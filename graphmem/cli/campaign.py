@@ -1,30 +1,37 @@
 """``campaign …`` and ``similar``."""
 
 import json
+from collections.abc import Iterator, Sequence
 
 import typer
 
+from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_campaign, session_of
 from graphmem.cli.inputs import opened
 from graphmem.cli.options import argument, option
 from graphmem.contract.campaigns import (
+    Actual,
     AddTasksRequest,
+    CampaignRequest,
+    CampaignStanding,
     CompleteCampaignRequest,
     CreateCampaignRequest,
     FinalStatus,
+    MergePlanRequest,
     ReadyRequest,
     SimilarRequest,
 )
 from graphmem.errors import BadInput
+from graphmem.model import Record
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
 
 @app.callback()
 def campaign() -> None:
-    """Plan tasks, see what can start, finish."""
+    """Plan tasks, see what can start and what cannot, finish."""
 
 
 @app.command(epilog='Example: graphmem campaign create "Add single sign-on" --name sso')
@@ -33,10 +40,16 @@ def create(
     objective: str = argument(CreateCampaignRequest, "objective", metavar="OBJECTIVE"),
     name: str | None = option(CreateCampaignRequest, "name", metavar="SLUG"),
     framework: str | None = option(CreateCampaignRequest, "framework", metavar="F"),
+    sections: int | None = option(CreateCampaignRequest, "sections", metavar="N"),
+    framework_level: int | None = option(CreateCampaignRequest, "framework_level", metavar="N"),
+    failure_cost_k: float | None = option(CreateCampaignRequest, "failure_cost_k", metavar="K"),
 ) -> None:
     """Begin a campaign."""
     session = session_of(ctx)
-    answer = session.memory.campaigns.create(objective, name=name, framework=framework)
+    answer = session.memory.campaigns.create(
+        objective, name=name, framework=framework, sections=sections, framework_level=framework_level,
+        failure_cost_k=failure_cost_k,
+    )  # fmt: skip
     session.answer(answer, text.changed(answer))
 
 
@@ -48,17 +61,26 @@ def add_tasks(
 ) -> None:
     """Add the tasks of a plan, all or none; a cycle is refused with its path."""
     session = session_of(ctx)
-    with opened(plan) as file:
+    answer = session.memory.campaigns.add_tasks(name, plan_in(plan))
+    session.answer(answer, lines(answer.tasks))
+
+
+def plan_in(path: str) -> object:
+    """Return the plan in a file, or from standard input."""
+    with opened(path) as file:
         data = file.read()
     try:
-        parsed = json.loads(data)
+        return json.loads(data)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise BadInput(
-            f"{plan!r} is not JSON: {why}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
+            f"{path!r} is not JSON: {why}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
         ) from None
-    answer = session.memory.campaigns.add_tasks(name, parsed)
-    session.answer(answer, "\n".join(f"{task.ref}  {text.gist(task)}" for task in answer.tasks))
+
+
+def lines(tasks: Sequence[Record]) -> str:
+    """Return tasks, a line each."""
+    return "\n".join(f"{task.ref}  {text.gist(task)}" for task in tasks)
 
 
 @app.command(epilog="Example: graphmem campaign ready sso")
@@ -69,9 +91,98 @@ def ready(
     """Show the tasks that can start now: pending, every parent complete."""
     session = session_of(ctx)
     answer = session.memory.campaigns.ready(name)
-    session.answer(answer, "\n".join(f"{task.ref}  {text.gist(task)}" for task in answer.ready))
+    session.answer(answer, lines(answer.ready))
     if not answer.ready:
         session.say("nothing can start")
+
+
+@app.command(epilog="Example: graphmem campaign status sso")
+def status(
+    ctx: typer.Context,
+    name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
+) -> None:
+    """Show where a campaign is: its tasks, what cannot run and why, and what it took."""
+    session = session_of(ctx)
+    answer = session.memory.campaigns.status(name)
+    session.answer(answer, "\n".join(shown(answer)))
+
+
+@app.command(epilog="Example: graphmem campaign propagate sso")
+def propagate(
+    ctx: typer.Context,
+    name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
+) -> None:
+    """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
+    session = session_of(ctx)
+    answer = session.memory.campaigns.propagate(name)
+    session.answer(answer, "\n".join(shown(answer)))
+    session.say(f"changed: {', '.join(answer.changed)}" if answer.changed else "nothing changed")
+
+
+@app.command("replan-input", epilog="Example: graphmem campaign replan-input sso --json")
+def replan_input(
+    ctx: typer.Context,
+    name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
+) -> None:
+    """Print what a planner needs to plan the unfinished part of a campaign again."""
+    session = session_of(ctx)
+    answer = session.memory.campaigns.replan_input(name)
+    found = [f"{answer.campaign}  {text.one_line(answer.objective)}"]
+    found += [f"complete  {one.ref}  {text.one_line(one.delivered)}".rstrip() for one in answer.completed]
+    found += [f"blocked  {one.ref}  {text.one_line(one.reason)}".rstrip() for one in answer.blocked]
+    found += [f"remaining  {task.ref}  {text.gist(task)}" for task in answer.remaining]
+    session.answer(answer, "\n".join(found))
+
+
+@app.command("merge-plan", epilog="Example: graphmem campaign merge-plan sso plan.json")
+def merge_plan(
+    ctx: typer.Context,
+    name: str = argument(MergePlanRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
+    plan: str = argument(MergePlanRequest, "plan", metavar="FILE|-"),
+) -> None:
+    """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays."""
+    session = session_of(ctx)
+    answer = session.memory.campaigns.merge_plan(name, plan_in(plan))
+    found = [
+        f"{word}: {', '.join(refs)}"
+        for word, refs in (
+            ("kept", answer.kept), ("added", answer.added), ("changed", answer.changed), ("removed", answer.removed)
+        )
+        if refs
+    ]  # fmt: skip
+    session.answer(answer, "\n".join(found))
+
+
+def shown(answer: CampaignStanding) -> Iterator[str]:
+    """Yield the lines of a campaign for people."""
+    counts = ", ".join(f"{number} {status}" for status, number in answer.counts.items())
+    yield f"{answer.campaign}  [{answer.state.replace('_', ' ')}]  {counts or 'no tasks yet'}"
+    causes = {one.ref: one.blocked_by for one in answer.unreachable}
+    ready = set(answer.ready)
+    for task in answer.tasks:
+        yield f"{task.ref}  {text.gist(task)}{'  (ready)' if task.ref in ready else ''}"
+        if task.ref in causes:
+            yield f"    cannot run: {', '.join(causes[task.ref])}"
+        elif getattr(task, "status", "") == "blocked":
+            yield f"    reason: {text.one_line(getattr(task, 'blocked_reason', None))}"
+    for one in answer.disagreements:
+        yield f"{one.ref}: {one.text}"
+    if answer.duplicates:
+        yield f"two tasks have the number {', '.join(answer.duplicates)}"
+    if answer.estimate is not None:
+        usual = f", finished campaigns took {answer.estimate.usual:.2g} times" if answer.estimate.usual else ""
+        planned = text.count(answer.estimate.tasks, "task")
+        yield f"estimated: complexity {answer.estimate.complexity:g}, {planned}{usual}"
+    yield f"actual: {took(answer.actual)}"
+    if answer.replan_suggested:
+        yield f"another plan is worth making: {shell.command('graphmem', 'campaign', 'replan-input', answer.campaign)}"
+
+
+def took(actual: Actual) -> str:
+    """Return what a campaign took."""
+    spent = f", {actual.spent:g} of a budget of {actual.budget:g}" if actual.budget or actual.spent else ""
+    blocked = f", {actual.blocked} blocked on the way" if actual.blocked else ""
+    return f"{actual.finished} of {text.count(actual.tasks, 'task')}, {actual.minutes:g} minutes{spent}{blocked}"
 
 
 @app.command(epilog='Example: graphmem campaign complete sso --outcome "login works with two providers"')
@@ -100,13 +211,14 @@ def similar(
     """
     session = session_of(ctx)
     answer = session.memory.similar(about, threshold=threshold, limit=limit)
-    lines = []
+    found_lines = []
     for found in answer.results:
         parts = f"objective {found.parts.objective:.2f}, files {found.parts.files:.2f}, size {found.parts.size:.2f}"
-        lines.append(f"{found.ref}  [{found.similarity:.3f}: {parts}]  {text.gist(found.record)}")
-        lines += [f"    outcome: {text.one_line(found.outcome)}"] if found.outcome else []
-        lines += [f"    blocked by: {', '.join(found.blocked_by)}"] if found.blocked_by else []
-        lines += [f"    solved by: {', '.join(found.solved_by)}"] if found.solved_by else []
-    session.answer(answer, "\n".join(lines))
-    if not lines:
+        found_lines.append(f"{found.ref}  [{found.similarity:.3f}: {parts}]  {text.gist(found.record)}")
+        found_lines += [f"    outcome: {text.one_line(found.outcome)}"] if found.outcome else []
+        found_lines.append(f"    took: {took(found.took)}")
+        found_lines += [f"    blocked by: {', '.join(found.blocked_by)}"] if found.blocked_by else []
+        found_lines += [f"    solved by: {', '.join(found.solved_by)}"] if found.solved_by else []
+    session.answer(answer, "\n".join(found_lines))
+    if not found_lines:
         session.say("no finished campaign is like it")

@@ -64,6 +64,9 @@ if TYPE_CHECKING:
         store as store,
     )
     from graphmem.contract import (
+        tasks as tasks,
+    )
+    from graphmem.contract import (
         test_runs as test_runs,
     )
     from graphmem.contract import (

@@ -2,8 +2,10 @@
 
 from graphmem.contract.campaigns import (
     AddTasksRequest,
+    CampaignRequest,
     CompleteCampaignRequest,
     CreateCampaignRequest,
+    MergePlanRequest,
     ReadyRequest,
     SimilarRequest,
 )
@@ -50,6 +52,13 @@ from graphmem.contract.sessions import (
 )
 from graphmem.contract.stats import StatsRequest
 from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, RebuildRequest, TrustRequest
+from graphmem.contract.tasks import (
+    BlockTaskRequest,
+    CompleteTaskRequest,
+    ReopenTaskRequest,
+    ShowTaskRequest,
+    StartTaskRequest,
+)
 from graphmem.contract.test_runs import RanRequest
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest
 
@@ -79,7 +88,16 @@ REQUESTS: dict[str, type[Request]] = {
     "campaigns.create": CreateCampaignRequest,
     "campaigns.add_tasks": AddTasksRequest,
     "campaigns.ready": ReadyRequest,
+    "campaigns.status": CampaignRequest,
+    "campaigns.propagate": CampaignRequest,
+    "campaigns.replan_input": CampaignRequest,
+    "campaigns.merge_plan": MergePlanRequest,
     "campaigns.complete": CompleteCampaignRequest,
+    "tasks.start": StartTaskRequest,
+    "tasks.complete": CompleteTaskRequest,
+    "tasks.block": BlockTaskRequest,
+    "tasks.reopen": ReopenTaskRequest,
+    "tasks.show": ShowTaskRequest,
     "types.show": ShowTypeRequest,
     "types.add_entity": AddEntityTypeRequest,
     "types.add_relation": AddRelationTypeRequest,

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from graphmem.model.field import Count, Item, StringSet, Text, Time
+from graphmem.model.field import Count, Item, Number, StringSet, Text, Time
 from graphmem.model.record import Record
 
 CampaignStatus = Literal["active", "complete", "partial", "failed"]
@@ -32,6 +32,9 @@ class Campaign(Record):
     kind: Literal["campaign"]
     objective: Text
     framework: Text | None = None
+    sections: Count | None = None  # of the specification, that it is about
+    framework_level: Count | None = None  # how unknown the framework is
+    failure_cost_k: Number | None = None  # thousands of tokens that the failures cost which were known for it
     status: CampaignStatus = "active"
     completed_at: Time | None = None
     outcome: Text | None = None

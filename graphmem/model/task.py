@@ -41,14 +41,15 @@ class Task(Record):
     verify: Text | None = None  # command that shows that it is done
     verify_source: Item | None = None  # test file to read first
     budget: Number | None = None
+    spent: Number | None = None  # of the budget
     framework: Text | None = None
     framework_confidence: Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     idioms: Idioms | None = None
-    prior_knowledge: Annotated[StringSet, Refers()] = ()  # what was injected
+    prior_knowledge: Annotated[StringSet, Refers(edge="handed_out")] = ()  # memories that it got when it began
     lineage: tuple[JsonValue, ...] = ()  # parents and what they delivered
     delivered: Text | None = None
     blocked_reason: Text | None = None
-    blocked_by: Annotated[StringSet, Refers()] = ()
+    blocked_by: Annotated[StringSet, Refers(edge="blocked_by")] = ()  # failures, or the tasks that it waits for in vain
     utilized: Annotated[StringSet, Refers()] = ()  # memories that it used
     code_contexts: TextList = ()
     preflight: JsonValue = None

@@ -112,6 +112,8 @@ OWNED_RELATIONS: Mapping[str, RelationType] = {
     for relation in (
         built_in("part_of", "task", "campaign", 1.0, "the task belongs to the campaign"),
         built_in("depends_on", "task", "task", 1.0, "the task needs the other one complete"),
+        built_in("blocked_by", "task", ANY, 1.0, "the failure or the task that stops the task"),
+        built_in("handed_out", "task", ANY, 0.25, "the task got it when it began; whether it helped, `used` says"),
         built_in("used", ANY, ANY, 0.5, "the task or session used it; of a report: whether it helped"),
         built_in("derived_from", "insight", "experience", 1.0, "the insight was seen in the experience"),
         built_in("seen_in", "lesson", "run", 0.5, "the run saw the lesson"),

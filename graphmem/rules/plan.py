@@ -1,6 +1,7 @@
 """A plan of tasks: from what a planner writes to checked tasks that form no cycle (docs/concepts/campaigns.md)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from graphmem.errors import BadInput, Refused
 from graphmem.model.campaign import Campaign
 from graphmem.model.task import Task
 from graphmem.names import slug
+from graphmem.rules.cascade import WAITING
 
 SHOWN = 60  # characters of a bad value in a message
 
@@ -28,29 +30,128 @@ def planned_tasks(campaign: Campaign, plan: object, existing: Sequence[Task], no
         BadInput: no such list, or a task that does not check out.
         Refused: a sequence number that is unknown or taken, or a cycle; the message shows its path.
     """
+    keys = {task.seq: task.key for task in existing}
+    parsed = rows_of(plan)
+    for seq in parsed:
+        if seq in keys:
+            raise twice(seq, campaign)
+    keys |= {seq: f"{campaign.key}/{task_title(seq, row)}" for seq, row in parsed.items()}
+    needs = {seq: needed(seq, row.get("depends", "none"), keys) for seq, row in parsed.items()}
+    refuse_cycle({**needs_of(existing, keys), **needs})
+    return [
+        make_task(campaign, keys[seq], row, [f"task/{keys[need]}" for need in needs[seq]], now)
+        for seq, row in parsed.items()
+    ]
+
+
+@dataclass(frozen=True)
+class Revision:
+    """
+    What another plan makes of a campaign; all tasks by their keys.
+
+    Attributes:
+        kept: tasks that stay as they are: complete, or active and not in the plan.
+        revised: tasks that were there, as the plan has them now.
+        added: tasks that are new. removed: tasks that nobody is to do.
+    """
+
+    kept: tuple[Task, ...]
+    revised: tuple[tuple[Task, Task], ...]
+    added: tuple[Task, ...]
+    removed: tuple[Task, ...]
+
+
+def revision(campaign: Campaign, plan: object, existing: Sequence[Task], now: datetime) -> Revision:
+    """
+    Return what another plan makes of the unfinished part of a campaign.
+
+    A task is the one with the same number. What is complete stays, whatever the plan says of it. An active task that is
+    not in the plan stays too. A task that waits or is blocked becomes what the plan says, and pending; where the plan
+    does not have it, it is removed.
+
+    Args:
+        existing: the live tasks of the campaign, by their keys.
+
+    Raises:
+        BadInput: no list of tasks, or a task that does not check out.
+        Refused: a sequence number that is unknown, a cycle, or a task that stays needs one that does not.
+    """
+    parsed = rows_of(plan)
+    by_seq: dict[str, list[Task]] = {}
+    for task in existing:
+        by_seq.setdefault(task.seq, []).append(task)
+    kept = [
+        task for task in existing if task.status == "complete" or (task.status == "active" and task.seq not in parsed)
+    ]
+    done = {task.seq for task in kept}
+    open_tasks = {seq: found[0] for seq, found in by_seq.items() if seq in parsed and seq not in done}
+    stays = {task.key for task in (*kept, *open_tasks.values())}
+    keys = {task.seq: task.key for task in kept}
+    keys |= {
+        seq: open_tasks[seq].key if seq in open_tasks else f"{campaign.key}/{task_title(seq, row)}"
+        for seq, row in parsed.items()
+        if seq not in done
+    }
+    needs = {seq: needed(seq, row.get("depends", "none"), keys) for seq, row in parsed.items() if seq not in done}
+    refuse_lost(kept, existing, {*keys.values()})
+    refuse_cycle({**needs_of(kept, keys), **needs})
+    made = {
+        seq: make_task(campaign, keys[seq], row, [f"task/{keys[need]}" for need in needs[seq]], now)
+        for seq, row in parsed.items()
+        if seq not in done
+    }
+    return Revision(
+        kept=tuple(kept),
+        revised=tuple((open_tasks[seq], task) for seq, task in made.items() if seq in open_tasks),
+        added=tuple(task for seq, task in made.items() if seq not in open_tasks),
+        removed=tuple(task for task in existing if task.key not in stays),
+    )
+
+
+def refuse_lost(kept: Sequence[Task], existing: Sequence[Task], keys: Collection[str]) -> None:
+    """Raise ``Refused`` where a task that stays needs one that the plan takes away."""
+    taken = {task.key_ref: task.seq for task in existing if task.key not in keys}
+    for task in kept:
+        for need in task.depends:
+            if need in taken:
+                raise Refused(
+                    f"task {task.seq} is {task.status} and needs task {taken[need]}, which the plan leaves out",
+                    hint=f"put task {taken[need]} into the plan",
+                )
+
+
+def needs_of(tasks: Sequence[Task], keys: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the sequence numbers that tasks depend on, among those that have a key."""
+    return {task.seq: [seq for seq, key in keys.items() if f"task/{key}" in task.depends] for task in tasks}
+
+
+def rows_of(plan: object) -> dict[str, Mapping[str, Any]]:
+    """
+    Return the tasks of a plan by their sequence numbers.
+
+    Raises:
+        BadInput: it is no list of tasks. Refused: a number appears twice.
+    """
     rows = plan.get("tasks") if isinstance(plan, Mapping) else plan
     if not isinstance(rows, list) or not rows:
         raise BadInput(
             f"a plan is a list of tasks, not {str(plan)[:SHOWN]!r}", hint='such as {"tasks": [{"seq": 1, …}]}'
         )
-    names = {task.seq: task.key for task in existing}
-    parsed = []
+    parsed: dict[str, Mapping[str, Any]] = {}
     for place, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise BadInput(f"task {place} of the plan is {str(row)[:SHOWN]!r}", hint="a task is a JSON object")
         seq = sequence(row.get("seq"), f"task {place} of the plan")
-        if seq in names:
-            raise Refused(
-                f"seq {seq} appears twice in campaign {campaign.name!r}", hint="give each task a seq of its own"
-            )
-        names[seq] = f"{campaign.key}/{task_title(seq, row)}"
-        parsed.append((seq, row))
-    needs = {seq: needed(seq, row.get("depends", "none"), names) for seq, row in parsed}
-    before = {task.seq: [seq for seq, name in names.items() if f"task/{name}" in task.depends] for task in existing}
-    refuse_cycle({**before, **needs})
-    return [
-        make_task(campaign, names[seq], row, [f"task/{names[need]}" for need in needs[seq]], now) for seq, row in parsed
-    ]
+        if seq in parsed:
+            raise twice(seq)
+        parsed[seq] = row
+    return parsed
+
+
+def twice(seq: str, campaign: Campaign | None = None) -> Refused:
+    """Return the error for a sequence number that two tasks have."""
+    where = f"in campaign {campaign.name!r}" if campaign else "in the plan"
+    return Refused(f"seq {seq} appears twice {where}", hint="give each task a seq of its own")
 
 
 def sequence(value: object, where: str) -> str:
@@ -133,13 +234,13 @@ def make_task(campaign: Campaign, key: str, row: Mapping[str, Any], depends: lis
         ) from None
 
 
-def ready_tasks(tasks: Sequence[Task], archived: Iterable[Task] = ()) -> list[Task]:
+def ready_tasks(tasks: Sequence[Task], settled: Collection[str] = ()) -> list[Task]:
     """
-    Return the pending tasks whose parents are all complete, in the order of the plan.
+    Return the tasks that wait and whose parents are all complete, in the order of the plan.
 
     Args:
         tasks: of a campaign, they and their parents by shown name.
-        archived: parents that are archived; what one of them completed stays complete.
+        settled: references outside of the plan that count as complete: what an archived task completed stays complete.
     """
-    complete = {task.ref for task in (*tasks, *archived) if task.status == "complete"}
-    return [task for task in tasks if task.status == "pending" and complete.issuperset(task.depends)]
+    complete = {task.ref for task in tasks if task.status == "complete"} | set(settled)
+    return [task for task in tasks if task.status in WAITING and complete.issuperset(task.depends)]

@@ -15,6 +15,9 @@
 // param  alternates           STRING
 // param  objective            STRING
 // param  framework            STRING
+// param  sections             INT64
+// param  framework_level      INT64
+// param  failure_cost_k       DOUBLE
 // param  status               STRING
 // param  completed_at         TIMESTAMP
 // param  outcome              STRING
@@ -36,6 +39,9 @@ SET
   n.`alternates` = $alternates,
   n.`objective` = $objective,
   n.`framework` = $framework,
+  n.`sections` = $sections,
+  n.`framework_level` = $framework_level,
+  n.`failure_cost_k` = $failure_cost_k,
   n.`status` = $status,
   n.`completed_at` = $completed_at,
   n.`outcome` = $outcome,

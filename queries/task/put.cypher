@@ -22,6 +22,7 @@
 // param  verify               STRING
 // param  verify_source        STRING
 // param  budget               DOUBLE
+// param  spent                DOUBLE
 // param  framework            STRING
 // param  framework_confidence DOUBLE
 // param  idioms               STRING
@@ -62,6 +63,7 @@ SET
   n.`verify` = $verify,
   n.`verify_source` = $verify_source,
   n.`budget` = $budget,
+  n.`spent` = $spent,
   n.`framework` = $framework,
   n.`framework_confidence` = $framework_confidence,
   n.`idioms` = $idioms,

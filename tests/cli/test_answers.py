@@ -197,7 +197,7 @@ def test_types_are_listed_and_shown(graphmem: Graphmem) -> None:
     assert "relation calls  service -- service  weight 1\n" in done.out
     assert "relation solves  pattern -> failure  weight 1.5" in done.out
     assert graphmem("type", "show", "calls").out.startswith("relation calls  service -- service  weight 1\n")
-    assert len(json.loads(graphmem("type", "list", "--json").out)["relations"]) == 13
+    assert len(json.loads(graphmem("type", "list", "--json").out)["relations"]) == 15
 
 
 def test_every_stored_query_can_be_run_by_name_with_the_parameters_it_lists(known: Graphmem) -> None:

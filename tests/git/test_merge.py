@@ -18,7 +18,7 @@ from graphmem import Memory
 from graphmem.errors import BadInput
 from graphmem.model import Failure, Run, Task
 from graphmem.model.field import format_time
-from tests.sample import START, Clock, open_memory
+from tests.sample import START, Clock, contents, open_memory
 
 
 @pytest.fixture(autouse=True)
@@ -463,3 +463,52 @@ def test_what_was_purged_does_not_come_back_into_what_was_recorded_again(origin:
     with open_memory(origin) as memory:
         assert [fix.text for fix in memory.get("login").fixes] == ["take the token from the vault"]
     assert b"SECRET1" not in (origin / ".graphmem/data/failure.ndjson").read_bytes()
+
+
+PLAN = [{"seq": 1, "slug": "choose", "objective": "Choose a provider"}]
+
+
+def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_order(tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    git(origin, "init", "-q", "-b", "main")
+    with open_memory(origin, clock=Clock()) as memory:
+        memory.campaigns.create("Add single sign-on", name="sso")
+        memory.campaigns.add_tasks("sso", PLAN)
+        memory.tasks.start("sso/001")
+    commit(origin)
+    steps: dict[str, Callable[[Memory], object]] = {
+        "left": lambda memory: memory.tasks.complete("sso/001", delivered="provider X"),
+        "right": lambda memory: memory.tasks.block("sso/001", "no provider answers"),
+    }
+    later = {"left": 100, "right": 200}
+    for name, step in steps.items():
+        git(tmp_path, "clone", "-q", str(origin), name)
+        Memory.init(tmp_path / name)
+        clock = Clock()
+        clock.back(-clock.step * later[name])
+        with open_memory(tmp_path / name, clock=clock) as memory:
+            step(memory)
+        commit(tmp_path / name)
+    found = []
+    for mine, other in (("left", "right"), ("right", "left")):
+        folder = tmp_path / f"{mine}-first"
+        git(tmp_path, "clone", "-q", str(tmp_path / mine), folder.name)
+        Memory.init(folder)
+        git(folder, "pull", "-q", "--no-rebase", "--no-edit", str(tmp_path / other), "main")
+        with open_memory(folder) as memory:
+            status = memory.campaigns.status("sso")
+            shown = memory.tasks.show("sso/001")
+            found.append((status.counts, status.disagreements, contents(folder)))
+            assert [one.ref for one in status.disagreements] == ["task/sso/001-choose"]
+            assert shown.disagreement is not None
+            assert "to complete" in shown.disagreement
+            assert "active to blocked" in shown.disagreement
+            record = shown.record
+            assert isinstance(record, Task)
+            assert (record.status, record.delivered, record.blocked_reason) == (
+                "blocked", "provider X", "no provider answers",
+            )  # fmt: skip
+            memory.tasks.reopen("sso/001")
+            assert memory.campaigns.status("sso").disagreements == []
+    assert found[0] == found[1]

@@ -247,7 +247,8 @@ def test_task_ready(graph: Memory) -> None:
     graph.forget("task/one/001-s1")  # pending, so what depends on it is not ready
     assert rows(graph, "task/ready", ref="one") == [["task/one/002-s2", "002"]]
     graph.restore("task/one/001-s1")
-    graph.edit("task/one/001-s1", {"status": "complete"})
+    graph.tasks.start("task/one/001-s1")
+    graph.tasks.complete("task/one/001-s1")
     assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]
     graph.forget("task/one/001-s1")
     assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]

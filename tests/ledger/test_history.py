@@ -152,7 +152,7 @@ class History:
         if field:
             self.memory.edit(ref, {field: text}, unset=[field] if is_unset and text is None else [])
         else:
-            self.memory.edit(ref, {"status": "complete" if is_unset else "blocked", "delivered": text})
+            self.memory.edit(ref, {"objective": text or "nothing", "delivered": text})
 
     def add_tasks(self, campaign: str, is_chain: bool) -> None:
         plan = [{"seq": 1, "slug": "one", "objective": "first"}, {"seq": 2, "slug": "two", "objective": "second"}]

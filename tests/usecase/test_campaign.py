@@ -17,6 +17,11 @@ def task(seq: object, depends: object = "none", **fields: object) -> dict[str, o
     return {"seq": seq, "slug": f"s{seq}", "objective": f"step {seq}", "depends": depends, **fields}
 
 
+def finish(memory: Memory, ref: str) -> None:
+    memory.tasks.start(ref)
+    memory.tasks.complete(ref, delivered="done")
+
+
 @pytest.fixture
 def campaign(memory: Memory) -> Memory:
     memory.campaigns.create("Add a login page", name="auth", framework="flask")
@@ -100,7 +105,7 @@ def test_the_tasks_of_a_renamed_campaign_are_found(campaign: Memory) -> None:
 
 def test_a_parent_that_was_completed_and_archived_stays_complete(campaign: Memory) -> None:
     campaign.campaigns.add_tasks("auth", [task(1), task(2, 1), task(3), task(4, 3)])
-    campaign.edit("auth/001-s1", {"status": "complete"})
+    finish(campaign, "auth/001")
     campaign.forget("auth/001-s1")
     campaign.forget("auth/003-s3")
     assert [found.ref for found in campaign.campaigns.ready("auth").ready] == ["task/auth/002-s2"]
@@ -117,13 +122,13 @@ def test_ready_are_the_pending_tasks_whose_parents_are_all_complete(campaign: Me
         return [task.ref.removeprefix("task/auth/") for task in found.ready]
 
     assert ready() == ["001-s1", "002-s2"]
-    campaign.edit("auth/001-s1", {"status": "complete", "delivered": "done"})
+    finish(campaign, "auth/001")
     assert ready() == ["002-s2"]
-    campaign.edit("task/auth/002-s2", {"status": "active"})
+    campaign.tasks.start("auth/002")
     assert ready() == []
-    campaign.edit("task/auth/002-s2", {"status": "complete"})
+    campaign.tasks.complete("auth/002")
     assert ready() == ["003-s3"]
-    campaign.edit("task/auth/003-s3", {"status": "blocked"})
+    campaign.tasks.block("auth/003", "it fails")
     assert ready() == []
 
 
@@ -131,7 +136,7 @@ def test_a_finished_campaign_keeps_its_fingerprint(campaign: Memory) -> None:
     campaign.campaigns.add_tasks(
         "auth", [task(1, delta=["a.py", "b.py"], type="impl"), task(2, delta=["b.py"], type="test")]
     )
-    campaign.edit("auth/001-s1", {"status": "complete"})
+    finish(campaign, "auth/001")
     done = campaign.campaigns.complete("auth", outcome="half of it")
     record = done.record
     assert isinstance(record, Campaign)
@@ -149,7 +154,7 @@ def test_a_finished_campaign_keeps_its_fingerprint(campaign: Memory) -> None:
 
 def test_a_campaign_whose_tasks_are_all_complete_is_complete(campaign: Memory) -> None:
     campaign.campaigns.add_tasks("auth", [task(1)])
-    campaign.edit("auth/001-s1", {"status": "complete"})
+    finish(campaign, "auth/001")
     assert campaign.campaigns.complete("auth").record.status == "complete"  # type: ignore[union-attr]  # a campaign
 
 

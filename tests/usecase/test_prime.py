@@ -74,7 +74,7 @@ def test_the_status_says_what_is_next(memory: Memory, tmp_path: Path) -> None:
     answer = memory.status()
     assert (answer.store, answer.task) == (str(tmp_path), "add a login page")
     assert [(one.ref, one.ready) for one in answer.campaigns] == [("campaign/shop", ["task/shop/001-plan"])]
-    assert "graphmem get task/shop/001-plan" in answer.next
+    assert "graphmem task start task/shop/001-plan" in answer.next
     file = tmp_path / ".graphmem" / "data" / "failure.ndjson"
     file.write_bytes(file.read_bytes() + b"{bad\n")
     assert (memory.status().findings, memory.status().next[0]) == (1, "graphmem validate")

@@ -44,7 +44,11 @@ WRITES: Mapping[str, Mapping[str, Any]] = {
     "relations.link": {"source": "failure/boom", "kind": "causes", "target": "failure/bong"},
     "campaigns.create": {"objective": "clean disks"},
     "campaigns.add_tasks": {"ref": "plan", "plan": [{"seq": 7, "objective": "begin"}]},
+    "campaigns.merge_plan": {"ref": "plan", "plan": [{"seq": 7, "objective": "begin"}]},
     "campaigns.complete": {"ref": "plan"},
+    "tasks.complete": {"ref": "plan/001"},
+    "tasks.block": {"ref": "plan/001", "reason": "the disk is full"},
+    "tasks.reopen": {"ref": "plan/001"},
     "types.add_entity": {"name": "team"},
     "types.add_relation": {"name": "owns", "sources": ["service"], "targets": ["service"]},
     "add_rows": {"lines": [failure("more")]},
@@ -60,7 +64,8 @@ UNATTENDED = ("query", "context", "match", "ran", "hook")
 # These write no text of the caller's into the store: they read, name what is there, or write elsewhere.
 OTHERS = frozenset({
     "init", "lessons.inject", "experiences.recall", "experiences.promote", "sessions.show", "sessions.end",
-    "relations.unlink", "campaigns.ready", "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
+    "relations.unlink", "campaigns.ready", "campaigns.status", "campaigns.propagate", "campaigns.replan_input",
+    "tasks.start", "tasks.show", "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
     "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
@@ -130,8 +135,14 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         made.failures.add("the first thing broke", name="boom", fix="mend it", dedup=False)
         made.failures.add("another one is gone", name="bong", dedup=False)
         made.types.add_entity("service")
-        made.campaigns.create("a plan of work", name="plan")
+        begin(made)
         yield made
+
+
+def begin(memory: Memory) -> None:
+    """Make a campaign with a task that is under way."""
+    memory.campaigns.create("a plan of work", name="plan")
+    memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "the first step", "status": "active"}])
 
 
 def configured(folder: Path, secrets: str, told: list[str] | None = None) -> Memory:
@@ -171,7 +182,7 @@ def test_where_the_setting_is_redact_a_secret_is_in_no_file(tmp_path: Path, oper
         memory.failures.add("the first thing broke", name="boom", dedup=False)
         memory.failures.add("another one is gone", name="bong", dedup=False)
         memory.types.add_entity("service")
-        memory.campaigns.create("a plan of work", name="plan")
+        begin(memory)
         try:
             answer = call(memory, operation, spoilt(operation, name, PHRASE))
         except GraphmemError as error:  # a name that is no slug, a time that is none: as without a secret

@@ -8,7 +8,7 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
 from graphmem.model.blackboard import TaskStage
-from graphmem.rules.task_states import MOVES
+from graphmem.rules.moves import STAGE_MOVES as MOVES
 from tests.sample import START, Clock, contents, open_memory
 
 

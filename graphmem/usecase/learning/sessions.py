@@ -26,7 +26,7 @@ from graphmem.model import Constraint, Decision, Session
 from graphmem.model.blackboard import Blackboard
 from graphmem.model.field import parse_time
 from graphmem.names import mark, slug
-from graphmem.rules.task_states import refuse_move
+from graphmem.rules.moves import STAGE_MOVES, refuse_move
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records import change
 from graphmem.usecase.records.screening import screened
@@ -138,7 +138,7 @@ def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
             raise Refused("no task is current", hint='say what it is: graphmem session task "add a login page"')
         is_new = before.task is None or given.get("description") not in (None, before.task.description)
         if not is_new and before.task is not None:
-            refuse_move(before.task.status, given.get("status", before.task.status))
+            refuse_move(STAGE_MOVES, "the task", before.task.status, given.get("status", before.task.status))
         old = {"started_at": snapshot.now} if is_new or before.task is None else before.task.but()
         return {"task": {**old, **given}}
 

@@ -315,6 +315,11 @@ def edit(client: Client, request: EditRequest) -> Changed:
         number = snapshot.resolve(request.ref)
         record = snapshot.catalog.stored(number)
         refuse_fact(record)
+        if isinstance(record, Task) and (moved := sorted(MOVED & {*fields, *unset})):
+            raise Refused(
+                f"{record.ref}: {moved[0]} is not edited, for it follows from the moves of the task",
+                hint="graphmem task start, complete, block or reopen",
+            )
         known = set(type(record).model_fields) - set(FIXED) - record.fixed - record.counted
         changes = {name: value for name, value in fields.items() if value is not None}
         for name in (*changes, *unset):
@@ -338,6 +343,7 @@ def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
     return changes | with_alternates(record, swaps)
 
 
+MOVED = frozenset({"status", "started_at", "completed_at", "blocked_at", "lineage", "prior_knowledge"})
 FIXED = (
     "helped",
     "failed",

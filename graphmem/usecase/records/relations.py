@@ -15,6 +15,8 @@ from graphmem.usecase.records.validation import build, changed, refuse_archived
 MADE_BY = {
     "part_of": "a task is part of its campaign: graphmem campaign add-tasks",
     "depends_on": "tasks say what they depend on: graphmem campaign add-tasks",
+    "blocked_by": "a task says what stopped it: graphmem task block REF --by FAILURE",
+    "handed_out": "a task says what it got: graphmem task start REF",
     "used": "a report says what was used: graphmem feedback REF --helped --task T",
     "derived_from": "an insight says so: graphmem add insight --from EXPERIENCE",
     "seen_in": "a run says what it saw: graphmem learn",

@@ -23,7 +23,6 @@ from graphmem.rules.labels import Sort, folded, paths, words
 from graphmem.rules.rank import Profile
 from graphmem.rules.score import BANDS, tier
 from graphmem.runtime import Client, Snapshot
-from graphmem.usecase.campaigns import similar
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,
@@ -37,8 +36,10 @@ from graphmem.usecase.retrieval.context_sections import (
     session_entries,
 )
 from graphmem.usecase.retrieval.known import probabilities
+from graphmem.usecase.retrieval.notes import notes_of
 from graphmem.usecase.retrieval.query import profile_of, query, tier_bounds
 from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.work.campaigns import similar
 
 SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
 SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
@@ -323,10 +324,7 @@ def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) ->
     for pick in sorted(failures, key=place):
         failure, patterns = pick.hit.record, solving.get(pick.hit.ref, [])
         assert isinstance(failure, Failure)
-        notes = [
-            ("when", failure.trigger),
-            *((f"fix{', disputed' * fix.disputed}", fix.text) for fix in pick.hit.fixes),
-        ]
+        notes = notes_of(failure)
         said = {text for _, text in notes}
         for pattern in patterns:  # a text is in the block once
             is_said = pattern.ref in used or pattern.insight in said
@@ -338,8 +336,7 @@ def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) ->
         yield entry.model_copy(update={"solved_by": [pattern.ref for pattern in patterns]})
     for pick in picks:
         if isinstance(record := pick.hit.record, Pattern) and record.ref not in used:
-            notes = [("when", record.trigger), ("do", record.insight), *sources(record)]
-            yield entry_of("Patterns", record, notes, (), pick)
+            yield entry_of("Patterns", record, [*notes_of(record), *sources(record)], (), pick)
 
 
 def solved(snapshot: Snapshot, failures: Collection[str], *, is_strict: bool) -> dict[str, list[Pattern]]:
@@ -399,15 +396,10 @@ def entities(snapshot: Snapshot, objective: str, picks: Collection[Pick]) -> Ite
     mentioned = catalog.records([number for number in found if number is not None]).values()
     for pick in known.values():
         assert isinstance(pick.hit.record, Entity)
-        yield entry_of("Entities", pick.hit.record, [*values(pick.hit.record), *sources(pick.hit.record)], (), pick)
+        yield entry_of("Entities", pick.hit.record, [*notes_of(pick.hit.record), *sources(pick.hit.record)], (), pick)
     for record in sorted(mentioned, key=lambda record: record.ref):
         if isinstance(record, Entity) and not record.is_archived and record.ref not in known:
-            yield entry_of("Entities", record, values(record), ["mentioned"])
-
-
-def values(entity: Entity) -> list[tuple[str, str]]:
-    """Return the value of an entity, where it has one, as a text of the block."""
-    return [("value", entity.value)] if entity.value else []
+            yield entry_of("Entities", record, notes_of(record), ["mentioned"])
 
 
 def counted(snapshot: Snapshot, refs: Collection[str]) -> None:

@@ -15,6 +15,7 @@ from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.learning.experiences import recall
 from graphmem.usecase.learning.lessons import inject
 from graphmem.usecase.learning.sessions import board_of, constraints, decisions
+from graphmem.usecase.retrieval.notes import notes_of
 
 SESSION, LESSONS, INSIGHTS, EXPERIENCES = "Constraints and decisions", "Lessons", "Insights", "Experiences"
 
@@ -45,8 +46,7 @@ def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[Context
         notes = [("constraint", constraint.constraint), *([("from", constraint.source)] if constraint.source else [])]
         yield entry_of(SESSION, constraint, notes, [until])
     for decision in decisions(snapshot, session, used):
-        notes = [("decided", decision.decision), *([("because", decision.reasoning)] if decision.reasoning else [])]
-        yield entry_of(SESSION, decision, notes)
+        yield entry_of(SESSION, decision, notes_of(decision))
 
 
 def lesson_entries(
@@ -88,24 +88,18 @@ def experience_entries(
     recalled = recall(client, RecallRequest(task_type=task_type, tags=tags))
     protocol = [found.record for found in recalled.experiences]
     for one in by_worth(record for record in protocol if isinstance(record, Experience)):
-        yield entry_of(EXPERIENCES, one, experience_notes(one), experience_marks(one))
+        yield entry_of(EXPERIENCES, one, notes_of(one), experience_marks(one))
     shown = {record.ref for record in protocol}
     for pick in picks:
         if not isinstance(record := pick.hit.record, Experience) or record.ref in shown:
             continue
         if pick.because or not protocol:
-            yield entry_of(EXPERIENCES, record, experience_notes(record), experience_marks(record), pick)
+            yield entry_of(EXPERIENCES, record, notes_of(record), experience_marks(record), pick)
 
 
 def experience_marks(record: Experience) -> list[str]:
     """Return what is known of an experience."""
     return [record.task_type, record.outcome, f"confidence {record.confidence}"]
-
-
-def experience_notes(record: Experience) -> list[tuple[str, str]]:
-    """Return what an experience tells."""
-    notes = [("task", record.description), ("approach", record.approach)]
-    return notes + [("lesson", lesson) for lesson in record.lessons]
 
 
 def entry_of(

@@ -13,13 +13,12 @@ from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, t
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.instructions import INSTRUCTIONS
-from graphmem.rules.plan import ready_tasks
 from graphmem.runtime import Client, Snapshot, counted
-from graphmem.usecase.campaigns import tasks_of
 from graphmem.usecase.learning.sessions import board_of
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries
 from graphmem.usecase.store.git_setup import unregistered
+from graphmem.usecase.work.campaigns import plan_of
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
 OPENING = """# What this project remembers
@@ -75,7 +74,7 @@ def active(snapshot: Snapshot) -> list[tuple[int, Campaign]]:
 
 def ready_of(snapshot: Snapshot, campaign: int) -> list[Task]:
     """Return the tasks of a campaign that can start now."""
-    return ready_tasks(tasks_of(snapshot, campaign), [])[:BRIEFED_RECORDS]
+    return plan_of(snapshot, campaign).ready[:BRIEFED_RECORDS]
 
 
 def recent(snapshot: Snapshot) -> Iterator[ContextEntry]:
@@ -137,5 +136,5 @@ def next_steps(records: int, missing: list[str], findings: int, campaigns: list[
         yield 'graphmem add failure --trigger "an error" --fix "what fixed it"'
     for campaign in campaigns:
         if campaign.ready:
-            yield shell.command("graphmem", "get", campaign.ready[0])
+            yield shell.command("graphmem", "task", "start", campaign.ready[0])
     yield 'graphmem context "what is to be done"'

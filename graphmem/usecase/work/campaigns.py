@@ -2,41 +2,119 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 from graphmem.catalog.words import query_terms
 from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
 from graphmem.contract.campaigns import (
-    AddTasksRequest,
+    Actual,
+    CampaignRequest,
+    CampaignStanding,
     CampaignTasks,
     CompleteCampaignRequest,
+    CreateCampaignRequest,
+    Disagreement,
+    Estimate,
     Parts,
     Ready,
     ReadyRequest,
     Similar,
     SimilarCampaign,
     SimilarRequest,
+    Stopped,
 )
+from graphmem.contract.query import QueryRequest
+from graphmem.contract.records import Changed
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.row import entry
-from graphmem.model import Campaign, Record, Relation, Task
+from graphmem.model import Campaign, Failure, Record, Relation, Task
 from graphmem.model.campaign import FINISHED, Fingerprint
 from graphmem.names import edge_key, row_id, split_ref
-from graphmem.rules.limits import refuse_oversize
-from graphmem.rules.plan import planned_tasks, ready_tasks
+from graphmem.rules.cascade import REPLAN_FROM, CampaignState, state_of, unreachable
+from graphmem.rules.estimate import complexity, planned_task_count, usual_ratio
+from graphmem.rules.plan import ready_tasks
 from graphmem.rules.score import overlap, size_likeness
 from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.change import add
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import changed, refuse_archived
+from graphmem.usecase.retrieval.query import query
+from graphmem.usecase.work.events import disagreement_text, event, task_moves
+
+NEAR = ("critical", "productive")  # tiers of the failures whose costs an estimate counts
 
 
 def tasks_of(snapshot: Snapshot, campaign: int) -> list[Task]:
     """Return the live tasks of a campaign in the order of the plan, as answers show them."""
-    steps = snapshot.catalog.steps([campaign], ["part_of"], "in")
-    records = snapshot.catalog.records([step.far for step in steps]).values()
-    return sorted((record for record in records if isinstance(record, Task)), key=lambda task: (task.seq, task.name))
+    return list(plan_of(snapshot, campaign).tasks.values())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """
+    A campaign with its live tasks, as answers show them, in the order of the plan.
+
+    Attributes:
+        tasks: by number.
+        settled: what they need outside of the plan that counts as complete: archived tasks that were.
+    """
+
+    campaign: Campaign
+    tasks: Mapping[int, Task]
+    settled: frozenset[str]
+
+    @cached_property
+    def stopped(self) -> dict[str, list[str]]:
+        """The tasks that cannot run as things are, each with what stops it."""
+        return unreachable(self.tasks.values(), self.settled)
+
+    @property
+    def ready(self) -> list[Task]:
+        """The tasks that can start now."""
+        return ready_tasks(list(self.tasks.values()), self.settled)
+
+    @property
+    def state(self) -> CampaignState:
+        """Where the campaign is."""
+        return state_of(list(self.tasks.values()), self.stopped)
+
+    @property
+    def released(self) -> list[int]:
+        """The tasks that are marked unreachable, and are not."""
+        return [
+            number
+            for number, task in self.tasks.items()
+            if task.status == "unreachable" and task.ref not in self.stopped
+        ]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The references by key, by shown reference."""
+        return {task.ref: task.key_ref for task in self.tasks.values()}
+
+    def moved(self, number: int, status: str) -> "Plan":
+        """Return the plan with a task in another state."""
+        moved = self.tasks[number].model_copy(update={"status": status})
+        return Plan(self.campaign, {**self.tasks, number: moved}, self.settled)
+
+
+def plan_of(snapshot: Snapshot, number: int) -> Plan:
+    """Return the plan of a campaign."""
+    campaign = snapshot.catalog.records([number])[number]
+    assert isinstance(campaign, Campaign)
+    steps = snapshot.catalog.steps([number], ["part_of"], "in")
+    records = snapshot.catalog.records([step.far for step in steps])
+    tasks = {one: record for one, record in records.items() if isinstance(record, Task)}
+    ordered = dict(sorted(tasks.items(), key=lambda item: (item[1].seq, item[1].name)))
+    needed = {need for task in tasks.values() for need in task.depends}.difference(task.ref for task in tasks.values())
+    known = snapshot.catalog.known(needed)
+    outside = snapshot.catalog.records(set(known.values()))
+    settled = {ref for ref, one in known.items() if getattr(outside.get(one), "status", None) == "complete"}
+    return Plan(campaign, ordered, frozenset(settled))
 
 
 def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
@@ -48,35 +126,97 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     return number, record
 
 
-def add_tasks(client: Client, request: AddTasksRequest) -> CampaignTasks:
-    """Add the tasks of a plan to a campaign, all or none."""
-    request = screened(client, request, "tasks")
-    with client.writing() as snapshot:
-        number, campaign = campaign_of(snapshot, request.ref)
-        if campaign.status != "active":
-            raise Refused(f"campaign {campaign.name!r} is {campaign.status}; it takes no more tasks")
-        stored = snapshot.catalog.stored(number)
-        existing = [snapshot.catalog.stored(row_id(f"task/{task.key}")) for task in tasks_of(snapshot, number)]
-        assert isinstance(stored, Campaign)
-        made = planned_tasks(stored, request.plan, [task for task in existing if isinstance(task, Task)], client.now())
-        for task in made:
-            refuse_oversize(task)
-            if snapshot.catalog.has(row_id(task.key_ref)):
-                raise Refused(f"{task.ref} is there already", hint="take another seq or slug")
-        client.ledger.commit([entry(task, client.ledger.symmetric) for task in made])
-        return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
+def create(client: Client, request: CreateCampaignRequest) -> Changed:
+    """Begin a campaign; where its sections are given, with what failures cost that are known for it."""
+    fields = dict(request.row)
+    if request.sections is not None and request.failure_cost_k is None:
+        fields["failure_cost_k"] = known_cost(client, request.objective)
+    return add(client, request.kind, fields, **request.options)
+
+
+def known_cost(client: Client, objective: str) -> float:
+    """Return what the failures cost that are near an objective, in thousands of tokens."""
+    found = query(client, QueryRequest(text=objective, kinds=("failure",)))
+    near = [hit.record for hit in found.results if hit.band in NEAR or hit.tier in NEAR]
+    return sum(one.cost or 0.0 for one in near if isinstance(one, Failure)) if found.known != "false" else 0.0
+
+
+def status(client: Client, request: CampaignRequest) -> CampaignStanding:
+    """Return where a campaign is."""
+    with client.reading() as snapshot:
+        number, _ = campaign_of(snapshot, request.ref)
+        return standing(snapshot, plan_of(snapshot, number))
+
+
+def standing(snapshot: Snapshot, plan: Plan, changed_tasks: Collection[int] = ()) -> CampaignStanding:
+    """Return where a campaign is; ``changed_tasks`` are those that were just written."""
+    tasks = list(plan.tasks.values())
+    seqs = Counter(task.seq for task in tasks)
+    return CampaignStanding(
+        campaign=plan.campaign.ref,
+        state=plan.state,
+        counts=dict(sorted(Counter(task.status for task in tasks).items())),
+        ready=[task.ref for task in plan.ready],
+        unreachable=[Stopped(ref=ref, blocked_by=causes) for ref, causes in plan.stopped.items()],
+        replan_suggested=len(plan.stopped) >= REPLAN_FROM,
+        disagreements=list(disagreements(snapshot, plan)),
+        duplicates=sorted(seq for seq, times in seqs.items() if times > 1),
+        estimate=estimate_of(snapshot, plan.campaign),
+        actual=actual_of(tasks),
+        tasks=tasks,
+        changed=sorted(plan.tasks[number].ref for number in changed_tasks),
+    )
+
+
+def disagreements(snapshot: Snapshot, plan: Plan) -> Iterator[Disagreement]:
+    """Yield the tasks that two branches moved to different states."""
+    for number, moves in task_moves(snapshot, plan.tasks).items():
+        if text := disagreement_text(moves):
+            yield Disagreement(ref=plan.tasks[number].ref, text=text)
+
+
+def estimate_of(snapshot: Snapshot, campaign: Campaign) -> Estimate | None:
+    """Return how large a campaign was thought to be; None where nothing was said of it."""
+    if campaign.sections is None:
+        return None
+    points = points_of(campaign)
+    return Estimate(complexity=points, tasks=planned_task_count(points), usual=usual(snapshot))
+
+
+def points_of(campaign: Campaign) -> float:
+    """Return the complexity of a campaign that has an estimate."""
+    return complexity(campaign.sections or 0, campaign.failure_cost_k or 0.0, campaign.framework_level or 0)
+
+
+def usual(snapshot: Snapshot) -> float | None:
+    """Return how many tasks the finished campaigns took for each that was estimated."""
+    campaigns = snapshot.catalog.of_kind(Campaign).values()
+    return usual_ratio(
+        (planned_task_count(points_of(one)), one.fingerprint.tasks)
+        for one in campaigns
+        if one.status in FINISHED and one.sections is not None and one.fingerprint is not None
+    )
+
+
+def actual_of(tasks: Sequence[Task]) -> Actual:
+    """Return what tasks took."""
+    finished = [task for task in tasks if task.status == "complete"]
+    times = [task.completed_at - task.started_at for task in finished if task.completed_at and task.started_at]
+    return Actual(
+        tasks=len(tasks),
+        finished=len(finished),
+        minutes=round(sum(max(0.0, time.total_seconds()) for time in times) / 60, 2),
+        budget=sum(task.budget or 0.0 for task in tasks),
+        spent=sum(task.spent or 0.0 for task in tasks),
+        blocked=sum(task.blocked_at is not None for task in tasks),
+    )
 
 
 def ready(client: Client, request: ReadyRequest) -> Ready:
     """Return the tasks that can start now: pending, every parent complete."""
     with client.reading() as snapshot:
         number, campaign = campaign_of(snapshot, request.ref)
-        tasks = tasks_of(snapshot, number)
-        needed = snapshot.catalog.known(
-            {parent for task in tasks for parent in task.depends}.difference(task.ref for task in tasks)
-        )
-        archived = [record for record in snapshot.catalog.records(needed.values()).values() if isinstance(record, Task)]
-        return Ready(campaign=campaign.ref, ready=ready_tasks(tasks, archived))
+        return Ready(campaign=campaign.ref, ready=plan_of(snapshot, number).ready)
 
 
 def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
@@ -95,10 +235,12 @@ def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
             "fingerprint": fingerprint(campaign, tasks).model_dump(),
         }
         after = changed(snapshot.catalog.stored(number), changes, client.now())
+        assert isinstance(after, Campaign)
         symmetric = client.ledger.symmetric
-        client.ledger.commit(
-            [entry(after, symmetric), *(entry(edge, symmetric) for edge in seen_together(snapshot, tasks))]
-        )
+        said = {"from": campaign.status, "to": after.status, "outcome": request.outcome}
+        ended = event(client, "campaign-completed", after.edited["status"], after.key_ref, said)
+        edges = [entry(edge, symmetric) for edge in seen_together(snapshot, tasks)]
+        client.ledger.commit([entry(after, symmetric), ended, *edges])
         record = snapshot.catalog.records([number])[number]
         return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(snapshot, number))
 
@@ -218,5 +360,6 @@ def described(snapshot: Snapshot, number: int, record: Record, total: float, par
         outcome=outcome,
         blocked_by=sorted(blocked),
         solved_by=sorted(used),
+        took=actual_of(tasks),
         record=record,
     )

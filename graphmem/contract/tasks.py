@@ -1,0 +1,144 @@
+"""What operations on the tasks of a campaign take and return."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from graphmem.constants import CONTEXT_BUDGET
+from graphmem.contract.answer import Answer, Part, Shown
+from graphmem.contract.match import Matched
+from graphmem.contract.parameters import SessionName, Texts
+from graphmem.contract.request import Request
+from graphmem.errors import BadInput, GraphmemError
+
+TaskRef = Annotated[str, Field(description="The task: its name, or its campaign and number, such as auth/001")]
+Failed = Annotated[Texts, Field(description="Memories that did not help")]
+
+
+class ShowTaskRequest(Request):
+    """Which task to return with its workspace and its moves."""
+
+    ref: TaskRef
+    budget: int = Field(CONTEXT_BUDGET, ge=1, description="Largest size of the workspace, in tokens")
+
+
+class StartTaskRequest(ShowTaskRequest):
+    """Which task to start; its parents must be complete."""
+
+    session: SessionName = None
+
+
+class CompleteTaskRequest(Request):
+    """Which task is complete, what it delivered, and what helped."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    ref: TaskRef
+    delivered: str | None = Field(None, description="What the task delivered, in words")
+    used: Texts = Field((), description="Memories that helped")
+    failed: Failed = ()
+    solved_by: Texts = Field((), description="Patterns that solved what the task was blocked by")
+    spent: float | None = Field(None, ge=0, allow_inf_nan=False, description="How much of its budget the task took")
+    session: SessionName = None
+
+
+class BlockTaskRequest(Request):
+    """Which task cannot go on, and why."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    ref: TaskRef
+    reason: str = Field(description="What stops it: the error, as it was reported")
+    by: Texts = Field((), description="Failures that stop it; those that the reason reports are found by themselves")
+    failed: Failed = ()
+    session: SessionName = None
+
+
+class ReopenTaskRequest(Request):
+    """Which task to make pending again."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    ref: TaskRef
+    reason: str | None = Field(None, description="Why; kept with the move")
+    session: SessionName = None
+
+
+class Sibling(Part):
+    """A blocked task of the same campaign, as a failure that nobody has recorded."""
+
+    name: str
+    trigger: str
+    injected: Literal[False] = False
+
+
+class Delivery(Part):
+    """What a task before this one delivered."""
+
+    parent: str
+    delivered: str | None
+
+
+class Workspace(Part):
+    """
+    What a task begins with; ``text`` is a prompt as it is.
+
+    ``prior_knowledge`` names the memories that were handed out, ``asked`` the question in a report on one of them.
+    """
+
+    prior_knowledge: list[str]
+    siblings: list[Sibling]
+    lineage: list[Delivery]
+    text: str
+    tokens: int
+    asked: str | None = None
+
+
+class TaskChanged(Answer):
+    """
+    What a command did to a task.
+
+    ``known`` are the failures that the reason of a block reports, with what fixes them. ``released`` are the tasks that
+    can run again because of this move. ``solved`` are the failures that a pattern was linked to.
+    """
+
+    ref: str
+    action: Literal["started", "completed", "blocked", "reopened", "unchanged"]
+    record: Shown
+    workspace: Workspace | None = None
+    known: list[Matched] = []
+    released: list[str] = []
+    solved: list[str] = []
+
+
+class TaskMove(Part):
+    """One move of a task, as its event says."""
+
+    event: str
+    at: str
+    before: str = Field(alias="from")
+    after: str = Field(alias="to")
+    reason: str | None = None
+
+
+class HandedOut(Part):
+    """What became of the memories that a task got: reported to help, not to help, or not reported on."""
+
+    helped: list[str]
+    failed: list[str]
+    unused: list[str]
+
+
+class TaskShown(Answer):
+    """
+    A task with its workspace as it would be now, what became of what it was handed out, and its moves.
+
+    ``disagreement`` says where two branches moved the task to different states; the later move decides.
+    """
+
+    ref: str
+    record: Shown
+    workspace: Workspace | None
+    handed_out: HandedOut
+    moves: list[TaskMove]
+    disagreement: str | None = None

@@ -1,0 +1,85 @@
+"""
+The states of what is worked on, and which state may follow which: one table each (docs/reference/states.md).
+
+A table is data: the commands, their messages and the reference page are made from it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from graphmem.errors import Refused
+
+Table = Mapping[str, tuple[str, ...]]
+
+# A task of a campaign. To reopen leads to pending, from wherever it is.
+TASK_MOVES: Table = {
+    "pending": ("active", "blocked", "unreachable"),
+    "active": ("complete", "blocked", "pending"),
+    "blocked": ("active", "pending"),
+    "unreachable": ("pending",),
+    "complete": ("pending",),
+}
+TASK_COMMANDS: Mapping[str, str] = {"active": "start", "complete": "complete", "blocked": "block", "pending": "reopen"}
+TASK_EVENTS: Mapping[str, str] = {
+    "active": "task-started",
+    "complete": "task-completed",
+    "blocked": "task-blocked",
+    "pending": "task-reopened",
+    "unreachable": "task-unreachable",
+}
+
+# The task at hand of a session, which may be in no campaign.
+STAGE_MOVES: Table = {
+    "pending": ("in_progress", "blocked"),
+    "in_progress": ("pending", "blocked", "complete"),
+    "blocked": ("pending", "in_progress"),
+    "complete": (),
+}
+
+
+def refuse_move(table: Table, what: str, before: str, after: str, commands: Mapping[str, str] | None = None) -> None:
+    """
+    Raise ``Refused`` for a move that a table does not have; to stay is no move.
+
+    Args:
+        what: that moves, for the message, such as ``task/auth/001-setup``.
+        commands: by state, the command that leads there.
+    """
+    if after == before or after in table[before]:
+        return
+    names = [
+        state if commands is None else f"{commands[state]} (to {state})" for state in possible(table[before], commands)
+    ]
+    raise Refused(
+        f"{what} is {before}; it cannot become {after}",
+        hint=f"possible from {before}: {', '.join(names) or 'nothing'}",
+        details={"from": before, "to": after, "legal": list(table[before])},
+    )
+
+
+def possible(states: Sequence[str], commands: Mapping[str, str] | None) -> list[str]:
+    """Return those of some states that a caller can ask for."""
+    return [state for state in states if commands is None or state in commands]
+
+
+class Move(NamedTuple):
+    """One move that was recorded: when, and from which state to which."""
+
+    at: datetime
+    before: str
+    after: str
+
+
+def disagreement(moves: Sequence[Move]) -> tuple[Move, Move] | None:
+    """
+    Return the two last moves where they cannot have followed each other: two branches moved the same thing.
+
+    The later one decides the state. A move after them that begins where they ended settles it.
+
+    Args:
+        moves: of one thing, in the order of time.
+    """
+    if len(moves) < 2 or moves[-1].before == moves[-2].after or moves[-1].after == moves[-2].after:
+        return None
+    return moves[-2], moves[-1]

@@ -1,0 +1,73 @@
+"""Events of work: each move is one, so that nothing is lost where branches disagree (docs/concepts/campaigns.md)."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from graphmem.ledger.row import entry
+from graphmem.model import Event, Record
+from graphmem.model.entry import Entry
+from graphmem.model.field import format_time
+from graphmem.rules.moves import Move, disagreement
+from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.validation import build
+
+
+def event(client: Client, event_type: str, at: datetime, subject: str | None, data: Mapping[str, Any]) -> Entry:
+    """
+    Return the row of a new event.
+
+    Args:
+        subject: the reference by key of what it is about.
+        data: what more there is to say; absent values are left out.
+    """
+    said = {name: value for name, value in data.items() if value not in (None, [], ())}
+    made = build(
+        "event", {"id": client.new_id(), "at": at, "type": event_type, "subject": subject, "data": said or None}, at
+    )
+    assert isinstance(made, Event)
+    return entry(made, client.ledger.symmetric)
+
+
+def move_event(
+    client: Client, event_type: str, before: Record, after: Record, said: Mapping[str, Any] | None = None
+) -> Entry:
+    """Return the row of the event that a record moved from one status to another, at the time that its row has."""
+    at = after.edited["status"]
+    moved = {"from": getattr(before, "status", ""), "to": getattr(after, "status", "")}
+    return event(client, event_type, at, after.key_ref, {**moved, **(said or {})})
+
+
+def events_about(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list[Event]]:
+    """Return the events about each of these records, in the order of their times."""
+    steps = list(snapshot.catalog.steps(numbers, ["about"], "in"))
+    events = snapshot.catalog.records({step.far for step in steps})
+    found: dict[int, list[Event]] = {}
+    for step in steps:
+        if isinstance(one := events.get(step.far), Event):
+            found.setdefault(step.near, []).append(one)
+    return {number: sorted(about, key=lambda one: (one.at, one.id)) for number, about in found.items()}
+
+
+def task_moves(snapshot: Snapshot, tasks: Collection[int]) -> dict[int, list[Move]]:
+    """Return the moves of each of these tasks, in the order of time."""
+    return {number: [move for _, move in moves_of(about)] for number, about in events_about(snapshot, tasks).items()}
+
+
+def disagreement_text(moves: Sequence[Move]) -> str | None:
+    """Return in words where two branches disagree about a state; None where they do not."""
+    found = disagreement(moves)
+    if found is None:
+        return None
+    first, last = found
+    return (
+        f"two branches moved it: to {first.after} at {format_time(first.at)}, and from {last.before} to {last.after} at"
+        f" {format_time(last.at)}; the later one decides"
+    )
+
+
+def moves_of(events: Collection[Event]) -> Iterator[tuple[Event, Move]]:
+    """Yield those events that are moves from one state to another, each with its move."""
+    for one in events:
+        if isinstance(one.data, dict) and {"from", "to"} <= one.data.keys():
+            yield one, Move(one.at, str(one.data["from"]), str(one.data["to"]))

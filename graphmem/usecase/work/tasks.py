@@ -1,0 +1,357 @@
+"""Tasks of a campaign: each is started with what the project knows, and teaches by how it ends."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Literal
+
+from graphmem.constants import CONTEXT_BUDGET
+from graphmem.contract.context import ContextRequest
+from graphmem.contract.match import MatchRequest
+from graphmem.contract.sessions import WorkOnRequest
+from graphmem.contract.tasks import (
+    BlockTaskRequest,
+    CompleteTaskRequest,
+    HandedOut,
+    ReopenTaskRequest,
+    ShowTaskRequest,
+    StartTaskRequest,
+    TaskChanged,
+    TaskMove,
+    TaskShown,
+)
+from graphmem.errors import GraphmemError, NotFound, Refused, Usage
+from graphmem.ledger.row import entry
+from graphmem.model import Failure, Pattern, Relation, Task
+from graphmem.model.blackboard import TaskStage
+from graphmem.model.entry import Entry
+from graphmem.model.field import format_time
+from graphmem.names import edge_key, row_id, split_ref
+from graphmem.rules.log_excerpt import kept_question
+from graphmem.rules.moves import TASK_COMMANDS, TASK_EVENTS, TASK_MOVES, refuse_move
+from graphmem.runtime import Client, Snapshot
+from graphmem.shell import command
+from graphmem.usecase.learning import sessions
+from graphmem.usecase.records.change import add
+from graphmem.usecase.records.feedback import prepared
+from graphmem.usecase.records.screening import screened
+from graphmem.usecase.records.validation import build, changed, refuse_archived
+from graphmem.usecase.retrieval.context import context
+from graphmem.usecase.retrieval.match import match
+from graphmem.usecase.work.campaigns import Plan, plan_of
+from graphmem.usecase.work.events import disagreement_text, events_about, move_event, moves_of
+from graphmem.usecase.work.plans import remarked
+from graphmem.usecase.work.workspace import delivered_before, handed_out_before, workspace
+
+SURE = frozenset({"line", "match", "signature"})  # evidence that a reason reports this very failure
+ACTIONS: Mapping[str, Literal["started", "completed", "blocked", "reopened"]] = {
+    "active": "started", "complete": "completed", "blocked": "blocked", "pending": "reopened",
+}  # fmt: skip
+
+
+def task_of(snapshot: Snapshot, ref: str) -> tuple[int, Task]:
+    """Return a live task as its row has it, by reference, by name, or by its campaign and number."""
+    try:
+        number = snapshot.resolve(ref, ["task"])
+    except NotFound:
+        name = ref.removeprefix("task/")
+        found = snapshot.catalog.completions(f"task/{name}-", 2) if name.rpartition("/")[2].isdigit() else []
+        if len(found) != 1:
+            raise
+        number = snapshot.resolve(found[0], ["task"])
+    refuse_archived(snapshot.catalog, number)
+    task = snapshot.catalog.stored(number)
+    assert isinstance(task, Task)
+    return number, task
+
+
+def active_plan(snapshot: Snapshot, task: Task) -> Plan:
+    """
+    Return the plan that a task is in.
+
+    Raises:
+        Refused: its campaign is gone, or has ended.
+    """
+    known = snapshot.catalog.live([task.campaign])
+    if task.campaign not in known:
+        raise Refused(f"the campaign of {task.ref} is missing or archived: {task.campaign}", hint="restore it first")
+    plan = plan_of(snapshot, known[task.campaign][0])
+    if plan.campaign.status != "active":
+        raise Refused(
+            f"{plan.campaign.ref} is {plan.campaign.status}: its tasks no longer move", hint="create another campaign"
+        )
+    return plan
+
+
+# --- start ------------------------------------------------------------------------------------------------------------
+
+
+def start(client: Client, request: StartTaskRequest) -> TaskChanged:
+    """Start a task: hand out what the project knows for it, what was delivered before, and what is blocked beside."""
+    with client.reading() as snapshot:
+        number, task = task_of(snapshot, request.ref)
+        refuse_start(active_plan(snapshot, task), number)
+    if task.status == "active":
+        with client.reading() as snapshot:
+            found = workspace(snapshot, number, request.budget, handed_out_before(snapshot, task))
+            record = snapshot.catalog.records([number])[number]
+        return TaskChanged(ref=record.ref, action="unchanged", record=record, workspace=found)
+    asked = ContextRequest(
+        objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
+    )
+    known = context(client, asked)
+    with client.writing() as snapshot:
+        number, task = task_of(snapshot, request.ref)
+        plan = active_plan(snapshot, task)
+        refuse_start(plan, number)
+        found = workspace(snapshot, number, request.budget, known.entries, known.asked)
+        keys = keys_of(snapshot, found.prior_knowledge)
+        changes = {
+            "status": "active",
+            "started_at": snapshot.now,
+            "prior_knowledge": sorted({*task.prior_knowledge, *keys}),
+            "lineage": [
+                {"parent": plan.keys[one.parent], "delivered": one.delivered} for one in delivered_before(plan, number)
+            ],
+        }
+        answer = moved(client, snapshot, plan, number, changes, {"handed_out": keys})
+    put_on_board(client, task, request.session, "in_progress")
+    return answer.model_copy(update={"workspace": found})
+
+
+def refuse_start(plan: Plan, number: int) -> None:
+    """Raise ``Refused`` for a task that cannot start now; the message names what it waits for."""
+    task = plan.tasks[number]
+    refuse_move(TASK_MOVES, task.ref, task.status, "active", TASK_COMMANDS)
+    if task.status == "active":
+        return
+    states = {one.ref: one.status for one in plan.tasks.values()}
+    for need in task.depends:
+        state = "complete" if need in plan.settled else states.get(need, "missing or archived")
+        if state != "complete":
+            raise Refused(
+                f"{task.ref} waits for {need}, which is {state}",
+                hint=f"what can start: {command('graphmem', 'campaign', 'ready', plan.campaign.name)}",
+            )
+
+
+def keys_of(snapshot: Snapshot, refs: Iterable[str]) -> list[str]:
+    """Return records by key, as rows name them."""
+    return sorted({snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in refs})
+
+
+def put_on_board(client: Client, task: Task, session: str | None, status: TaskStage) -> None:
+    """Make a task the current one of a session; where it ends, only if it still is."""
+    try:
+        with client.reading() as snapshot:
+            current = sessions.board_of(snapshot, session).task
+        if status == "in_progress":
+            request = WorkOnRequest(description=task.objective, name=session, id=task.name, type=task.type)
+            sessions.work_on(client, request)
+        elif current is not None and current.id == task.name and current.status == "in_progress":
+            sessions.work_on(client, WorkOnRequest(name=session, status=status))
+    except GraphmemError as error:  # the move itself is written
+        client.notify_once(f"the session does not show the task: {error.message}")
+
+
+# --- the ends ---------------------------------------------------------------------------------------------------------
+
+
+def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
+    """Complete a task: note what it delivered, report what helped, and link what solved its block."""
+    request = screened(client, request, "task")
+    if both := sorted({*request.used} & {*request.failed}):
+        raise Usage(f"{both[0]!r} is given as a memory that helped and as one that did not", hint="leave one out")
+    blockers = failures_of_block(client, request)
+    with client.writing() as snapshot:
+        number, task = task_of(snapshot, request.ref)
+        plan = active_plan(snapshot, task)
+        refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
+        keys = keys_of(snapshot, request.used)
+        changes: dict[str, Any] = {
+            "delivered": request.delivered or task.delivered,
+            "spent": task.spent if request.spent is None else request.spent,
+            "utilized": sorted({*task.utilized, *keys}),
+            "blocked_by": sorted({*task.blocked_by, *blockers}),
+        }
+        if task.status != "complete":
+            changes |= {"status": "complete", "completed_at": snapshot.now}
+        reports = reported(snapshot, task, request.used, request.failed)
+        solves = list(solved(snapshot, task, request.solved_by, blockers or task.blocked_by))
+        said = {"used": keys, "failed": keys_of(snapshot, request.failed)}
+        answer = moved(client, snapshot, plan, number, changes, said, [*reports, *solves])
+        failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})
+    put_on_board(client, task, request.session, "complete")
+    return answer.model_copy(update={"solved": sorted(failures.values())})
+
+
+def failures_of_block(client: Client, request: CompleteTaskRequest) -> list[str]:
+    """
+    Return the failures that the patterns which solved a block solved; the reason becomes one where none is known.
+
+    Raises:
+        Refused: a pattern is named, and the task was not blocked.
+    """
+    if not request.solved_by:
+        return []
+    with client.reading() as snapshot:
+        _, task = task_of(snapshot, request.ref)
+        for ref in request.solved_by:
+            snapshot.resolve(ref, ["pattern"])
+        refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
+    if task.blocked_reason is None:
+        raise Refused(
+            f"{task.ref} was not blocked, so no pattern solved its block",
+            hint="report what helped with --used; link a pattern with: graphmem link PATTERN solves FAILURE",
+        )
+    known = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
+    if known:
+        return known
+    made = add(client, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
+    assert isinstance(made.record, Failure)
+    return [f"failure/{made.record.key}"]
+
+
+def solved(snapshot: Snapshot, task: Task, patterns: Collection[str], failures: Collection[str]) -> Iterable[Entry]:
+    """Yield the rows of the edges from patterns to the failures that they solved, with the task as their evidence."""
+    for pattern in patterns:
+        record = snapshot.catalog.stored(snapshot.resolve(pattern, ["pattern"]))
+        assert isinstance(record, Pattern)
+        for failure in failures:
+            if split_ref(failure)[0] != "failure":
+                continue
+            existing = snapshot.catalog.relation(row_id(edge_key(record.key_ref, "solves", failure, symmetric=False)))
+            if existing is None:
+                fields = {"from": record.key_ref, "type": "solves", "to": failure, "sources": [task.key_ref]}
+                yield entry(build("relation", fields, snapshot.now), snapshot.client.ledger.symmetric)
+            elif task.key_ref not in existing.sources:
+                more = changed(existing, {"sources": sorted({*existing.sources, task.key_ref})}, snapshot.now)
+                assert isinstance(more, Relation)
+                yield entry(more, snapshot.client.ledger.symmetric)
+
+
+def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Collection[str]) -> list[Entry]:
+    """Return the rows of the reports of a task on memories; what is reported already stays."""
+    question = kept_question(task.objective)
+    rows = [{"ref": ref, "helped": True} for ref in used] + [{"ref": ref, "helped": False} for ref in failed]
+    made = [prepared(snapshot, {**row, "task": task.key_ref, "question": question}) for row in rows]
+    return [entry(report, ()) for report, action in made if action != "unchanged"]
+
+
+def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
+    """Block a task: keep why, and return the failures that the reason reports, with what is known to fix them."""
+    request = screened(client, request, "task")
+    found = match(client, [f"{line}\n".encode() for line in request.reason.splitlines()], MatchRequest())
+    known = [hit for hit in found.results if hit.by in SURE and isinstance(hit.record, Failure)]
+    with client.writing() as snapshot:
+        number, task = task_of(snapshot, request.ref)
+        plan = active_plan(snapshot, task)
+        refuse_move(TASK_MOVES, task.ref, task.status, "blocked", TASK_COMMANDS)
+        named = [snapshot.catalog.stored(snapshot.resolve(ref, ["failure"])).key_ref for ref in request.by]
+        changes = {
+            "status": "blocked",
+            "blocked_at": task.blocked_at if task.status == "blocked" else snapshot.now,
+            "blocked_reason": request.reason,
+            "blocked_by": sorted({*named, *(hit.record.key_ref for hit in known)}),
+        }
+        reports = reported(snapshot, task, (), request.failed)
+        said = {"reason": request.reason, "failed": keys_of(snapshot, request.failed)}
+        answer = moved(client, snapshot, plan, number, changes, said, reports)
+    put_on_board(client, task, request.session, "blocked")
+    return answer.model_copy(update={"known": known})
+
+
+def reopen(client: Client, request: ReopenTaskRequest) -> TaskChanged:
+    """Make a task pending again; why it was blocked, and what it delivered, stay."""
+    request = screened(client, request, "task")
+    with client.writing() as snapshot:
+        number, task = task_of(snapshot, request.ref)
+        plan = active_plan(snapshot, task)
+        refuse_move(TASK_MOVES, task.ref, task.status, "pending", TASK_COMMANDS)
+        changes: dict[str, Any] = {"status": "pending"}
+        if task.status == "unreachable":
+            changes["blocked_by"] = [ref for ref in task.blocked_by if split_ref(ref)[0] != "task"]
+        answer = moved(client, snapshot, plan, number, changes, {"reason": request.reason})
+    put_on_board(client, task, request.session, "pending")
+    return answer
+
+
+def moved(
+    client: Client,
+    snapshot: Snapshot,
+    plan: Plan,
+    number: int,
+    changes: Mapping[str, Any],
+    said: Mapping[str, Any],
+    also: Collection[Entry] = (),
+) -> TaskChanged:
+    """
+    Write the changes of a task, with the event of its move and other rows, all or nothing.
+
+    Args:
+        said: what the event says beside the two states.
+        also: other rows of the same write.
+    """
+    before = snapshot.catalog.stored(number)
+    after = changed(before, changes, snapshot.now)
+    assert isinstance(before, Task)
+    assert isinstance(after, Task)
+    rows = [] if after is before else [entry(after, client.ledger.symmetric)]
+    is_move = before.status != after.status
+    released: list[int] = []
+    if is_move:
+        rows.append(move_event(client, TASK_EVENTS[after.status], before, after, said))
+        released = plan.moved(number, after.status).released
+        rows += (row for one in released for row in remarked(client, snapshot, one, ()))
+    if rows or also:
+        client.ledger.commit([*rows, *also])
+    record = snapshot.catalog.records([number])[number]
+    return TaskChanged(
+        ref=record.ref,
+        action=ACTIONS[after.status] if is_move else "unchanged",
+        record=record,
+        released=sorted(snapshot.catalog.refs(released).values()),
+    )
+
+
+# --- show -------------------------------------------------------------------------------------------------------------
+
+
+def show(client: Client, request: ShowTaskRequest) -> TaskShown:
+    """Return a task with its workspace, what became of what it was handed out, and its moves."""
+    with client.reading() as snapshot:
+        number, task = task_of(snapshot, request.ref)
+        record = snapshot.catalog.records([number])[number]
+        found = None
+        if task.started_at is not None:
+            found = workspace(snapshot, number, request.budget, handed_out_before(snapshot, task))
+        moves = list(moves_of(events_about(snapshot, [number]).get(number, [])))
+        return TaskShown(
+            ref=record.ref,
+            record=record,
+            workspace=found,
+            handed_out=outcome_of(snapshot, task),
+            moves=[
+                TaskMove(
+                    event=one.id,
+                    at=format_time(move.at),
+                    before=move.before,
+                    after=move.after,
+                    reason=one.data.get("reason") if isinstance(one.data, dict) else None,
+                )
+                for one, move in moves
+            ],
+            disagreement=disagreement_text([move for _, move in moves]),
+        )
+
+
+def outcome_of(snapshot: Snapshot, task: Task) -> HandedOut:
+    """Return what became of the memories that a task got."""
+    handed = {*snapshot.catalog.known(task.prior_knowledge).values()}
+    used = {*snapshot.catalog.known(task.utilized).values()}
+    reports = snapshot.catalog.reports_of_task(row_id(task.key_ref))
+    helped = {number for number, is_good in reports.items() if is_good} | (used - reports.keys())
+    failed = {number for number, is_good in reports.items() if not is_good}
+    return HandedOut(
+        helped=sorted(snapshot.catalog.refs(helped).values()),
+        failed=sorted(snapshot.catalog.refs(failed).values()),
+        unused=sorted(snapshot.catalog.refs(handed - helped - failed).values()),
+    )
