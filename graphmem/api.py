@@ -37,7 +37,7 @@ from graphmem.usecase.learning import effectiveness, experiences, lessons, sessi
 from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, prime, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
-from graphmem.usecase.work import campaigns, plans, tasks
+from graphmem.usecase.work import campaigns, event_log, inbox, phases, plans, tasks
 
 if TYPE_CHECKING:
     from graphmem.contract.campaigns import (
@@ -52,13 +52,16 @@ if TYPE_CHECKING:
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
     from graphmem.contract.effectiveness import Loop
+    from graphmem.contract.events import EventList, Happened
     from graphmem.contract.experiences import Promoted, Recalled
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
     from graphmem.contract.history import Difference, History
     from graphmem.contract.hooks import ClientName, HookAnswer
+    from graphmem.contract.inbox import ItemChanged, ItemList, ItemType
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
+    from graphmem.contract.phases import Phase, PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
     from graphmem.contract.prime import Briefing, StoreStatus
     from graphmem.contract.query import Found, Profile, Tier
     from graphmem.contract.records import (
@@ -450,6 +453,73 @@ class Tasks(Noun):
 
 
 @repeated()
+class Phases(Noun):
+    """Where the project, or a campaign, is in its work."""
+
+    def status(self, *, campaign: str | None = None) -> PhaseStatus:
+        """Return the current phase, and which may follow."""
+        return phases.status(self.client, contract.phases.PhaseRequest(campaign=campaign))
+
+    def can(self, phase: Phase, *, campaign: str | None = None) -> PhaseCan:
+        """Return whether a phase may follow the current one."""
+        return phases.can(self.client, contract.phases.MovePhaseRequest(phase=phase, campaign=campaign))
+
+    def move(self, phase: Phase, *, campaign: str | None = None) -> PhaseMoved:
+        """Go on to another phase; one that may not follow is refused with those that may."""
+        return phases.move(self.client, contract.phases.MovePhaseRequest(phase=phase, campaign=campaign))
+
+    def reset(self, *, campaign: str | None = None) -> PhaseMoved:
+        """Begin again, from whatever phase it is."""
+        return phases.reset(self.client, contract.phases.PhaseRequest(campaign=campaign))
+
+    def duration(self, *, campaign: str | None = None) -> PhaseDurations:
+        """Return how long each phase took."""
+        return phases.duration(self.client, contract.phases.PhaseRequest(campaign=campaign))
+
+
+@repeated()
+class Inbox(Noun):
+    """What is to be looked at later; it is committed, and several writers lose nothing."""
+
+    def add(self, content: str, *, type: ItemType = "feature") -> ItemChanged:  # noqa: A002
+        """Add an item."""
+        return inbox.add(self.client, contract.inbox.AddItemRequest(content=content, type=type))
+
+    def items(self, *, everything: bool = False) -> ItemList:
+        """Return the items that are not processed, or all, the oldest first."""
+        return inbox.listed(self.client, contract.inbox.ListItemsRequest(everything=everything))
+
+    def take(self, id: str | None = None) -> ItemChanged:  # noqa: A002
+        """Begin to work on an item, by its id; the oldest that is pending if not given."""
+        return inbox.take(self.client, contract.inbox.TakeItemRequest(id=id))
+
+    def dismiss(self, id: str) -> ItemChanged:  # noqa: A002
+        """Set an item aside without working on it."""
+        return inbox.dismiss(self.client, contract.inbox.DismissItemRequest(id=id))
+
+    def finish(self, id: str, *, error: str | None = None) -> ItemChanged:  # noqa: A002
+        """Note that an item was worked on, or what went wrong."""
+        return inbox.finish(self.client, contract.inbox.FinishItemRequest(id=id, error=error))
+
+
+@repeated()
+class Events(Noun):
+    """What happened: moves of tasks and phases, verdicts, and whatever a caller records."""
+
+    def add(self, type: str, *, subject: str | None = None,  # noqa: A002
+            data: Mapping[str, object] | None = None) -> Happened:  # fmt: skip
+        """Record something that happened; types that begin with ``context-`` stay on this machine."""
+        request = contract.events.AddEventRequest(type=type, subject=subject, data=data)
+        return event_log.add(self.client, request)
+
+    def list(self, *, types: Collection[str] = (), subject: str | None = None, after: str | None = None,
+             limit: int = 100) -> EventList:  # fmt: skip
+        """Return events in the order of time: the last ones, or the next after a cursor."""
+        request = contract.events.ListEventsRequest(types=types, subject=subject, after=after, limit=limit)
+        return event_log.events(self.client, request)
+
+
+@repeated()
 class Types(Noun):
     """The vocabulary of the project."""
 
@@ -531,6 +601,9 @@ class Memory:
         self.relations = Relations(self.runtime)
         self.campaigns = Campaigns(self.runtime)
         self.tasks = Tasks(self.runtime)
+        self.phases = Phases(self.runtime)
+        self.inbox = Inbox(self.runtime)
+        self.events = Events(self.runtime)
         self.sessions = Sessions(self.runtime)
         self.types = Types(self.runtime)
 

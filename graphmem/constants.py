@@ -194,6 +194,10 @@ COMPLEXITY_A_TASK = 5.0  # points that a task is planned for
 MOST_PLANNED_TASKS = 7  # of a campaign; more are another campaign
 DELIVERED_SHOWN = 200  # characters of what a task delivered that a planner is shown
 
+# --- events (docs/concepts/campaigns.md) --------------------------------------------------------------------------
+LOCAL_EVENT_BYTES = 2**20  # of the events of this machine, from which the older half is forgotten
+FOLLOW_S = 0.25  # seconds between two looks for new events
+
 # --- git ---------------------------------------------------------------------------------------------------------
 GIT_S = 120.0  # seconds that one call of git may take; the log of 100,000 commits takes 10
 GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits with a file each has 40 MiB

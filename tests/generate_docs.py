@@ -46,7 +46,7 @@ from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
 from graphmem.model.schema import row_names
-from graphmem.rules.moves import STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
+from graphmem.rules.moves import ITEM_MOVES, PHASE_MOVES, STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
 from graphmem.usecase.store.demo import Demonstrated
 from tests.benchmark.board import Scoreboard
 
@@ -592,6 +592,8 @@ TABLES: dict[str, tuple[str, Table, Mapping[str, str]]] = {
         TASK_MOVES,
         {state: f"task {verb}" for state, verb in TASK_COMMANDS.items()},
     ),
+    "A phase": ("`phase to` moves it; `phase reset` leads to `none` from anywhere.", PHASE_MOVES, {}),
+    "An item of the inbox": ("`inbox take`, `done` and `dismiss` move it.", ITEM_MOVES, {}),
     "The current task of a session": ("`session task --status` moves it.", STAGE_MOVES, {}),
 }
 

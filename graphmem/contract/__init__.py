@@ -25,6 +25,9 @@ if TYPE_CHECKING:
         entities as entities,
     )
     from graphmem.contract import (
+        events as events,
+    )
+    from graphmem.contract import (
         experiences as experiences,
     )
     from graphmem.contract import (
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
         history as history,
     )
     from graphmem.contract import (
+        inbox as inbox,
+    )
+    from graphmem.contract import (
         insights as insights,
     )
     from graphmem.contract import (
@@ -44,6 +50,9 @@ if TYPE_CHECKING:
     )
     from graphmem.contract import (
         patterns as patterns,
+    )
+    from graphmem.contract import (
+        phases as phases,
     )
     from graphmem.contract import (
         query as query,

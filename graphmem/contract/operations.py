@@ -13,15 +13,24 @@ from graphmem.contract.context import ContextRequest
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest
 from graphmem.contract.effectiveness import VerifyLoopRequest
 from graphmem.contract.entities import AddEntityRequest
+from graphmem.contract.events import AddEventRequest, ListEventsRequest
 from graphmem.contract.experiences import AddExperienceRequest, PromoteRequest, RecallRequest
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.feedback import FeedbackRequest, FeedbackRowsRequest
 from graphmem.contract.history import DiffRequest, LogRequest
 from graphmem.contract.hooks import HookRequest
+from graphmem.contract.inbox import (
+    AddItemRequest,
+    DismissItemRequest,
+    FinishItemRequest,
+    ListItemsRequest,
+    TakeItemRequest,
+)
 from graphmem.contract.insights import AddInsightRequest
 from graphmem.contract.lessons import AddLessonRequest, DecayRequest, InjectRequest, LearnRequest
 from graphmem.contract.match import MatchRequest
 from graphmem.contract.patterns import AddPatternRequest
+from graphmem.contract.phases import MovePhaseRequest, PhaseRequest
 from graphmem.contract.prime import PrimeRequest
 from graphmem.contract.query import QueryRequest
 from graphmem.contract.records import (
@@ -98,6 +107,18 @@ REQUESTS: dict[str, type[Request]] = {
     "tasks.block": BlockTaskRequest,
     "tasks.reopen": ReopenTaskRequest,
     "tasks.show": ShowTaskRequest,
+    "phases.status": PhaseRequest,
+    "phases.can": MovePhaseRequest,
+    "phases.move": MovePhaseRequest,
+    "phases.reset": PhaseRequest,
+    "phases.duration": PhaseRequest,
+    "inbox.add": AddItemRequest,
+    "inbox.items": ListItemsRequest,
+    "inbox.take": TakeItemRequest,
+    "inbox.dismiss": DismissItemRequest,
+    "inbox.finish": FinishItemRequest,
+    "events.add": AddEventRequest,
+    "events.list": ListEventsRequest,
     "types.show": ShowTypeRequest,
     "types.add_entity": AddEntityTypeRequest,
     "types.add_relation": AddRelationTypeRequest,

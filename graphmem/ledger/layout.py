@@ -88,6 +88,11 @@ class Layout:
         return self.state / "runs.json"
 
     @property
+    def local_events(self) -> Path:
+        """Holds events of this machine that are not committed."""
+        return self.state / "events.ndjson"
+
+    @property
     def journal(self) -> Path:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"

@@ -38,15 +38,44 @@ STAGE_MOVES: Table = {
 }
 
 
-def refuse_move(table: Table, what: str, before: str, after: str, commands: Mapping[str, str] | None = None) -> None:
+# Where a project or a campaign is in its work; a reset leads to none from anywhere.
+PHASE_MOVES: Table = {
+    "none": ("explore",),
+    "explore": ("plan", "error"),
+    "plan": ("build", "explore", "error"),
+    "build": ("observe", "build", "error"),
+    "observe": ("complete", "error"),
+    "complete": ("none",),
+    "error": ("explore", "complete"),
+}
+
+# An item of the inbox.
+ITEM_MOVES: Table = {
+    "pending": ("processing", "processed", "error"),
+    "processing": ("processed", "error", "pending"),
+    "error": ("processing", "processed"),
+    "processed": (),
+}
+
+
+def refuse_move(
+    table: Table,
+    what: str,
+    before: str,
+    after: str,
+    commands: Mapping[str, str] | None = None,
+    *,
+    may_stay: bool = True,
+) -> None:
     """
-    Raise ``Refused`` for a move that a table does not have; to stay is no move.
+    Raise ``Refused`` for a move that a table does not have.
 
     Args:
         what: that moves, for the message, such as ``task/auth/001-setup``.
         commands: by state, the command that leads there.
+        may_stay: to stay is no move, and is not refused.
     """
-    if after == before or after in table[before]:
+    if (may_stay and after == before) or after in table[before]:
         return
     names = [
         state if commands is None else f"{commands[state]} (to {state})" for state in possible(table[before], commands)

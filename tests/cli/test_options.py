@@ -15,7 +15,7 @@ ADDED = {
     "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
     "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",
     "demo project", "diff --markdown", "doctor --yes", "edit --check-after", "edit --cite", "edit --cost",
-    "edit --description", "edit --file", "edit --fix", "edit --flaky", "edit --framework",
+    "events --follow", "edit --description", "edit --file", "edit --fix", "edit --flaky", "edit --framework",
     "edit --insight", "edit --match", "edit --missing-ok",
     "edit --objective", "edit --saved", "edit --set", "edit --source", "edit --trigger", "edit --value",
     "edit --version",

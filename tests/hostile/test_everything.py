@@ -36,7 +36,7 @@ COMMANDS = [
     "ran -- /bin/false", "related mine", "solutions mine", "path mine other", "stale", "similar work", "inject",
     "experience", "session", "type list", "type show missing", "log mine", "diff", "diff HEAD", "export --check",
     "validate", "validate --json", "doctor", "doctor --json", "undo --list", "stats", "verify-loop", "trust",
-    "campaign ready c", "campaign status c", "campaign replan-input c",
+    "campaign ready c", "campaign status c", "campaign replan-input c", "phase status", "inbox list", "events",
     "task show c/001", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
     # from here on, what writes
@@ -44,6 +44,7 @@ COMMANDS = [
     "rename renamed mine", "link mine causes other", "unlink mine causes other", "feedback mine --helped",
     "forget other", "restore other", "supersede other mine", "learn -", "decay r1", "session task t",
     "session decide d", "task start c/001", "task block c/001 --reason x", "campaign propagate c",
+    "phase to explore", "inbox add x", "event add review.verdict",
     "type add entity fresh", "export", "resolve", "init", "doctor --fix --yes", "undo",
     "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "prime", "prime --json", "status",
     "install claude-code", "uninstall claude-code", "export --to ../out",

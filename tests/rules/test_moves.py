@@ -8,13 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem import Refused
-from graphmem.rules.moves import STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Move, Table, disagreement, refuse_move
+from graphmem.rules.moves import (
+    ITEM_MOVES,
+    PHASE_MOVES,
+    STAGE_MOVES,
+    TASK_COMMANDS,
+    TASK_MOVES,
+    Move,
+    Table,
+    disagreement,
+    refuse_move,
+)
 from tests.sample import START
 
 STATES = tuple(TASK_MOVES)
 
 
-@pytest.mark.parametrize("table", [TASK_MOVES, STAGE_MOVES])
+@pytest.mark.parametrize("table", [TASK_MOVES, STAGE_MOVES, PHASE_MOVES, ITEM_MOVES])
 def test_every_state_that_a_table_leads_to_has_a_line_of_its_own(table: Table) -> None:
     assert {after for following in table.values() for after in following} <= table.keys()
 

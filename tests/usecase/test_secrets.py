@@ -49,6 +49,9 @@ WRITES: Mapping[str, Mapping[str, Any]] = {
     "tasks.complete": {"ref": "plan/001"},
     "tasks.block": {"ref": "plan/001", "reason": "the disk is full"},
     "tasks.reopen": {"ref": "plan/001"},
+    "inbox.add": {"content": "look at the disks"},
+    "inbox.finish": {"id": "item"},
+    "events.add": {"type": "review.verdict"},
     "types.add_entity": {"name": "team"},
     "types.add_relation": {"name": "owns", "sources": ["service"], "targets": ["service"]},
     "add_rows": {"lines": [failure("more")]},
@@ -65,7 +68,9 @@ UNATTENDED = ("query", "context", "match", "ran", "hook")
 OTHERS = frozenset({
     "init", "lessons.inject", "experiences.recall", "experiences.promote", "sessions.show", "sessions.end",
     "relations.unlink", "campaigns.ready", "campaigns.status", "campaigns.propagate", "campaigns.replan_input",
-    "tasks.start", "tasks.show", "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
+    "tasks.start", "tasks.show", "phases.status", "phases.can", "phases.move", "phases.reset", "phases.duration",
+    "inbox.items", "inbox.take", "inbox.dismiss", "events.list",
+    "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
     "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
@@ -73,6 +78,7 @@ OTHERS = frozenset({
 SPOILT: Mapping[str, Callable[[str], Any]] = {
     "plan": lambda text: [{"seq": 8, "objective": "more", "delta": [text]}],
     "fields": lambda text: {"fix": text},
+    "data": lambda text: {"note": text},
     "versions": lambda text: {"flask": text},
     "events": lambda text: [json.dumps({**VERDICT, "findings": [{"severity": "high", "text": text}]}).encode()],
 }

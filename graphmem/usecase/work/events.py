@@ -49,6 +49,14 @@ def events_about(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list
     return {number: sorted(about, key=lambda one: (one.at, one.id)) for number, about in found.items()}
 
 
+def events_of_type(snapshot: Snapshot, event_type: str) -> list[Event]:
+    """Return the events of a type, in the order of their times."""
+    mark = f'"type":"{event_type}"'.encode()
+    numbers = [number for number, _, _, line in snapshot.catalog.live_rows("event") if mark in line]
+    found = [one for one in snapshot.catalog.records(numbers).values() if isinstance(one, Event)]
+    return sorted((one for one in found if one.type == event_type), key=lambda one: (one.at, one.id))
+
+
 def task_moves(snapshot: Snapshot, tasks: Collection[int]) -> dict[int, list[Move]]:
     """Return the moves of each of these tasks, in the order of time."""
     return {number: [move for _, move in moves_of(about)] for number, about in events_about(snapshot, tasks).items()}

@@ -1,0 +1,83 @@
+"""``event …`` and ``events``."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.app import Noun
+from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.options import argument, option
+from graphmem.contract.events import AddEventRequest, Happening, ListEventsRequest
+from graphmem.errors import BadInput
+from graphmem.names import inert
+from graphmem.usecase.work.event_log import follow as follow_events
+
+app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+
+
+@app.callback()
+def event() -> None:
+    """Record something that happened."""
+
+
+@app.command(epilog="""Example: graphmem event add review.verdict --data '{"findings": []}'""")
+def add(
+    ctx: typer.Context,
+    event_type: str = argument(AddEventRequest, "type", metavar="TYPE"),
+    subject: str | None = option(AddEventRequest, "subject", metavar="REF", autocompletion=complete_ref),
+    data: str | None = option(AddEventRequest, "data", metavar="JSON"),
+) -> None:
+    """Record something that happened."""
+    session = session_of(ctx)
+    answer = session.memory.events.add(event_type, subject=subject, data=object_in(data))
+    session.answer(answer, line(answer.event))
+
+
+def object_in(given: str | None) -> dict[str, object] | None:
+    """Return the object in a text of JSON."""
+    if given is None:
+        return None
+    try:
+        found = json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"--data is not JSON: {error}", hint="""such as '{"mode": "full"}'""") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"--data is {text.one_line(given)!r}", hint="a JSON object")
+    return found
+
+
+def events(
+    ctx: typer.Context,
+    types: list[str] = option(ListEventsRequest, "types", "--type", metavar="TYPE"),
+    subject: str | None = option(ListEventsRequest, "subject", metavar="REF", autocompletion=complete_ref),
+    after: str | None = option(ListEventsRequest, "after", metavar="CURSOR"),
+    limit: int = option(ListEventsRequest, "limit", metavar="N"),
+    follow: Annotated[bool, typer.Option("--follow", help="Print events as they come, until Ctrl-C.")] = False,
+) -> None:
+    """
+    Show what happened, in the order of time.
+
+    Example: graphmem events --type task- --follow
+    """
+    session = session_of(ctx)
+    if not follow:
+        answer = session.memory.events.list(types=types or (), subject=subject, after=after, limit=limit)
+        session.answer(answer, "\n".join(map(line, answer.events)))
+        return
+    request = ListEventsRequest(types=tuple(types or ()), subject=subject, after=after, limit=limit)
+    for found in follow_events(session.memory.client, request, lambda: False):
+        if found is not None:
+            one, cursor = found
+            document = {**one.model_dump(mode="json", by_alias=True), "cursor": cursor}
+            session.write(inert(json.dumps(document, ensure_ascii=False)) if session.is_json else line(one))
+
+
+def line(one: Happening) -> str:
+    """Return an event in one line."""
+    data = one.data if isinstance(one.data, dict) else {}
+    moved = f"  {data['from']} to {data['to']}" if {"from", "to"} <= data.keys() else ""
+    rest = {name: value for name, value in data.items() if name not in ("from", "to")}
+    more = f"  {text.one_line(json.dumps(rest, ensure_ascii=False))}" if rest else ""
+    return f"{one.at}  {one.type}{f'  {one.subject}' if one.subject else ''}{moved}{more}"

@@ -1,0 +1,90 @@
+"""``inbox …``."""
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.app import Noun
+from graphmem.cli.caller import session_of
+from graphmem.cli.options import argument, option
+from graphmem.contract.inbox import (
+    AddItemRequest,
+    DismissItemRequest,
+    FinishItemRequest,
+    Item,
+    ItemType,
+    ListItemsRequest,
+    TakeItemRequest,
+)
+
+app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+SHOWN_OF_AN_ID = 8
+
+
+@app.callback()
+def inbox() -> None:
+    """Keep what is to be looked at later."""
+
+
+@app.command(epilog='Example: graphmem inbox add "a dark mode" --type feature')
+def add(
+    ctx: typer.Context,
+    content: str = argument(AddItemRequest, "content", metavar="TEXT"),
+    item_type: ItemType = option(AddItemRequest, "type", metavar="TYPE"),
+) -> None:
+    """Add an item."""
+    session = session_of(ctx)
+    answer = session.memory.inbox.add(content, type=item_type)
+    session.answer(answer, line(answer.item))
+
+
+@app.command("list", epilog="Example: graphmem inbox list")
+def list_items(
+    ctx: typer.Context,
+    everything: bool = option(ListItemsRequest, "everything", "--all"),
+) -> None:
+    """Show the items that are not processed."""
+    session = session_of(ctx)
+    answer = session.memory.inbox.items(everything=everything)
+    session.answer(answer, "\n".join(map(line, answer.items)))
+    if not answer.items:
+        session.say("the inbox is empty")
+
+
+@app.command(epilog="Example: graphmem inbox take")
+def take(
+    ctx: typer.Context,
+    item: str | None = argument(TakeItemRequest, "id", metavar="[ID]"),
+) -> None:
+    """Begin to work on an item."""
+    session = session_of(ctx)
+    answer = session.memory.inbox.take(item)
+    session.answer(answer, line(answer.item))
+
+
+@app.command(epilog="Example: graphmem inbox dismiss 3f2a91c0")
+def dismiss(
+    ctx: typer.Context,
+    item: str = argument(DismissItemRequest, "id", metavar="ID"),
+) -> None:
+    """Set an item aside without working on it."""
+    session = session_of(ctx)
+    answer = session.memory.inbox.dismiss(item)
+    session.answer(answer, line(answer.item))
+
+
+@app.command("done", epilog="Example: graphmem inbox done 3f2a91c0")
+def finish(
+    ctx: typer.Context,
+    item: str = argument(FinishItemRequest, "id", metavar="ID"),
+    error: str | None = option(FinishItemRequest, "error", metavar="TEXT"),
+) -> None:
+    """Note that an item was worked on, or what went wrong."""
+    session = session_of(ctx)
+    answer = session.memory.inbox.finish(item, error=error)
+    session.answer(answer, line(answer.item))
+
+
+def line(item: Item) -> str:
+    """Return an item in one line."""
+    note = f"  ({text.one_line(item.note)})" if item.note else ""
+    return f"{item.id[:SHOWN_OF_AN_ID]}  [{item.status}, {item.type}] {text.one_line(item.content)}{note}"

@@ -1,0 +1,184 @@
+"""Events: what happened, in the order of time, from the files and from this machine (docs/concepts/campaigns.md)."""
+
+import re
+from collections.abc import Callable, Iterator
+from time import sleep
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from graphmem.constants import FOLLOW_S
+from graphmem.contract.events import (
+    AddEventRequest,
+    EventList,
+    Happened,
+    Happening,
+    ListEventsRequest,
+    Verification,
+)
+from graphmem.errors import BadInput, Locked, Refused, Unavailable
+from graphmem.ledger.codec import complaint
+from graphmem.machine import local_events
+from graphmem.model import Event
+from graphmem.model.field import format_time
+from graphmem.names import split_ref
+from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.screening import screened
+from graphmem.usecase.work.events import event
+
+TYPE = re.compile(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
+MOST_OF_A_TYPE = 64  # characters
+OF_COMMANDS = ("task-", "phase-", "inbox-", "campaign-")  # types that commands of their own record
+OF_THIS_MACHINE = "context-"
+VERIFICATIONS = ("chunk-verified", "verification-failed")
+Key = tuple[str, str]  # time and id: the order of events
+
+
+def add(client: Client, request: AddEventRequest) -> Happened:
+    """Record something that happened; what concerns the context of one agent stays on this machine."""
+    request = screened(client, request, "event")
+    refuse_bad(request)
+    if request.type.startswith(OF_THIS_MACHINE):
+        return Happened(event=keep_here(client, request))
+    with client.writing() as snapshot:
+        made = event(client, request.type, snapshot.now, subject_of(snapshot, request.subject), request.data or {})
+        client.ledger.commit([made])
+        record = made.record
+        assert isinstance(record, Event)
+        return Happened(event=shown(record.to_row(), snapshot))
+
+
+def refuse_bad(request: AddEventRequest) -> None:
+    """Raise an error for an event of no type, of a type that a command records, or that does not say what it must."""
+    if not TYPE.fullmatch(request.type) or len(request.type) > MOST_OF_A_TYPE:
+        raise BadInput(
+            f"event type {request.type[:MOST_OF_A_TYPE]!r} is not words of a-z 0-9 with - or . between them",
+            hint="such as review.verdict",
+        )
+    if request.type.startswith(OF_COMMANDS):
+        noun = request.type.partition("-")[0]
+        raise Refused(f"{request.type!r} is recorded by graphmem {noun}", hint=f"see: graphmem {noun} --help")
+    if request.type in VERIFICATIONS:
+        try:
+            Verification.model_validate(request.data or {})
+        except ValidationError as error:
+            message, expected = complaint(error)
+            raise BadInput(f"{request.type}: {message}", hint=expected) from None
+
+
+def subject_of(snapshot: Snapshot, subject: str | None) -> str | None:
+    """Return a subject as rows have it: a record by key, words as they are."""
+    if subject is None or not split_ref(subject)[0]:
+        return subject
+    known = snapshot.catalog.known([subject])
+    return snapshot.catalog.stored(known[subject]).key_ref if known else subject
+
+
+def keep_here(client: Client, request: AddEventRequest) -> Happening:
+    """Keep an event on this machine."""
+    row: dict[str, Any] = {"id": client.new_id(), "at": format_time(client.now()), "type": request.type}
+    row |= {"subject": request.subject} if request.subject else {}
+    row |= {"data": dict(request.data)} if request.data else {}
+    path = client.layout.local_events
+    try:
+        local_events.keep(path, client.local / "events.lock", client.settings.store.lock_timeout, row)
+    except (OSError, Locked) as error:
+        raise Unavailable(f"{path} cannot be written: {error}", hint="is the store writable?") from None
+    return Happening(**row, is_local=True)
+
+
+def events(client: Client, request: ListEventsRequest) -> EventList:
+    """Return events in the order of time: the last ones, or those after a cursor."""
+    with client.reading() as snapshot:
+        found = sorted(rows_of(snapshot, request), key=key_of)
+        if request.after is None:
+            found = found[-request.limit :]
+        else:
+            after = parsed_cursor(request.after)
+            found = [row for row in found if key_of(row) > after][: request.limit]
+        last = cursor_of(found[-1]) if found else request.after
+        return EventList(events=[shown(row, snapshot) for row in found], cursor=last)
+
+
+def rows_of(snapshot: Snapshot, request: ListEventsRequest) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the events that a request asks for, in no order."""
+    subject = subject_of(snapshot, request.subject)
+    kept = (orjson.loads(line) for *_, line in snapshot.catalog.live_rows("event"))
+    here = ({**row, "is_local": True} for row in local_events.rows(snapshot.layout.local_events))
+    for rows in (kept, here):
+        for row in rows:
+            if (subject is None or row.get("subject") == subject) and is_of(row["type"], request.types):
+                yield row
+
+
+def is_of(event_type: str, types: tuple[str, ...]) -> bool:
+    """Return whether a type is among some, of which one that ends in ``-`` or ``.`` means all that begin so."""
+    return not types or any(
+        event_type == one or (one.endswith(("-", ".")) and event_type.startswith(one)) for one in types
+    )
+
+
+def key_of(row: dict[str, Any]) -> Key:
+    """Return what orders an event."""
+    return row["at"], row["id"]
+
+
+def cursor_of(row: dict[str, Any]) -> str:
+    """Return the cursor after an event."""
+    return "~".join(key_of(row))
+
+
+def parsed_cursor(cursor: str) -> Key:
+    """
+    Return the event that a cursor is after.
+
+    Raises:
+        BadInput: it is no cursor.
+    """
+    at, mark, identity = cursor.partition("~")
+    if not mark or not at[:4].isdigit():
+        raise BadInput(f"{cursor[:80]!r} is not a cursor", hint="the `cursor` of an answer of: graphmem events --json")
+    return at, identity
+
+
+def shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:
+    """Return an event as an answer shows it: about a record by its current name."""
+    subject = row.get("subject")
+    names = snapshot.catalog.shown_refs([subject]) if subject and split_ref(subject)[0] else {}
+    return Happening(
+        id=row["id"],
+        at=row["at"],
+        type=row["type"],
+        subject=names.get(subject, subject) if subject else None,
+        data=row.get("data"),
+        is_local=row.get("is_local", False),
+    )
+
+
+def follow(
+    client: Client, request: ListEventsRequest, is_over: Callable[[], bool], *, pause_s: float = FOLLOW_S
+) -> Iterator[tuple[Happening, str] | None]:
+    """
+    Yield events as they come, each with its cursor, and None at each look that finds none.
+
+    An event that a merge brings comes too, whatever its time.
+
+    Args:
+        request: which ones; with a cursor, first those after it.
+        is_over: asked before each look.
+    """
+    seen: set[str] | None = None
+    while not is_over():
+        with client.reading() as snapshot:
+            rows = sorted(rows_of(snapshot, request), key=key_of)
+            if seen is None:
+                after = parsed_cursor(request.after) if request.after else None
+                seen = {row["id"] for row in rows if after is None or key_of(row) <= after}
+            fresh = [row for row in rows if row["id"] not in seen]
+            found = [(shown(row, snapshot), cursor_of(row)) for row in fresh]
+        seen.update(one.id for one, _ in found)
+        yield from found
+        if not found:
+            yield None
+            sleep(pause_s)
