@@ -37,7 +37,7 @@ from graphmem.usecase.learning import effectiveness, experiences, lessons, sessi
 from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, prime, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
-from graphmem.usecase.work import campaigns, event_log, inbox, phases, plans, tasks
+from graphmem.usecase.work import campaigns, event_log, inbox, observation, phases, plans, tasks
 
 if TYPE_CHECKING:
     from graphmem.contract.campaigns import (
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from graphmem.contract.inbox import ItemChanged, ItemList, ItemType
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
+    from graphmem.contract.observation import Observed
     from graphmem.contract.phases import Phase, PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
     from graphmem.contract.prime import Briefing, StoreStatus
     from graphmem.contract.query import Found, Profile, Tier
@@ -815,6 +816,17 @@ class Memory:
         """Return finished campaigns that resemble a campaign or an objective."""
         request = contract.campaigns.SimilarRequest(text=text, threshold=threshold, limit=limit)
         return campaigns.similar(self.client, request)
+
+    def observe(self, ref: str | None = None, *, run_verify: bool = False, yes: bool = False) -> Observed:
+        """
+        Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.
+
+        Args:
+            ref: the campaign; the only active one if not given.
+            run_verify: run the verify commands of blocked tasks, if they are trusted. yes: write what is offered.
+        """
+        request = contract.observation.ObserveRequest(ref=ref, run_verify=run_verify, yes=yes)
+        return observation.observe(self.client, request)
 
     def cypher(self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
                limit: int | None = None) -> CypherRows:  # fmt: skip

@@ -12,7 +12,7 @@ import os
 import stat
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -297,7 +297,24 @@ def trust(project: Path, asked: Mapping[str, str]) -> None:
     """Let these settings of this clone count, as long as they and the files that they load are the same."""
     seen: model_files.Seen = {}
     files = {name: files_of(name, value, seen)[0] for name, value in asked.items()}
-    keep(project, {"settings": dict(asked), "files": files, "seen": seen})
+    keep(project, {**entry_of(project), "settings": dict(asked), "files": files, "seen": seen})
+
+
+def entry_of(project: Path) -> dict[str, Any]:
+    """Return what was trusted in a clone."""
+    found = trusted().get(os.path.realpath(project))
+    return found if isinstance(found, dict) else {}
+
+
+def are_trusted(project: Path, commands: Collection[str]) -> bool:
+    """Return whether each of these commands may be run in a clone: the very text was trusted there."""
+    return set(commands) <= set(entry_of(project).get("commands", ()))
+
+
+def trust_commands(project: Path, commands: Collection[str]) -> None:
+    """Let these commands be run in a clone, beside those that were trusted before."""
+    found = entry_of(project)
+    keep(project, {**found, "commands": sorted({*found.get("commands", ()), *commands})})
 
 
 def files_of(setting: str, name: str, seen: model_files.Seen) -> tuple[dict[str, str], bool]:

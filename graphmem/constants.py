@@ -198,6 +198,11 @@ DELIVERED_SHOWN = 200  # characters of what a task delivered that a planner is s
 LOCAL_EVENT_BYTES = 2**20  # of the events of this machine, from which the older half is forgotten
 FOLLOW_S = 0.25  # seconds between two looks for new events
 
+# --- observation (docs/concepts/campaigns.md) ---------------------------------------------------------------------
+CHECKS_AT_ONCE = 4  # verify commands that run at the same time
+CHECK_S = 30.0  # seconds that each may take
+CHECK_BYTES = 4 * 1024  # of the end of its output that are kept
+
 # --- git ---------------------------------------------------------------------------------------------------------
 GIT_S = 120.0  # seconds that one call of git may take; the log of 100,000 commits takes 10
 GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits with a file each has 40 MiB

@@ -60,6 +60,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "prune": ("learning", "prune", "Archive what is worth least."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start and what cannot, finish."),
     "task": ("task", "app", "Start, complete or block a task of a campaign."),
+    "observe": ("observe", "observe", "Learn from the finished and blocked tasks of a campaign."),
     "phase": ("phase", "app", "Show or change the phase of the work."),
     "inbox": ("inbox", "app", "Keep what is to be looked at later."),
     "event": ("event", "app", "Record something that happened."),

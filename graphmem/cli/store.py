@@ -153,7 +153,7 @@ def trust(
     yes: bool = option(TrustRequest, "yes"),
 ) -> None:
     """
-    Show which of the project's settings load other weights, and let them count in this clone.
+    Show which settings load other weights, and which verify commands run; let them count in this clone.
 
     They come with the branch, so they count only when you have looked at them, and as long as they and the files of
     their models are the same.
@@ -163,9 +163,11 @@ def trust(
     session = session_of(ctx)
     answer = session.memory.trust(yes=yes)
     state = "trusted" if answer.trusted else "not trusted"
-    session.answer(answer, "\n".join(f"{state}: {name} = {value}" for name, value in answer.settings.items()))
-    if not answer.settings:
-        session.say("nothing in config.toml needs trust")
+    asked = [f"{name} = {value}" for name, value in answer.settings.items()]
+    asked += [f"verify command: {one}" for one in answer.commands]
+    session.answer(answer, "\n".join(f"{state}: {one}" for one in asked))
+    if not asked:
+        session.say("nothing in config.toml needs trust, and no blocked task has a verify command")
     elif not answer.trusted:
         session.say("it does not count; allow it with: graphmem trust --yes")
 

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
         lessons as lessons,
     )
     from graphmem.contract import (
+        observation as observation,
+    )
+    from graphmem.contract import (
         patterns as patterns,
     )
     from graphmem.contract import (

@@ -29,6 +29,7 @@ from graphmem.contract.inbox import (
 from graphmem.contract.insights import AddInsightRequest
 from graphmem.contract.lessons import AddLessonRequest, DecayRequest, InjectRequest, LearnRequest
 from graphmem.contract.match import MatchRequest
+from graphmem.contract.observation import ObserveRequest
 from graphmem.contract.patterns import AddPatternRequest
 from graphmem.contract.phases import MovePhaseRequest, PhaseRequest
 from graphmem.contract.prime import PrimeRequest
@@ -107,6 +108,7 @@ REQUESTS: dict[str, type[Request]] = {
     "tasks.block": BlockTaskRequest,
     "tasks.reopen": ReopenTaskRequest,
     "tasks.show": ShowTaskRequest,
+    "observe": ObserveRequest,
     "phases.status": PhaseRequest,
     "phases.can": MovePhaseRequest,
     "phases.move": MovePhaseRequest,

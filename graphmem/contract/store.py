@@ -63,9 +63,14 @@ class Rebuilt(Answer):
 
 
 class Trust(Answer):
-    """The project's settings that count only when they are trusted, whether they are, and why not."""
+    """
+    The project's settings that count only when they are trusted, whether they are, and why not.
+
+    ``commands`` are the verify commands of blocked tasks, which ``observe --run-verify`` runs when they are trusted.
+    """
 
     settings: dict[str, JsonValue]
+    commands: list[str] = []
     trusted: bool
     reason: str | None
 

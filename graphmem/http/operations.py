@@ -25,6 +25,7 @@ LEFT_OUT = {
 WITHOUT = {
     "doctor": {"fix": "repairs change the clone, and git's configuration"},
     "export": {"to": "writes to any folder"},
+    "observe": {"run_verify": "runs commands of the project on this machine"},
     "purge": {"history_script": "writes a program to any file"},
 }
 # Operations that change nothing that is remembered: a token for reading may call them.

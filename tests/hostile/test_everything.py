@@ -44,7 +44,7 @@ COMMANDS = [
     "rename renamed mine", "link mine causes other", "unlink mine causes other", "feedback mine --helped",
     "forget other", "restore other", "supersede other mine", "learn -", "decay r1", "session task t",
     "session decide d", "task start c/001", "task block c/001 --reason x", "campaign propagate c",
-    "phase to explore", "inbox add x", "event add review.verdict",
+    "phase to explore", "inbox add x", "event add review.verdict", "observe c",
     "type add entity fresh", "export", "resolve", "init", "doctor --fix --yes", "undo",
     "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "prime", "prime --json", "status",
     "install claude-code", "uninstall claude-code", "export --to ../out",

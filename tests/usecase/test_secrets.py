@@ -72,6 +72,7 @@ OTHERS = frozenset({
     "inbox.items", "inbox.take", "inbox.dismiss", "events.list",
     "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
+    "observe",
     "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
 # How a parameter that is no text is given a text.

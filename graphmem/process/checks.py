@@ -1,0 +1,126 @@
+"""
+Commands that check something, several at a time: each in a process group of its own, bounded in time and output.
+
+What a command leaves running in its group is killed at its end.
+"""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from graphmem.constants import LINGER_S, PIPE_BYTES
+
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
+LOOK_S = 0.05  # seconds between two looks whether a command has ended
+
+
+@dataclass(frozen=True)
+class CheckEnd:
+    """
+    How a command ended.
+
+    Attributes:
+        status: exit status as a shell has it; None where the time was up, or nothing could be started.
+        is_timed_out: it was killed, for its time was up.
+        seconds: that it took. tail: the end of what it wrote.
+    """
+
+    status: int | None
+    is_timed_out: bool
+    seconds: float
+    tail: str
+
+    @property
+    def could_run(self) -> bool:
+        """Return whether the command itself ran."""
+        return self.is_timed_out or self.status not in (None, NOT_FOUND, NOT_EXECUTABLE)
+
+
+def run_all(
+    commands: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    at_once: int,
+    seconds: float,
+    kept_bytes: int,
+) -> list[CheckEnd]:
+    """
+    Run shell commands, some at a time, and return how each ended, in the order of the commands.
+
+    Args:
+        seconds: that each may take. kept_bytes: of the end of its output.
+    """
+    with ThreadPoolExecutor(at_once, thread_name_prefix="check") as workers:
+        return list(workers.map(lambda command: run(command, folder, environment, seconds, kept_bytes), commands))
+
+
+def run(command: str, folder: Path, environment: Mapping[str, str], seconds: float, kept_bytes: int) -> CheckEnd:
+    """Run one shell command to its end."""
+    begin = monotonic()
+    try:
+        child = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return CheckEnd(None, False, monotonic() - begin, str(error))
+    try:
+        tail, is_timed_out = read_to_end(child, begin + seconds, kept_bytes)
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)  # it is not waited for yet: the number is still its own
+        status = child.wait()
+        if child.stdout is not None:
+            child.stdout.close()
+    text = tail.decode("utf-8", "replace")
+    code = 128 - status if status < 0 else status
+    return CheckEnd(None if is_timed_out else code, is_timed_out, monotonic() - begin, text)
+
+
+def read_to_end(child: "subprocess.Popen[bytes]", until: float, kept_bytes: int) -> tuple[bytes, bool]:
+    """Read what a command writes until it has ended or its time is up; return the end of it, and which it was."""
+    assert child.stdout is not None
+    tail, ended_at = b"", None
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while True:
+            now = monotonic()
+            if ended_at is None and has_ended(child.pid):
+                ended_at = now
+            if ended_at is not None and now >= ended_at + LINGER_S:
+                return tail, False  # a process that it left behind still holds the pipe
+            if ended_at is None and now >= until:
+                return tail, True
+            if selector.select(LOOK_S):
+                data = os.read(child.stdout.fileno(), PIPE_BYTES)
+                if not data:
+                    selector.unregister(child.stdout)
+                    return tail, not wait_until(child.pid, until)
+                tail = (tail + data)[-kept_bytes:]
+
+
+def wait_until(pid: int, until: float) -> bool:
+    """Wait for a command that closed its output; return whether it ended in time."""
+    while not has_ended(pid):
+        if monotonic() >= until:
+            return False
+        sleep(LOOK_S)
+    return True
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a child has ended; it stays to be waited for, so that its number is not given away."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

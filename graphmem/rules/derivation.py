@@ -1,0 +1,54 @@
+"""
+A match expression from the report of an error: what changes from run to run is generalised, all else stays.
+
+What changes is what the signature of an error leaves out (docs/concepts/retrieval.md, "Error signatures"). Names and
+other quoted values stay: an expression that hits other values answers other errors (decision 28).
+"""
+
+import re
+
+from graphmem.model.field import MATCH_CHARACTERS
+from graphmem.rules.signature import NUMBER, errors
+
+LINE_CHARACTERS = 300  # of the line that an expression is made from
+TELLING_WORDS = 2  # words that an expression has to hold as they are
+VOLATILE = re.compile(
+    r"(?P<time>\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b)"
+    r"|(?P<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)"
+    r"|(?P<hex>\b0x[0-9a-fA-F]+\b|\b(?=[0-9a-fA-F]*\d)(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{8,}\b)"
+    r"|(?P<path>(?<![\w.])(?:~|[A-Za-z]:(?=\\))?(?:[/\\][\w.+@~$-]+)*[/\\](?=[\w.+@~$-]))"
+    rf"|(?P<number>{NUMBER.pattern})",
+    re.IGNORECASE,
+)
+GENERAL = {
+    "time": r"[\d:., TZ+-]+",
+    "uuid": r"[0-9a-fA-F-]{36}",
+    "hex": r"(?:0x)?[0-9a-fA-F]+",
+    "path": r"(?:\S*[/\\])?",
+    "number": r"\d[\d.,]*",
+}
+WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def expression_of(reason: str) -> str | None:
+    """Return an expression that finds an error again in a log; None where too little of it would tell it apart."""
+    error = next(iter(errors(reason.splitlines())), None)
+    line = error.text if error else next((one.strip() for one in reason.splitlines() if one.strip()), "")
+    line = line.strip()[:LINE_CHARACTERS]
+    made, kept, at = "", "", 0
+    for found in VOLATILE.finditer(line):
+        sort = str(found.lastgroup) if found.lastgroup in GENERAL else "number"
+        if sort == "number" and (found[0][0] not in "0123456789" or found[0].count(".") > 1):
+            continue  # a status, or a version: with another one it is another error
+        plain = line[at : found.start()]
+        made, kept, at = made + literal(plain) + GENERAL[sort], kept + plain + " ", found.end()
+    made, kept = made + literal(line[at:]), kept + line[at:]
+    if len(WORD.findall(kept)) < TELLING_WORDS or len(made) > MATCH_CHARACTERS:
+        return None
+    return made
+
+
+def literal(text: str) -> str:
+    """Return an expression for a text as it is, but for the amount of white space."""
+    return r"\s+".join(re.escape(part) for part in re.split(r"\s+", text))

@@ -1,0 +1,75 @@
+"""Commands that check something: bounded in time and output, and nothing of them goes on."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from graphmem.process.checks import CheckEnd, run_all
+
+
+def ended(folder: Path, *commands: str, seconds: float = 10.0, at_once: int = 4) -> list[CheckEnd]:
+    return run_all(commands, folder, os.environ, at_once=at_once, seconds=seconds, kept_bytes=100)
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "could_run"),
+    [
+        ("true", 0, True),
+        ("exit 3", 3, True),
+        ("kill -9 $$", 137, True),
+        ("no-such-program-anywhere", 127, False),
+        ("/etc/passwd", 126, False),
+    ],
+)
+def test_a_command_ends_with_its_status(tmp_path: Path, command: str, status: int, could_run: bool) -> None:
+    (end,) = ended(tmp_path, command)
+    assert (end.status, end.could_run, end.is_timed_out) == (status, could_run, False)
+
+
+def test_a_command_runs_in_the_folder_and_only_the_end_of_its_output_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "here").touch()
+    (end,) = ended(tmp_path, "yes x | head -c 300000; ls; echo oops >&2")
+    assert end.tail.endswith("here\noops\n")
+    assert len(end.tail) == 100
+
+
+def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    (end,) = ended(tmp_path, "sleep 600 & echo $! > child; sleep 600", seconds=0.5)
+    assert end.is_timed_out
+    assert end.could_run
+    assert time.monotonic() - begin < 20
+    assert is_gone(int((tmp_path / "child").read_text()))
+
+
+def test_what_a_command_leaves_running_is_killed_and_not_waited_for(tmp_path: Path) -> None:
+    (end,) = ended(tmp_path, "sleep 600 & echo $! > child; echo done", seconds=60)
+    assert (end.status, end.tail) == (0, "done\n")
+    assert end.seconds < 20
+    assert is_gone(int((tmp_path / "child").read_text()))
+
+
+def test_a_command_that_closes_its_output_and_hangs_is_timed_out(tmp_path: Path) -> None:
+    (end,) = ended(tmp_path, "exec >&- 2>&-; sleep 600", seconds=0.5)
+    assert end.is_timed_out
+
+
+def test_some_run_at_the_same_time_and_come_back_in_their_order(tmp_path: Path) -> None:
+    found = ended(tmp_path, *(f"echo {number}; touch s{number}; while [ $(ls | grep -c s) -lt 2 ]; do sleep 0.05; done"
+                              for number in range(4)), at_once=2)  # fmt: skip
+    assert [end.tail for end in found] == ["0\n", "1\n", "2\n", "3\n"]
+    assert {end.status for end in found} == {0}
+
+
+def is_gone(pid: int) -> bool:
+    """Return whether a process has ended, or ends within some seconds."""
+    for _ in range(200):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0] == "Z":
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.05)
+    return False
