@@ -4,7 +4,6 @@ import contextlib
 import os
 import shlex
 import shutil
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,24 +25,13 @@ from graphmem.clients.edits import (
     text_edit,
     write,
 )
+from graphmem.clients.entries import NAME, hooks_of, own_program, server_of
 from graphmem.clients.opencode import SHIM
 from graphmem.contract.findings import Finding
 from graphmem.contract.install import InstallClient, Installed, InstallRequest
 from graphmem.errors import GraphmemError, Usage
 from graphmem.rules.instructions import INSTRUCTIONS
 
-NAME = "graphmem"
-TIMEOUT_S = 5  # that a client gives a hook; ours ends after 0.3
-CLAUDE_EVENTS = {
-    "SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|Edit|Write|MultiEdit|NotebookEdit",
-    "PostToolUse": "Bash", "PostToolUseFailure": "", "SessionEnd": "",
-}  # fmt: skip
-CODEX_EVENTS = {"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PostToolUse": "", "SessionEnd": ""}
-GEMINI_EVENTS = {
-    "SessionStart": "", "BeforeAgent": "", "BeforeTool": "run_shell_command|write_file|replace",
-    "AfterTool": "run_shell_command", "SessionEnd": "",
-}  # fmt: skip
-CURSOR_EVENTS = ("sessionStart", "postToolUse", "postToolUseFailure", "sessionEnd")
 TOML_MARKS = ("# >>> graphmem >>>", "# <<< graphmem <<<")
 MARKDOWN_MARKS = ("<!-- graphmem: begin -->", "<!-- graphmem: end -->")
 
@@ -146,22 +134,20 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
     is_user = request.scope == "user"
     root = Path.home() if is_user else request.folder
     program = own_program() if is_user else [NAME]
-    hook = shlex.join([*program, "hook", request.client])
-    server = {"command": program[0], "args": [*program[1:], "mcp"]}
+    hooks, server = hooks_of(request.client, program), server_of(program)
     match request.client:
         case "claude-code":
-            yield hooks_file(root / ".claude" / "settings.json", matched(CLAUDE_EVENTS, hook, TIMEOUT_S))
+            yield hooks_file(root / ".claude" / "settings.json", hooks)
             if not is_user:  # a user's own are in a file that the client writes all the time: `commands`
                 yield entry_file(root / ".mcp.json", ("mcpServers", NAME), server)
         case "codex":
             home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") if is_user else root / ".codex"
-            yield hooks_file(home / "hooks.json", matched(CODEX_EVENTS, hook, TIMEOUT_S))
+            yield hooks_file(home / "hooks.json", hooks)
             yield codex_file(home / "config.toml", server)
         case "gemini":
             path = root / ".gemini" / "settings.json"
-            hooks = hooks_edits(matched(GEMINI_EVENTS, hook, TIMEOUT_S * 1000))
-            entries = entry_edits(("mcpServers", NAME), server)
-            yield Target(path, both(hooks[0], entries[0]), both(hooks[1], entries[1]))
+            (add, remove), (put, take) = hooks_edits(hooks), entry_edits(("mcpServers", NAME), server)
+            yield Target(path, both(add, put), both(remove, take))
         case "opencode":
             home = config_home() / "opencode" if is_user else root
             local = {"type": "local", "command": [*program, "mcp"], "enabled": True}
@@ -172,7 +158,7 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             yield Target(plugins / "graphmem.js", text_edit(text, mark), text_edit(None, mark))
         case "cursor":
             yield entry_file(root / ".cursor" / "mcp.json", ("mcpServers", NAME), server)
-            add, remove = hooks_edits({event: {"command": hook} for event in CURSOR_EVENTS})
+            add, remove = hooks_edits(hooks)
             yield Target(
                 root / ".cursor" / "hooks.json", both(json_edit(with_version), add), both(remove, alone("version"))
             )
@@ -181,12 +167,6 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
                 raise Usage("AGENTS.md is a file of a project", hint="graphmem install agents-md --project")
             path = root / "AGENTS.md"
             yield Target(path, marked_edit(INSTRUCTIONS, *MARKDOWN_MARKS), marked_edit(None, *MARKDOWN_MARKS))
-
-
-def own_program() -> list[str]:
-    """Return the command that runs this graphmem from anywhere."""
-    found = shutil.which(NAME)
-    return [os.path.abspath(found)] if found else [sys.executable, "-m", NAME]
 
 
 def config_home() -> Path:
@@ -208,14 +188,6 @@ def commands(request: InstallRequest, *, is_removal: bool) -> Iterator[str]:
 
 
 # --- entries of ours ------------------------------------------------------------------------------------------------
-
-
-def matched(events: Mapping[str, str], command: str, timeout: int) -> dict[str, dict[str, Any]]:
-    """Return the entries of Claude Code's form of hooks, which Codex and Gemini have too."""
-    handler = {"type": "command", "command": command, "timeout": timeout}
-    return {
-        event: {**({"matcher": matcher} if matcher else {}), "hooks": [handler]} for event, matcher in events.items()
-    }
 
 
 def hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:
