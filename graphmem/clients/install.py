@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from graphmem import shell
+from graphmem.clients import plugin
 from graphmem.clients.edits import (
     Change,
     Edit,
@@ -28,7 +29,7 @@ from graphmem.clients.edits import (
 from graphmem.clients.entries import NAME, hooks_of, own_program, server_of
 from graphmem.clients.opencode import SHIM
 from graphmem.contract.findings import Finding
-from graphmem.contract.install import InstallClient, Installed, InstallRequest
+from graphmem.contract.install import InstallClient, Installed, InstallRequest, Scope
 from graphmem.errors import GraphmemError, Usage
 from graphmem.rules.instructions import INSTRUCTIONS
 
@@ -54,8 +55,10 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
     Raises:
         BadInput: a file does not parse.
         Unavailable: a file cannot be read or written.
-        Usage: there is no such file for a user.
+        Usage: there is no such file for a user, or no plugin for this client.
     """
+    if request.plugin:
+        return plugin.install(request, is_removal=is_removal)
     targets = list(targets_of(request))
     if is_removal:
         changes = [restored(target.path, target.remove) for target in targets]
@@ -86,11 +89,27 @@ def checked(folder: Path) -> Iterator[Finding]:
             yield warning(
                 file, f"{client} is set up in part", "graphmem's entries", shell.command(NAME, "install", client)
             )
+        if len(undo := places(client, folder)) > 1:
+            yield warning(
+                str(folder), f"{client} is set up {len(undo)} times, so its tools are there as often", "one of them",
+                undo[0],
+            )  # fmt: skip
         if has_hooks(request) and shutil.which(NAME) is None:
             yield warning(
                 str(next(targets_of(request)).path.relative_to(folder)), f"{client} does not find graphmem",
                 "graphmem on the PATH", "pipx install 'graphmem[mcp]'",
             )  # fmt: skip
+
+
+def places(client: InstallClient, folder: Path) -> list[str]:
+    """Return the commands that take a client's hooks back, one for each place that has them."""
+    project, user = (InstallRequest(client=client, folder=folder, scope=scope) for scope in get_args(Scope))
+    options = {
+        "--plugin": client in plugin.PROGRAMS and plugin.is_plugin(plugin.folder_of(user)),
+        "--user": folder != Path.home() and has_hooks(user),
+        "--project": has_hooks(project),
+    }
+    return [shell.command(NAME, "uninstall", client, option) for option, is_there in options.items() if is_there]
 
 
 def missing(request: InstallRequest) -> list[Change]:
