@@ -105,7 +105,7 @@ def places(client: InstallClient, folder: Path) -> list[str]:
     """Return the commands that take a client's hooks back, one for each place that has them."""
     project, user = (InstallRequest(client=client, folder=folder, scope=scope) for scope in get_args(Scope))
     options = {
-        "--plugin": client in plugin.PROGRAMS and plugin.is_plugin(plugin.folder_of(user)),
+        "--plugin": client in plugin.PROGRAMS and plugin.folder_of(user).is_dir(),
         "--user": folder != Path.home() and has_hooks(user),
         "--project": has_hooks(project),
     }

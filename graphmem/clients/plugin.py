@@ -60,7 +60,8 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
     folder = folder_of(request)
     if is_removal:
         return uninstall(request, folder)
-    refuse_other(folder)
+    if request.out:
+        refuse_other(folder)
     made = contents([NAME] if request.out else own_program())
     changes = [planned(folder / name, always(text.encode())) for name, text in made.items()]
     lines = registration(request.client, folder)
@@ -78,7 +79,7 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
 
 def uninstall(request: InstallRequest, folder: Path) -> Installed:
     """Take the plugin out of the client, and remove its folder."""
-    found = sorted(path for path in folder.rglob("*") if path.is_file()) if is_plugin(folder) else []
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
     changes = [planned(path, always(None)) for path in found]
     lines = removal(request.client) if found else []
     is_run = shutil.which(PROGRAMS[request.client]) is not None

@@ -203,6 +203,16 @@ def test_what_cannot_be_meant_is_refused_with_what_can(
     assert tree(home) == {}
 
 
+def test_a_plugin_that_was_damaged_is_written_again_and_removed(home: Path) -> None:
+    for words in (["install"], ["uninstall"]):
+        run(["install", "gemini", "--plugin"])
+        (plugin_of(home, "gemini") / "plugin.json").write_text("{")
+        assert run([*words, "gemini", "--plugin"]) == 0
+        there = tree(home)
+        assert not there or json.loads(there[".local/state/graphmem/plugins/gemini/plugin.json"])["name"] == "graphmem"
+    assert there == {}
+
+
 def test_a_client_that_is_set_up_twice_is_named_with_what_takes_one_back(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
