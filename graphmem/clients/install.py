@@ -4,7 +4,6 @@ import contextlib
 import os
 import shlex
 import shutil
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from graphmem import shell
+from graphmem.clients import plugin
 from graphmem.clients.edits import (
     Change,
     Edit,
@@ -26,24 +26,13 @@ from graphmem.clients.edits import (
     text_edit,
     write,
 )
+from graphmem.clients.entries import NAME, hooks_of, own_program, server_of
 from graphmem.clients.opencode import SHIM
 from graphmem.contract.findings import Finding
-from graphmem.contract.install import InstallClient, Installed, InstallRequest
+from graphmem.contract.install import InstallClient, Installed, InstallRequest, Scope
 from graphmem.errors import GraphmemError, Usage
 from graphmem.rules.instructions import INSTRUCTIONS
 
-NAME = "graphmem"
-TIMEOUT_S = 5  # that a client gives a hook; ours ends after 0.3
-CLAUDE_EVENTS = {
-    "SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|Edit|Write|MultiEdit|NotebookEdit",
-    "PostToolUse": "Bash", "PostToolUseFailure": "", "SessionEnd": "",
-}  # fmt: skip
-CODEX_EVENTS = {"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PostToolUse": "", "SessionEnd": ""}
-GEMINI_EVENTS = {
-    "SessionStart": "", "BeforeAgent": "", "BeforeTool": "run_shell_command|write_file|replace",
-    "AfterTool": "run_shell_command", "SessionEnd": "",
-}  # fmt: skip
-CURSOR_EVENTS = ("sessionStart", "postToolUse", "postToolUseFailure", "sessionEnd")
 TOML_MARKS = ("# >>> graphmem >>>", "# <<< graphmem <<<")
 MARKDOWN_MARKS = ("<!-- graphmem: begin -->", "<!-- graphmem: end -->")
 
@@ -66,8 +55,10 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
     Raises:
         BadInput: a file does not parse.
         Unavailable: a file cannot be read or written.
-        Usage: there is no such file for a user.
+        Usage: there is no such file for a user, or no plugin for this client.
     """
+    if request.plugin:
+        return plugin.install(request, is_removal=is_removal)
     targets = list(targets_of(request))
     if is_removal:
         changes = [restored(target.path, target.remove) for target in targets]
@@ -98,11 +89,27 @@ def checked(folder: Path) -> Iterator[Finding]:
             yield warning(
                 file, f"{client} is set up in part", "graphmem's entries", shell.command(NAME, "install", client)
             )
+        if len(undo := places(client, folder)) > 1:
+            yield warning(
+                str(folder), f"{client} is set up {len(undo)} times, so its tools are there as often", "one of them",
+                undo[0],
+            )  # fmt: skip
         if has_hooks(request) and shutil.which(NAME) is None:
             yield warning(
                 str(next(targets_of(request)).path.relative_to(folder)), f"{client} does not find graphmem",
                 "graphmem on the PATH", "pipx install 'graphmem[mcp]'",
             )  # fmt: skip
+
+
+def places(client: InstallClient, folder: Path) -> list[str]:
+    """Return the commands that take a client's hooks back, one for each place that has them."""
+    project, user = (InstallRequest(client=client, folder=folder, scope=scope) for scope in get_args(Scope))
+    options = {
+        "--plugin": client in plugin.PROGRAMS and plugin.folder_of(user).is_dir(),
+        "--user": folder != Path.home() and has_hooks(user),
+        "--project": has_hooks(project),
+    }
+    return [shell.command(NAME, "uninstall", client, option) for option, is_there in options.items() if is_there]
 
 
 def missing(request: InstallRequest) -> list[Change]:
@@ -146,22 +153,20 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
     is_user = request.scope == "user"
     root = Path.home() if is_user else request.folder
     program = own_program() if is_user else [NAME]
-    hook = shlex.join([*program, "hook", request.client])
-    server = {"command": program[0], "args": [*program[1:], "mcp"]}
+    hooks, server = hooks_of(request.client, program), server_of(program)
     match request.client:
         case "claude-code":
-            yield hooks_file(root / ".claude" / "settings.json", matched(CLAUDE_EVENTS, hook, TIMEOUT_S))
+            yield hooks_file(root / ".claude" / "settings.json", hooks)
             if not is_user:  # a user's own are in a file that the client writes all the time: `commands`
                 yield entry_file(root / ".mcp.json", ("mcpServers", NAME), server)
         case "codex":
             home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") if is_user else root / ".codex"
-            yield hooks_file(home / "hooks.json", matched(CODEX_EVENTS, hook, TIMEOUT_S))
+            yield hooks_file(home / "hooks.json", hooks)
             yield codex_file(home / "config.toml", server)
         case "gemini":
             path = root / ".gemini" / "settings.json"
-            hooks = hooks_edits(matched(GEMINI_EVENTS, hook, TIMEOUT_S * 1000))
-            entries = entry_edits(("mcpServers", NAME), server)
-            yield Target(path, both(hooks[0], entries[0]), both(hooks[1], entries[1]))
+            (add, remove), (put, take) = hooks_edits(hooks), entry_edits(("mcpServers", NAME), server)
+            yield Target(path, both(add, put), both(remove, take))
         case "opencode":
             home = config_home() / "opencode" if is_user else root
             local = {"type": "local", "command": [*program, "mcp"], "enabled": True}
@@ -172,7 +177,7 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             yield Target(plugins / "graphmem.js", text_edit(text, mark), text_edit(None, mark))
         case "cursor":
             yield entry_file(root / ".cursor" / "mcp.json", ("mcpServers", NAME), server)
-            add, remove = hooks_edits({event: {"command": hook} for event in CURSOR_EVENTS})
+            add, remove = hooks_edits(hooks)
             yield Target(
                 root / ".cursor" / "hooks.json", both(json_edit(with_version), add), both(remove, alone("version"))
             )
@@ -181,12 +186,6 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
                 raise Usage("AGENTS.md is a file of a project", hint="graphmem install agents-md --project")
             path = root / "AGENTS.md"
             yield Target(path, marked_edit(INSTRUCTIONS, *MARKDOWN_MARKS), marked_edit(None, *MARKDOWN_MARKS))
-
-
-def own_program() -> list[str]:
-    """Return the command that runs this graphmem from anywhere."""
-    found = shutil.which(NAME)
-    return [os.path.abspath(found)] if found else [sys.executable, "-m", NAME]
 
 
 def config_home() -> Path:
@@ -208,14 +207,6 @@ def commands(request: InstallRequest, *, is_removal: bool) -> Iterator[str]:
 
 
 # --- entries of ours ------------------------------------------------------------------------------------------------
-
-
-def matched(events: Mapping[str, str], command: str, timeout: int) -> dict[str, dict[str, Any]]:
-    """Return the entries of Claude Code's form of hooks, which Codex and Gemini have too."""
-    handler = {"type": "command", "command": command, "timeout": timeout}
-    return {
-        event: {**({"matcher": matcher} if matcher else {}), "hooks": [handler]} for event, matcher in events.items()
-    }
 
 
 def hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:

@@ -18,6 +18,8 @@ class InstallRequest(Request):
     client: InstallClient = Field(description="The coding agent")
     folder: Path = Field(description="Folder of the project")
     scope: Scope = Field("project", description="Set up this project, or all projects of this user")
+    plugin: bool = Field(False, description="Install a plugin by the client's own program, for this user")
+    out: Path | None = Field(None, description="Write the plugin to this folder instead, and install nothing")
     dry_run: bool = Field(False, description="Show what would change, and change nothing")
 
 
@@ -30,10 +32,15 @@ class InstalledFile(Part):
 
 
 class Installed(Answer):
-    """What an installation changed, or would change; ``commands`` are left to be typed, each with its reason."""
+    """
+    What an installation changed, or would change.
+
+    ``ran`` are commands of the client's program that were run, or would be; ``commands`` are left to be typed.
+    """
 
     client: InstallClient
     scope: Scope
     applied: bool
     files: list[InstalledFile]
+    ran: list[str] = []
     commands: list[str]

@@ -13,7 +13,7 @@ from graphmem.service.place import path_of, project_of, stamp
 
 # What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
 HERE = frozenset(
-    "benchmark demo doctor init install mcp merge-driver observe purge ran rebuild serve textconv trust"
+    "benchmark demo doctor init install uninstall mcp merge-driver observe purge ran rebuild serve textconv trust"
     " --follow --plot".split()
 )
 ONCE = frozenset({"undo"})  # run a second time they do something else

@@ -96,6 +96,8 @@ def is_briefed(event: HookEvent, session: HookSession | None) -> bool:
 
 def taken(event: HookEvent, said: Said, briefing: str, session: HookSession) -> tuple[str, list[str]]:
     """Return what a session gets of what there is to say, and what that hands out; it is noted in the session."""
+    if is_briefed(event, session):  # since it was asked: a client that is set up twice sends each event twice
+        briefing = ""
     if event.source in AGAIN:
         session.shown = []
     session.is_briefed |= event.kind in ("start", "prompt")

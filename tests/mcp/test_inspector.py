@@ -1,9 +1,4 @@
-"""
-MCP Inspector's command line, a client that is not of the SDK: run where ``GRAPHMEM_TEST_INSPECTOR`` names its folder.
-
-mkdir inspector && npm install --prefix inspector node@24 @modelcontextprotocol/inspector@2.12.0
-GRAPHMEM_TEST_INSPECTOR=inspector python -m pytest tests/mcp/test_inspector.py
-"""
+"""MCP Inspector's command line, a client that is not of the SDK; it is installed from npm, with the node it needs."""
 
 import json
 import os
@@ -14,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.npm import installed
 from tests.sample import open_memory
 
-FOLDER = os.environ.get("GRAPHMEM_TEST_INSPECTOR")
+PACKAGES = ("node@24", "@modelcontextprotocol/inspector@2.12.0")
 SAYS = {
     "tools/list --strict": '"readOnlyHint":true',  # exit status 6 where a client could not take a schema
     "tools/call --tool-name recall --tool-arg text=disk": "make room",
@@ -27,15 +23,12 @@ SAYS = {
     "prompts/get --prompt-name recall --prompt-args objective=disk": "The objective: disk",
 }
 
-pytestmark = pytest.mark.skipif(FOLDER is None, reason="GRAPHMEM_TEST_INSPECTOR names no folder with MCP Inspector")
 
-
-def inspected(folder: Path, era: str, line: str) -> tuple[int, str, dict[str, Any]]:
+def inspected(programs: Path, folder: Path, era: str, line: str) -> tuple[int, str, dict[str, Any]]:
     """Return the exit status of Inspector for a method, what it prints, and the error that it reports."""
     environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "GRAPHMEM_EMBEDDING_MODEL": "none"}
     server = {"command": sys.executable, "args": ["-m", "graphmem", "mcp", "--dir", str(folder)], "env": environment}
     (folder / "inspector.json").write_text(json.dumps({"mcpServers": {"graphmem": server}}), "utf-8")
-    programs = Path(str(FOLDER)).absolute() / "node_modules" / ".bin"
     command = [str(programs / "mcp-inspector"), "--cli", "--config", "inspector.json", "--server", "graphmem"]
     command += ["--format", "json", "--protocol-era", era, "--method", *line.split()]
     env = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "MCP_INSPECTOR_SECRET_STORE": "memory"}
@@ -51,16 +44,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-@pytest.mark.parametrize("line", SAYS)
-def test_inspector_gets_what_it_asks_for(folder: Path, era: str, line: str) -> None:
-    status, said, error = inspected(folder, era, line)
-    assert (status, error) == (0, {})
-    assert SAYS[line] in said
-
-
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_inspector_takes_a_bad_argument_for_an_error_of_the_tool(folder: Path, era: str) -> None:
-    status, said, _ = inspected(folder, era, "tools/call --tool-name recall --tool-arg limit=3")
-    assert status == 5
-    assert "parameter 'text' is missing" in said
+def test_inspector_gets_what_it_asks_for_and_a_bad_argument_is_an_error_of_the_tool(folder: Path) -> None:
+    with installed(*PACKAGES) as programs:  # one test: two processes would install it twice
+        for era in ("legacy", "modern"):
+            for line, text in SAYS.items():
+                status, said, error = inspected(programs, folder, era, line)
+                assert (status, error) == (0, {}), (era, line)
+                assert text in said
+            status, said, _ = inspected(programs, folder, era, "tools/call --tool-name recall --tool-arg limit=3")
+            assert status == 5
+            assert "parameter 'text' is missing" in said

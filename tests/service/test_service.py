@@ -88,6 +88,15 @@ def test_the_width_that_a_caller_sets_goes_with_its_request(monkeypatch: pytest.
     assert caller.CALLERS == surroundings.CALLERS
 
 
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_a_command_that_starts_programs_runs_where_it_is_typed(served: Project, verb: str) -> None:
+    before = served.requests()
+    assert served.run(verb, "codex", "--dry-run").returncode == 0
+    assert served.requests() == before
+    served.run("get", "nothing")
+    assert served.requests() == before + 1
+
+
 def test_a_text_that_is_not_utf_8_is_refused_as_without_the_service(served: Project) -> None:
     command: list[str | bytes] = [sys.executable, "-m", "graphmem", "query", b"caf\xe9"]
     done = [

@@ -8,7 +8,11 @@ import pytest
 
 from graphmem import BadInput, Memory
 from graphmem.contract.hooks import ClientName, HookAnswer
+from graphmem.contract.prime import Briefing, PrimeRequest
 from graphmem.rules.context import tokens
+from graphmem.runtime import Client
+from graphmem.usecase import hooks
+from graphmem.usecase.retrieval.prime import prime
 from tests.secret_samples import KINDS, Maker
 
 ERROR = "ModuleNotFoundError: No module named 'yaml'"
@@ -257,6 +261,22 @@ def test_a_session_is_briefed_at_its_start_and_after_a_compaction_but_not_when_i
     assert send(known, "SessionStart", source="resume").text == ""
     assert "no new dependencies" in send(known, "SessionStart", source="compact").text
     assert send(known, "UserPromptSubmit", prompt="hello").text == ""
+
+
+def test_a_session_whose_client_sends_each_event_twice_is_briefed_once(
+    known: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+
+    def slow(client: Client, request: PrimeRequest) -> Briefing:
+        if not texts:  # while the first is being briefed, the second one comes
+            texts.append("the first")
+            texts[0] = send(known, "SessionStart", source="startup").text
+        return prime(client, request)
+
+    monkeypatch.setattr(hooks, "prime", slow)
+    texts.append(send(known, "SessionStart", source="startup").text)
+    assert ["graphmem" in text for text in texts] == [True, False]
 
 
 def test_a_briefing_that_was_too_late_comes_with_the_first_prompt(known: Memory) -> None:

@@ -1,0 +1,42 @@
+"""Programs of other people from npm, in a folder of their own: for tests of what they make of ours."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+LIMIT_S = 120
+FOREIGN = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "AI_AGENT", "XDG_", "GRAPHMEM_", "npm_")
+
+
+@contextmanager
+def installed(*packages: str) -> Iterator[Path]:
+    """
+    Yield the folder of the programs of some packages.
+
+    Where there is no npm, or it cannot install them (no registry), the test is skipped; `pytest -rs` lists it.
+    """
+    with tempfile.TemporaryDirectory(prefix="graphmem-npm-", ignore_cleanup_errors=True) as folder:
+        command = ["npm", "install", "--no-audit", "--no-fund", "--no-update-notifier", "--prefix", folder, *packages]
+        try:
+            done = subprocess.run(
+                command, env=apart(Path(folder)), capture_output=True, text=True, check=False, timeout=LIMIT_S
+            )
+            why = "" if done.returncode == 0 else next(iter(done.stderr.strip().splitlines()), "it failed")
+        except FileNotFoundError:
+            why = "npm is not there"
+        except subprocess.TimeoutExpired:
+            why = f"it took more than {LIMIT_S} s"
+        if why:
+            pytest.skip(f"not tested with {' '.join(packages)}: npm install: {why}")
+        yield Path(folder) / "node_modules" / ".bin"
+
+
+def apart(home: Path) -> dict[str, str]:
+    """Return an environment in which programs find nothing of this user: another home, no variables of agents."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    return {**kept, "HOME": str(home)}
