@@ -21,6 +21,7 @@ from graphmem.service.logs import LogFormat, log_to
 from graphmem.service.place import path_of
 from graphmem.service.server import Service, end_at_signals
 
+NEEDED = ("fastapi", "uvicorn", "prometheus_client")  # by HTTP: an extra
 MOST_LOG = 64 * 1024  # bytes of the log that are shown
 
 
@@ -90,8 +91,8 @@ def end_of_log(project: Path) -> str:
 
 def run_here(session: Session, project: Path, log_format: LogFormat, http: str | None) -> None:
     """Run the service until it ends, with HTTP at an address if one is given."""
-    if http is not None and not all(importlib.util.find_spec(name) for name in ("fastapi", "uvicorn")):
-        raise Unavailable("FastAPI and uvicorn are not installed", hint="install them: pip install 'graphmem[server]'")
+    if http is not None and (missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]):
+        raise Unavailable(f"{missing[0]} is not installed", hint="install it: pip install 'graphmem[server]'")
     os.chdir("/")  # the folder of whoever started it may be removed
     service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)

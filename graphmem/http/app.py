@@ -8,6 +8,7 @@ import tempfile
 from asyncio import get_running_loop
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -24,7 +25,8 @@ from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.contract.service import ServiceStatus
 from graphmem.errors import GraphmemError
-from graphmem.http.guard import HEALTH, STREAM, TYPES
+from graphmem.http.guard import HEALTH, METRICS, STREAM, TYPES
+from graphmem.http.metrics import PLAIN, Metrics
 from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
 from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
 from graphmem.model import MODELS
@@ -41,8 +43,8 @@ ABOUT = (
 log = logging.getLogger("graphmem.http")
 
 
-def make_app(memory: Memory, health: Callable[[], ServiceStatus]) -> FastAPI:
-    """Return the application for a memory; ``health`` says how its service is."""
+def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics) -> FastAPI:
+    """Return the application for a memory; ``health`` says how its service is, ``metrics`` what it did."""
     app = FastAPI(
         title="graphmem",
         version=__version__,
@@ -60,13 +62,14 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus]) -> FastAPI:
             return answer(work(memory))
 
     async def run(work: Callable[[Memory], Any]) -> Response:
-        return await get_running_loop().run_in_executor(workers, done, work)
+        return await get_running_loop().run_in_executor(workers, copy_context().run, done, work)  # spans have parents
 
     for operation in operations().values():
         add_route(app, operation, run)
         if operation.stream is not None and operation.name not in IN_JSON_ONLY:
             add_stream(app, operation, run)
     add_health(app, health)
+    add_metrics(app, metrics)
     add_handlers(app)
     if importlib.util.find_spec("mcp") is not None:
         from graphmem.http.mcp import McpRoute  # noqa: PLC0415 - the SDK is an extra
@@ -139,6 +142,17 @@ def add_health(app: FastAPI, health: Callable[[], ServiceStatus]) -> None:
         return answer(health() if request.scope.get("allowed") else ServiceStatus(ok=True, store=""))
 
     app.get(HEALTH, response_model=ServiceStatus, summary="Say that the service answers", operation_id="healthz")(call)
+
+
+def add_metrics(app: FastAPI, metrics: Metrics) -> None:
+    """Add the route that Prometheus reads."""
+
+    async def call() -> Response:
+        return Response(metrics.text(), media_type=PLAIN)
+
+    shown = {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics"}
+    app.get(METRICS, response_class=Response, responses={200: shown}, summary="What was done, for Prometheus",
+            operation_id="metrics")(call)  # fmt: skip
 
 
 def answer(found: BaseModel | Sequence[str]) -> Response:

@@ -8,10 +8,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graphmem.http.metrics import Metrics
 from graphmem.http.problems import problem
 from graphmem.service.server import Service
 
 HEALTH = "/healthz"
+METRICS = "/metrics"
 MCP = "/mcp"  # where the Model Context Protocol is spoken
 STREAM = "/stream"  # end of the paths that take lines
 MOST_JSON = 8 * 2**20  # bytes of a body
@@ -51,8 +53,8 @@ class Access:
 class Guard:
     """Refuses what may not call, counts the rest as requests of the service, and closes caches."""
 
-    def __init__(self, app: ASGIApp, access: Access, service: Service) -> None:
-        self.app, self.access, self.service = app, access, service
+    def __init__(self, app: ASGIApp, access: Access, service: Service, metrics: Metrics) -> None:
+        self.app, self.access, self.service, self.metrics = app, access, service, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -62,17 +64,19 @@ class Guard:
         async def sends(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *ADDED]
+                self.metrics.answered(scope, message["status"])
             await send(message)
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = self.refusal(scope, headers)
-        if refusal is not None:
-            await refusal(scope, receive, sends)
-        elif scope["method"] != "POST":  # it runs no operation, and may wait as long as the caller does
-            await self.app(scope, receive, sends)
-        else:
-            with self.service.counted():
-                await self.app(scope, limited(receive, most_of(scope["path"])), sends)
+        with self.metrics.connected.track_inprogress():
+            if refusal is not None:
+                await refusal(scope, receive, sends)
+            elif scope["method"] != "POST":  # it runs no operation, and may wait as long as the caller does
+                await self.app(scope, receive, sends)
+            else:
+                with self.service.counted():
+                    await self.app(scope, limited(receive, most_of(scope["path"])), sends)
 
     def refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         """Return the answer to a caller that may not call, None for one that may; note in the scope what it may do."""
