@@ -14,12 +14,13 @@ from graphmem.service.server import Service
 
 HEALTH = "/healthz"
 METRICS = "/metrics"
+ROWS = "/v1/rows"
 MCP = "/mcp"  # where the Model Context Protocol is spoken
 STREAM = "/stream"  # end of the paths that take lines
 MOST_JSON = 8 * 2**20  # bytes of a body
 MOST_LINES = 64 * 2**20  # bytes of a body of lines
 TYPES = {False: ("application/json",), True: ("application/x-ndjson", "text/plain")}  # by whether it takes lines
-ADDED = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+ADDED = {b"cache-control": b"no-store", b"x-content-type-options": b"nosniff"}  # unless an answer has its own
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Guard:
 
         async def sends(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *ADDED]
+                message["headers"] = list({**ADDED, **dict(message.get("headers", []))}.items())
                 self.metrics.answered(scope, message["status"])
             await send(message)
 
@@ -72,7 +73,9 @@ class Guard:
         with self.metrics.connected.track_inprogress():
             if refusal is not None:
                 await refusal(scope, receive, sends)
-            elif scope["method"] != "POST":  # it runs no operation, and may wait as long as the caller does
+            elif (
+                scope["method"] != "POST" and scope["path"] != ROWS
+            ):  # it runs no operation, and may wait as long as the caller does
                 await self.app(scope, receive, sends)
             else:
                 with self.service.counted():

@@ -41,7 +41,7 @@ class Metrics:
         if seen.sort == "command":
             self.commands.labels(seen.name, seen.outcome).observe(seen.seconds)
         else:
-            access = "read" if seen.name in READS else "write"
+            access = "read" if seen.name in READS | {"rows"} else "write"
             self.operations.labels(seen.name, access, seen.outcome).observe(seen.seconds)
 
     def answered(self, scope: Any, status: int) -> None:

@@ -17,8 +17,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from graphmem.contract.operations import REQUESTS
+from graphmem.http.etags import FROM_FILES
 from graphmem.http.operations import LEFT_OUT, READS, WITHOUT, methods, operations
-from tests.http.served import Served, said, serve, shared_project, start
+from tests.http.served import Answer, Served, said, serve, shared_project, start
 from tests.service.project import Project, new_project, stopped
 
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"
@@ -47,6 +48,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_every_operation_has_a_route_or_is_left_out_with_a_reason(served: Served) -> None:
     description = served.send("GET", "/openapi.json").body
     found = {path.removeprefix("/v1/").replace("/", ".") for path in description["paths"] if path.startswith("/v1/")}
+    found.remove("rows")  # the stream of everything, which no other front end has
     assert {name for name in found if not name.endswith(".stream")} == {name for name, _ in methods()} - LEFT_OUT.keys()
     assert REQUESTS.keys() - LEFT_OUT.keys() <= found
     assert found.isdisjoint(LEFT_OUT)
@@ -83,7 +85,10 @@ def test_an_answer_is_the_one_of_the_command_line(
     assert done.returncode == 0, done.stderr
     answer = served.call(name, as_reader=True, **parameters)
     assert (answer.status, answer.body) == (200, json.loads(done.stdout))
-    assert (answer.headers["content-type"], answer.headers["cache-control"]) == ("application/json", "no-store")
+    assert (answer.headers["content-type"], answer.headers["cache-control"]) == (
+        "application/json",
+        "private, no-cache",
+    )
 
 
 def test_what_is_written_is_on_disk_for_everybody(served: Served) -> None:
@@ -139,6 +144,70 @@ def test_the_client_of_the_mcp_sdk_recalls_over_http(served: Served, era: str) -
     ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
     assert served.send("POST", "/mcp", ping, {"Authorization": f"Bearer {served.read_token}"}).code == "read_only"
     assert served.send("POST", "/mcp", ping, {"Authorization": ""}).code == "unauthorized"
+
+
+# --- what a caller has already, and everything at once ------------------------------------------------------------
+
+
+def again(served: Served, name: str, tag: str, /, **parameters: object) -> Answer:
+    """Call an operation whose answer the caller has."""
+    path, body = f"/v1/{name.replace('.', '/')}", json.dumps(parameters).encode()
+    return served.send("POST", path, body, {"If-None-Match": tag})
+
+
+FROM_FILES_CALLS: dict[str, dict[str, Any]] = {
+    "path": {"source": "failure/boom", "target": "pattern/pin"}, "types.list": {}, "types.show": {"name": "solves"},
+    "names": {"prefix": "failure/b"}, "experiences.recall": {"tags": ["x"]}, "campaigns.ready": {"ref": "campaign/c"},
+}  # fmt: skip
+
+
+def test_an_answer_from_the_files_keeps_its_tag_until_a_file_changes(served: Served) -> None:
+    served.call("campaigns.create", objective="a plan", name="c")
+    assert FROM_FILES_CALLS.keys() | {"rows"} == FROM_FILES
+    for name, parameters in FROM_FILES_CALLS.items():
+        first = served.call(name, as_reader=True, **parameters)
+        tag = first.headers["etag"]
+        same = again(served, name, f'"x", {tag}', **parameters)
+        assert (first.status, same.status, same.body, same.headers["etag"]) == (200, 304, b"", tag), name
+        assert again(served, name, tag.removeprefix("W/"), **parameters).status == 304
+        assert again(served, name, '"other"', **parameters).status == 200
+    tags = [served.call(name, **parameters).headers["etag"] for name, parameters in FROM_FILES_CALLS.items()]
+    assert len(set(tags)) == len(tags)  # an operation has its own, and so have other parameters
+    assert served.call("names", prefix="pattern/").headers["etag"] not in tags
+    served.project.run("add", "failure", "--trigger", "a file changed", environment={"GRAPHMEM_SERVICE": "off"})
+    for tag, (name, parameters) in zip(tags, FROM_FILES_CALLS.items(), strict=True):
+        assert again(served, name, tag, **parameters).status == 200, name
+
+
+def test_any_other_answer_that_reads_has_the_tag_of_what_it_says(served: Served) -> None:
+    (served.project.root / "tagged.py").write_text("x = 1\n")
+    served.call("failures.add", trigger="a tag is made", name="tag", cites=["tagged.py"])
+    tag = served.call("get", ref="tag").headers["etag"]
+    assert again(served, "get", tag, ref="tag").status == 304
+    (served.project.root / "tagged.py").write_text("x = 2\n")  # no file of the memory: the code that the record cites
+    changed = again(served, "get", tag, ref="tag")
+    assert (changed.status, [doubt["sign"] for doubt in changed.body["doubts"]]) == (200, ["code"])
+    assert "etag" not in served.call("failures.add", trigger="a write has no tag").headers
+    assert "etag" not in served.call("get", ref="nothing-has-this-name").headers
+    assert served.call("get", ref="tag").headers["cache-control"] == "private, no-cache"
+    assert served.call("get", ref="nothing-has-this-name").headers["cache-control"] == "no-store"
+
+
+def test_all_rows_come_as_the_lines_of_the_files(served: Served) -> None:
+    served.call("feedback", ref="failure/boom", helped=True)
+    data = served.project.root / ".graphmem" / "data"
+    files = {path: path.read_bytes().splitlines() for path in data.rglob("*.ndjson")}
+    answer = served.send("GET", "/v1/rows", headers={"Authorization": f"Bearer {served.read_token}"})
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    lines = answer.body.splitlines()
+    assert sorted(lines) == sorted(line for found in files.values() for line in found)
+    for path, found in files.items():
+        assert [line for line in lines if line in set(found)] == found, path  # in the order of its file
+    tag = answer.headers["etag"]
+    assert served.send("GET", "/v1/rows", headers={"If-None-Match": tag}).status == 304
+    served.call("failures.add", trigger="one more row")
+    assert served.send("GET", "/v1/rows", headers={"If-None-Match": tag}).body.count(b"\n") == len(lines) + 1
+    assert served.send("GET", "/v1/rows", headers={"Authorization": ""}).code == "unauthorized"
 
 
 # --- who may call -------------------------------------------------------------------------------------------------
