@@ -26,9 +26,10 @@ from graphmem.api import Memory
 from graphmem.contract.service import ServiceStatus
 from graphmem.errors import GraphmemError
 from graphmem.http.etags import tagged
-from graphmem.http.guard import HEALTH, METRICS, ROWS, STREAM, TYPES
+from graphmem.http.guard import DOCS, HEALTH, METRICS, ROWS, STREAM, TYPES
 from graphmem.http.metrics import PLAIN, Metrics
 from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
+from graphmem.http.page import HEADERS, page_of
 from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
 from graphmem.model import MODELS
 from graphmem.model.record import Record
@@ -85,6 +86,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
 
         McpRoute(memory).add_to(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]
+    app.get(DOCS, include_in_schema=False)(partial(shown_page, app))
     return app
 
 
@@ -239,6 +241,11 @@ def described(app: FastAPI) -> dict[str, Any]:
         made["paths"][HEALTH]["get"]["security"] = []
         app.openapi_schema = made
     return app.openapi_schema
+
+
+async def shown_page(app: FastAPI) -> Response:
+    """Return the description as a page."""
+    return Response(page_of(described(app)), media_type="text/html", headers=HEADERS)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

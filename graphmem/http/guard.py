@@ -14,6 +14,8 @@ from graphmem.service.server import Service
 
 HEALTH = "/healthz"
 METRICS = "/metrics"
+DOCS = "/docs"
+OPEN = (HEALTH, DOCS)  # without a token: they show nothing of the memory
 ROWS = "/v1/rows"
 MCP = "/mcp"  # where the Model Context Protocol is spoken
 STREAM = "/stream"  # end of the paths that take lines
@@ -91,7 +93,7 @@ class Guard:
             return problem(403, "wrong_origin", f"the header Origin is {origin[:80]!r}", hint="leave it out")
         allowed = self.access.scope_of(headers.get("authorization", ""))
         scope["allowed"] = allowed
-        if allowed is None and scope["path"] != HEALTH:
+        if allowed is None and scope["path"] not in OPEN:
             hint = "send the header: Authorization: Bearer TOKEN"
             answer = {"WWW-Authenticate": 'Bearer realm="graphmem"'}
             return problem(401, "unauthorized", "the token is missing or wrong", hint=hint, headers=answer)

@@ -1,5 +1,7 @@
 """HTTP: a service as a process and its callers; what it answers, whom it refuses, how it ends."""
 
+import base64
+import hashlib
 import json
 import socket
 import stat
@@ -7,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +149,49 @@ def test_the_client_of_the_mcp_sdk_recalls_over_http(served: Served, era: str) -
     assert served.send("POST", "/mcp", ping, {"Authorization": ""}).code == "unauthorized"
 
 
+class Seen(HTMLParser):
+    """What a browser would load, run or follow, and what is open."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[tuple[str, str]] = set()
+        self.open: list[str] = []
+        self.style = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {(name, value or "") for name, value in attrs}
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.style += data if self.open[-1:] == ["style"] else ""
+
+
+def test_the_description_is_a_page_that_loads_and_runs_nothing(served: Served) -> None:
+    answer = served.send("GET", "/docs", headers={"Authorization": ""})
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    page = Seen(answer.body.decode())
+    assert page.open == []
+    assert page.tags.isdisjoint({"script", "link", "img", "iframe", "object", "form", "base", "svg"})
+    assert {name for name, _ in page.attributes} == {"lang", "charset", "name", "content", "href", "id"}  # no handler
+    targets = {value for name, value in page.attributes if name == "href"}
+    anchors = {f"#{value}" for name, value in page.attributes if name == "id"}
+    assert targets <= anchors | {"openapi.json"}
+    policy = answer.headers["content-security-policy"]
+    digest = base64.b64encode(hashlib.sha256(page.style.encode()).digest()).decode()
+    assert policy.startswith("default-src 'none';") and policy.endswith(f"style-src 'sha256-{digest}'")
+    paths = served.send("GET", "/openapi.json").body["paths"]
+    assert {f"#{path}" for path in paths} <= anchors
+    assert served.send("GET", "/docs", headers={"Host": "evil.example", "Authorization": ""}).code == "wrong_host"
+    assert "boom" not in answer.body.decode()  # nothing of the memory
+
+
 # --- what a caller has already, and everything at once ------------------------------------------------------------
 
 
@@ -216,7 +262,7 @@ def test_all_rows_come_as_the_lines_of_the_files(served: Served) -> None:
 @pytest.mark.parametrize("given", ["", "Bearer", "Bearer wrong", "Basic {token}", "{token}", "Bearer {token}x"])
 def test_a_call_without_the_token_is_refused(served: Served, given: str) -> None:
     header = {"Authorization": given.format(token=served.token)}
-    for method, path in (("POST", "/v1/get"), ("GET", "/openapi.json"), ("GET", "/nothing")):
+    for method, path in (("POST", "/v1/get"), ("GET", "/openapi.json"), ("GET", "/nothing"), ("GET", "/docs/")):
         refused = served.send(method, path, headers=header)
         assert (refused.status, refused.code) == (401, "unauthorized")
         assert refused.headers["www-authenticate"].startswith("Bearer")
