@@ -41,6 +41,7 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
     with tokens(service.project) as (found, files), bound(host, port) as listener:
         access = Access(found[ALL], found[READ], host, listener.getsockname()[1])
         service.http = f"http://{f'[{host}]' if ':' in host else host}:{access.port}"
+        service.token_file, service.read_token_file = files.get(ALL), files.get(READ)
         with Memory(service.project, models=service.models, command="http") as memory:
             metrics = Metrics(service)
             app = make_app(memory, lambda: status_of(service.project, service.state()), metrics)

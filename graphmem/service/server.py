@@ -53,13 +53,15 @@ class Service:
     Args:
         project: the folder that holds ``.graphmem``.
         run: runs a command line in this thread and returns its exit status.
-        http: where it answers HTTP, if it does.
+        http: where it answers HTTP, if it does; ``token_file`` and ``read_token_file`` hold the tokens for that.
     """
 
     project: Path
     run: Run
     idle_s: float = SERVICE_IDLE_S
     http: str | None = None
+    token_file: str | None = None
+    read_token_file: str | None = None
     models: Models = field(default_factory=Models)
     requests: int = 0
     running: int = 0
@@ -264,6 +266,8 @@ class Service:
             "clients": self.running,
             "model": next((name for name, found in self.models.embedders.items() if found.embedder), None),
             "http": self.http,
+            "token_file": self.token_file,
+            "read_token_file": self.read_token_file,
         }
 
 

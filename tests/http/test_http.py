@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import http.client
 import json
 import socket
 import stat
@@ -23,7 +24,7 @@ from graphmem.contract.operations import REQUESTS
 from graphmem.http.etags import FROM_FILES
 from graphmem.http.operations import LEFT_OUT, READS, WITHOUT, methods, operations
 from tests.http.served import Answer, Served, said, serve, shared_project, start
-from tests.service.project import Project, new_project, stopped
+from tests.service.project import Project, new_project, stopped, wait_until
 
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"
 
@@ -331,7 +332,7 @@ def test_a_token_can_be_given(project: Project) -> None:
         (["8080"], {}, "--http is '8080'"),
         (["127.0.0.1:"], {}, "--http is"),
         (["127.0.0.1:70000"], {}, "--http is"),
-        (["127.0.0.1:0", "--detach"], {}, "--http is for a service in the foreground"),
+        (["127.0.0.1:0", "--status"], {}, "--http is for the start of a service"),
         (["127.0.0.1:0"], {"GRAPHMEM_HTTP_TOKEN": "short"}, "GRAPHMEM_HTTP_TOKEN holds no token"),
         (
             ["127.0.0.1:0"],
@@ -441,6 +442,70 @@ def test_a_body_that_is_too_large_or_of_another_type_is_refused(served: Served) 
         refused = served.send("POST", "/v1/get", b'{"ref": "boom"}', {"Content-Type": media_type})
         assert (refused.status, refused.code) == (415, "wrong_type"), media_type
     assert served.send("GET", "/v1/get").code == "wrong_method"
+
+
+# --- in the background --------------------------------------------------------------------------------------------
+
+
+def test_in_the_background_it_is_started_shown_used_and_ended(project: Project) -> None:
+    started = project.run("serve", "--detach", "--http", "127.0.0.1:0", "--json")
+    assert (started.returncode, started.stderr) == (0, "")
+    found = json.loads(started.stdout)
+    shown = project.run("serve", "--status").stdout.splitlines()
+    assert shown[-3:] == [
+        f"HTTP: {found['http']}",
+        f"token for everything: {found['token_file']}",
+        f"token for reading: {found['read_token_file']}",
+    ]
+    port, token = int(found["http"].rpartition(":")[2]), Path(found["token_file"]).read_text().strip()
+    caller = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    body, header = '{"trigger": "x", "name": "boom"}', {"Authorization": f"Bearer {token}"}
+    caller.request("POST", "/v1/failures/add", body, header | {"Content-Type": "application/json"})
+    assert json.loads(caller.getresponse().read())["action"] == "created"
+    caller.close()
+    assert "failure/boom" in project.run("list").stdout
+    for address in ("127.0.0.1:0", f"127.0.0.1:{port}"):  # it runs already
+        again = json.loads(project.run("serve", "--detach", "--http", address, "--json").stdout)
+        assert again["pid"] == found["pid"]
+    other = project.run("serve", "--detach", "--http", "127.0.0.1:1")
+    assert (other.returncode, f"answers HTTP already, at {found['http']}" in other.stderr) == (4, True)
+    assert project.run("serve", "--stop").returncode == 0
+    assert [path.suffix for path in project.runtime.glob("graphmem/*") if path.suffix not in (".lock", ".log")] == []
+
+
+@pytest.mark.parametrize("how", ["--detach", "the foreground"])
+def test_a_service_without_http_makes_room_for_one_with_it(project: Project, how: str) -> None:
+    first = json.loads(project.run("serve", "--detach", "--json").stdout)
+    if how == "--detach":
+        second = json.loads(project.run("serve", "--detach", "--http", "127.0.0.1:0", "--json").stdout)
+    else:
+        start(project)
+        wait_until(lambda: (project.ask({"manage": "status"}) or {}).get("http") is not None)
+        second = json.loads(project.run("serve", "--status", "--json").stdout)
+    assert second["pid"] != first["pid"] and second["http"].startswith("http://127.0.0.1:")
+    assert project.run("list").returncode == 0
+    assert project.run("serve", "--detach", "--json").stdout.count(f'"pid":{second["pid"]}') == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "environment", "status", "message"),
+    [
+        ("0.0.0.0:0", {}, 2, "there is no token"),
+        ("127.0.0.1:0", {"GRAPHMEM_HTTP_TOKEN": "short"}, 2, "GRAPHMEM_HTTP_TOKEN holds no token"),
+        ("{taken}", {}, 4, "nothing can listen at 127.0.0.1"),
+    ],
+)
+def test_a_start_in_the_background_that_fails_says_why(
+    project: Project, address: str, environment: dict[str, str], status: int, message: str
+) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        given = address.format(taken=f"127.0.0.1:{other.getsockname()[1]}")
+        done = project.run("serve", "--detach", "--http", given, environment=environment)
+    assert (done.returncode, message in done.stderr.splitlines()[0]) == (status, True), done.stderr
+    assert done.stderr.splitlines()[1].startswith("hint: ")
+    assert not project.is_answering()
 
 
 # --- how it ends --------------------------------------------------------------------------------------------------
