@@ -100,7 +100,8 @@ class Guard:
         if allowed != "all" and scope["path"] == MCP:
             return problem(403, "read_only", "the token is for reading", hint="MCP has tools that write")
         if self.service.ended.is_set():
-            return problem(503, "unavailable", "the service is ending", hint="try again later")
+            again = {"Retry-After": "1"}
+            return problem(503, "unavailable", "the service is ending", hint="try again later", headers=again)
         return refused_body(scope["path"], headers)
 
 
