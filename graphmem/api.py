@@ -648,9 +648,16 @@ class Memory:
         return read.get(self.client, contract.records.GetRequest(ref=ref))
 
     def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
-             sort: str | None = None, limit: int | None = None) -> Listing:  # fmt: skip
-        """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
-        request = contract.records.ListRequest(kind=kind, tags=tags, archived=archived, sort=sort, limit=limit)
+             sort: str | None = None, limit: int | None = None, cursor: str | None = None) -> Listing:  # fmt: skip
+        """
+        Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed.
+
+        Args:
+            cursor: of the answer before, to go on after it; what is added meanwhile repeats and hides nothing.
+        """
+        request = contract.records.ListRequest(
+            kind=kind, tags=tags, archived=archived, sort=sort, limit=limit, cursor=cursor
+        )
         return read.listing(self.client, request)
 
     def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),

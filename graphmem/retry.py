@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from graphmem.catalog.database import catalog_errors
 from graphmem.contract.answer import Answer
 from graphmem.errors import DamagedCatalog, FileReplaced
+from graphmem.observe import observed
 from graphmem.runtime import Client
 
 T = TypeVar("T")
@@ -79,23 +80,24 @@ def with_notices(client: Client, answer: T) -> T:
 
 def repeated(*, holds: tuple[str, ...] = ()) -> Callable[[type[T]], type[T]]:
     """
-    Return a decorator that lets every public method of a class with a ``store`` run again.
+    Return a decorator that lets every public method of a class with a ``client`` run again, and has it observed.
 
     Args:
         holds: names of methods that hold all of their input anyway, so that an iterator is kept for a second run.
     """
 
     def decorate(made: type[T]) -> type[T]:
+        noun = "" if made.__name__ == "Memory" else f"{made.__name__.lower()}."
         for name, method in list(vars(made).items()):
             if isfunction(method) and not name.startswith("_") and name != "close":
-                setattr(made, name, runs_again(method, is_held=name in holds))
+                setattr(made, name, runs_again(method, f"{noun}{name}", is_held=name in holds))
         return made
 
     return decorate
 
 
-def runs_again(method: Callable[..., Any], *, is_held: bool) -> Callable[..., Any]:
-    """Return a method that runs again."""
+def runs_again(method: Callable[..., Any], name: str, *, is_held: bool) -> Callable[..., Any]:
+    """Return a method that runs again, observed under its name."""
 
     @wraps(method)
     def run(self: Any, *args: Any, **named: Any) -> Any:
@@ -104,6 +106,7 @@ def runs_again(method: Callable[..., Any], *, is_held: bool) -> Callable[..., An
         if is_held:
             args = tuple(Tape(value) if isinstance(value, Iterator) else value for value in args)
             named = {name: Tape(value) if isinstance(value, Iterator) else value for name, value in named.items()}
-        return call(self.client, partial(method, self, *args, **named), may_repeat=may_repeat)
+        with observed("operation", name):
+            return call(self.client, partial(method, self, *args, **named), may_repeat=may_repeat)
 
     return run

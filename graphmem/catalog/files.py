@@ -1,6 +1,7 @@
 """What the catalog knows of the files it was made from."""
 
 import contextlib
+import hashlib
 import os
 import sqlite3
 from collections.abc import Collection, Iterator
@@ -71,6 +72,13 @@ class FileReads(Reads):
         row = self.connection.execute("SELECT sha256 FROM file WHERE path = ?", (file,)).fetchone()
         return row[0] if row else None
 
+    def contents(self) -> bytes:
+        """Return a digest of the contents of all files as they were read: the same for the same files."""
+        digest = hashlib.sha256()
+        for path, found in self.connection.execute("SELECT path, sha256 FROM file ORDER BY path"):
+            digest.update(hashlib.sha256(path.encode()).digest() + found)
+        return digest.digest()
+
     def store_file(
         self,
         file: str,
@@ -138,9 +146,9 @@ class FileReads(Reads):
         return dict(self.connection.execute(sql).fetchall())
 
     def all_lines(self) -> Iterator[tuple[str, bytes]]:
-        """Yield file and line of every row of the files."""
+        """Yield file and line of every row of the files: records, then relations, then facts, each in their order."""
         for table in ("record", "relation", "fact"):
-            yield from self.connection.execute(f"SELECT file, line FROM {table} WHERE file IS NOT NULL")
+            yield from self.connection.execute(f"SELECT file, line FROM {table} WHERE file IS NOT NULL ORDER BY id")
 
     def rows_of(self, ids: Collection[int]) -> Iterator[tuple[int, str]]:
         """Yield number and file of the rows of some records: their own, their live edges, reports on them."""

@@ -166,11 +166,20 @@ class RecordReads(NameReads, FactReads):
             found.update(number for (number,) in self.connection.execute(sql, (*part, *record_types)))
         return found
 
-    def listed(self, record_types: Collection[str], *, is_live: bool) -> list[int]:
-        """Return the live or the archived records of some types, by type and shown name."""
-        among = f"record_type IN ({marks(record_types)}) AND is_live = ?"
-        sql = f"SELECT id FROM record WHERE {among} ORDER BY record_type, shown"
-        return [number for (number,) in self.connection.execute(sql, (*record_types, is_live))]
+    def listed(
+        self, record_types: Collection[str], *, is_live: bool, after: tuple[str, str] = ("", ""),
+        limit: int | None = None,
+    ) -> list[int]:  # fmt: skip
+        """Return the live or the archived records of some types, by type and shown name; ``after`` is such a pair."""
+        among = f"record_type IN ({marks(record_types)}) AND is_live = ? AND (record_type, shown) > (?, ?)"
+        sql = f"SELECT id FROM record WHERE {among} ORDER BY record_type, shown LIMIT ?"
+        values = (*record_types, is_live, *after, -1 if limit is None else limit)
+        return [number for (number,) in self.connection.execute(sql, values)]
+
+    def count_listed(self, record_types: Collection[str], *, is_live: bool) -> int:
+        """Return how many live or archived records of some types there are."""
+        sql = f"SELECT count(*) FROM record WHERE record_type IN ({marks(record_types)}) AND is_live = ?"
+        return int(self.connection.execute(sql, (*record_types, is_live)).fetchone()[0])
 
     def numbers(self, record_type: str) -> list[int]:
         """Return the records of a type, archived ones too."""

@@ -43,6 +43,7 @@ def list_records(
     archived: bool = option(ListRequest, "archived"),
     sort: str | None = option(ListRequest, "sort", metavar="FIELD"),
     limit: int | None = option(ListRequest, "limit", metavar="N"),
+    cursor: str | None = option(ListRequest, "cursor", metavar="CURSOR"),
 ) -> None:
     """
     List records by name, or sorted by a field.
@@ -50,10 +51,12 @@ def list_records(
     Example: graphmem list failure --tag build --sort -updated_at --limit 20
     """
     session = session_of(ctx)
-    answer = session.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit)
+    answer = session.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit, cursor=cursor)
     session.answer(answer, text.listed(answer.results))
-    if len(answer.results) < answer.total:
-        session.say(f"{len(answer.results):,} of {answer.total:,}; raise --limit")
+    if answer.cursor:
+        session.say(f"{len(answer.results):,} of {answer.total:,}; the next ones: --cursor {answer.cursor}")
+    elif limit == 0 < answer.total:
+        session.say(f"0 of {answer.total:,}; raise --limit")
     if not answer.total:
         session.say("no such records" if kind or tag or archived else "no records yet")
 

@@ -21,6 +21,7 @@ from graphmem.service.logs import LogFormat, log_to
 from graphmem.service.place import path_of
 from graphmem.service.server import Service, end_at_signals
 
+NEEDED = ("fastapi", "uvicorn", "prometheus_client")  # by HTTP: an extra
 MOST_LOG = 64 * 1024  # bytes of the log that are shown
 
 
@@ -45,10 +46,8 @@ def serve(
     """
     if sum((detach, stop, status, logs)) > 1:
         raise Usage("only one of --detach, --stop, --status and --logs is possible")
-    if http is not None and (detach or stop or status or logs):
-        raise Usage(
-            "--http is for a service in the foreground", hint=shell.command("graphmem", "serve", "--http", http)
-        )
+    if http is not None and (stop or status or logs):
+        raise Usage("--http is for the start of a service", hint=shell.command("graphmem", "serve", "--http", http))
     session = session_of(ctx)
     project = find_store(session.folder).root
     if logs:
@@ -60,7 +59,7 @@ def serve(
         session.answer(found, shown(found))
         raise typer.Exit(0 if found.ok else 1)
     elif detach:
-        found = manage.start(project, log_format)
+        found = manage.start(project, log_format, http)
         session.answer(found, shown(found))
     else:
         run_here(session, project, log_format, http)
@@ -71,7 +70,9 @@ def shown(found: ServiceStatus) -> str:
     if not found.ok:
         return "no service runs for this project; start one with: graphmem serve --detach"
     since = f"{found.since:%Y-%m-%d %H:%M}" if found.since else "?"
-    at = f"\nHTTP: {found.http}" if found.http else ""
+    tokens = {"everything": found.token_file, "reading": found.read_token_file}
+    files = [f"token for {use}: {path}" for use, path in tokens.items() if path]
+    at = "".join(f"\n{line}" for line in (f"HTTP: {found.http}", *files)) if found.http else ""
     return (
         f"the service runs: version {found.version}, process {found.pid}, since {since} UTC, {found.requests} commands,"
         f" model {found.model or 'not loaded yet'}\nlog: {found.log}{at}"
@@ -90,8 +91,13 @@ def end_of_log(project: Path) -> str:
 
 def run_here(session: Session, project: Path, log_format: LogFormat, http: str | None) -> None:
     """Run the service until it ends, with HTTP at an address if one is given."""
-    if http is not None and not all(importlib.util.find_spec(name) for name in ("fastapi", "uvicorn")):
-        raise Unavailable("FastAPI and uvicorn are not installed", hint="install them: pip install 'graphmem[server]'")
+    if http is not None and (missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]):
+        raise Unavailable(f"{missing[0]} is not installed", hint="install it: pip install 'graphmem[server]'")
+    if http is not None:
+        from graphmem.http.server import checked  # noqa: PLC0415 - FastAPI is an extra
+
+        checked(http)
+        manage.make_room(project)
     os.chdir("/")  # the folder of whoever started it may be removed
     service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)

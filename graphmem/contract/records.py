@@ -70,6 +70,7 @@ class ListRequest(Request):
     archived: bool = Field(False, description="Return the archived records instead of the live ones")
     sort: str | None = Field(None, description="Sort by this field, with - before it in reverse; by name if not given")
     limit: int | None = Field(None, ge=0, description="Return at most this many records; all if not given")
+    cursor: str | None = Field(None, description="Go on after the answer that had this cursor")
 
 
 class EditRequest(Request):
@@ -241,10 +242,15 @@ class Listed(Part):
 
 
 class Listing(Answer):
-    """Records that fit, and how many there are without the limit."""
+    """
+    Records that fit, and how many there are without limit and cursor.
+
+    ``cursor``, passed on with the same parameters, brings those that come next; left out where there are none.
+    """
 
     results: list[Listed]
     total: int
+    cursor: str | None = Field(None, exclude_if=lambda cursor: cursor is None)
 
 
 class PrunedRecord(Part):

@@ -9,7 +9,8 @@ class ServiceStatus(Answer):
     The service of a project; ``ok`` says whether it answers, and without it nothing else is known.
 
     ``model`` is the one that it has loaded, ``clients`` how many commands it runs right now, ``requests`` how many it
-    has run since ``since``, ``log`` its log file, and ``http`` where it answers HTTP, if it does.
+    has run since ``since``, ``log`` its log file, and ``http`` where it answers HTTP, if it does; ``token_file`` and
+    ``read_token_file`` hold the tokens that it made for that.
     """
 
     ok: bool
@@ -22,3 +23,5 @@ class ServiceStatus(Answer):
     requests: int | None = None
     log: str | None = None
     http: str | None = None
+    token_file: str | None = None
+    read_token_file: str | None = None

@@ -6,10 +6,11 @@ import logging
 import os
 import tempfile
 from asyncio import get_running_loop
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 from fastapi import Body, Depends, FastAPI
 from fastapi import Request as Call
@@ -18,19 +19,24 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
-from graphmem import __version__
+from graphmem import __version__, retry
 from graphmem.api import Memory
 from graphmem.contract.service import ServiceStatus
 from graphmem.errors import GraphmemError
-from graphmem.http.guard import HEALTH, STREAM, TYPES
+from graphmem.http.etags import tagged
+from graphmem.http.guard import DOCS, HEALTH, METRICS, ROWS, STREAM, TYPES
+from graphmem.http.metrics import PLAIN, Metrics
 from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
+from graphmem.http.page import HEADERS, page_of
 from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
 from graphmem.model import MODELS
 from graphmem.model.record import Record
 from graphmem.names import inert
+from graphmem.observe import observed
 from graphmem.surroundings import Surroundings, called_from
+from graphmem.usecase.store.export import write_rows
 
 WORKERS = 8  # operations that run at the same time; each has a connection of its own
 KEPT_IN_MEMORY = 2**20  # bytes of lines; more are in a temporary file while they come
@@ -38,11 +44,16 @@ ABOUT = (
     "The memory of a project, as the command line has it. Every operation is a POST with a JSON object, and answers "
     "with the document that the command prints with --json."
 )
+KNOWN = {
+    "name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"},
+    "description": "Tags of answers that the caller has; where one is still right, the answer is 304",
+}  # fmt: skip
+UNCHANGED = {"description": "The caller has the answer, as the header ETag says"}
 log = logging.getLogger("graphmem.http")
 
 
-def make_app(memory: Memory, health: Callable[[], ServiceStatus]) -> FastAPI:
-    """Return the application for a memory; ``health`` says how its service is."""
+def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics) -> FastAPI:
+    """Return the application for a memory; ``health`` says how its service is, ``metrics`` what it did."""
     app = FastAPI(
         title="graphmem",
         version=__version__,
@@ -55,24 +66,27 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus]) -> FastAPI:
     workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="http")
     caller = Surroundings(str(memory.client.layout.root), dict(os.environ))  # a path counts from the project
 
-    def done(work: Callable[[Memory], Any]) -> Response:
+    def done(work: Callable[[Memory], Response]) -> Response:
         with called_from(caller):
-            return answer(work(memory))
+            return work(memory)
 
-    async def run(work: Callable[[Memory], Any]) -> Response:
-        return await get_running_loop().run_in_executor(workers, done, work)
+    async def run(work: Callable[[Memory], Response]) -> Response:
+        return await get_running_loop().run_in_executor(workers, copy_context().run, done, work)  # spans have parents
 
     for operation in operations().values():
         add_route(app, operation, run)
         if operation.stream is not None and operation.name not in IN_JSON_ONLY:
             add_stream(app, operation, run)
+    add_rows(app, run)
     add_health(app, health)
+    add_metrics(app, metrics)
     add_handlers(app)
     if importlib.util.find_spec("mcp") is not None:
         from graphmem.http.mcp import McpRoute  # noqa: PLC0415 - the SDK is an extra
 
         McpRoute(memory).add_to(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]
+    app.get(DOCS, include_in_schema=False)(partial(shown_page, app))
     return app
 
 
@@ -80,13 +94,23 @@ def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> No
     """Add the route that takes the parameters of an operation as a JSON object."""
     needs_body = any(field.is_required() for field in operation.body.model_fields.values())
 
-    async def call(body: Any) -> Response:
-        given = operation.body() if body is None else body
-        return await run(lambda memory: operation.call(memory, given))  # type: ignore[no-any-return]
+    async def call(request: Call, body: Any) -> Response:
+        given, known = operation.body() if body is None else body, request.headers.get("if-none-match")
+
+        def work(memory: Memory) -> Response:
+            if not operation.is_read:
+                return answer(operation.call(memory, given))
+            return tagged(memory, operation.name, given, known, lambda: answer(operation.call(memory, given)))
+
+        return await run(work)  # type: ignore[no-any-return]
 
     call.__annotations__["body"] = Annotated[operation.body, Body()]
     call.__defaults__ = () if needs_body else (None,)
-    app.post(operation.path, **shared(operation))(call)
+    more = shared(operation)
+    if operation.is_read:
+        more["responses"] = {304: UNCHANGED, **more["responses"]}
+        more["openapi_extra"] = {"parameters": [KNOWN]}
+    app.post(operation.path, **more)(call)
 
 
 def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> None:
@@ -98,7 +122,8 @@ def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> N
             async for part in request.stream():  # all of it before the first line is used: a slow caller holds no lock
                 lines.write(part)
             lines.seek(0)
-            return await run(lambda memory: operation.call(memory, given, lines))  # type: ignore[no-any-return]
+            work = partial(operation.call, given=given, lines=lines)
+            return await run(lambda memory: answer(work(memory)))  # type: ignore[no-any-return]
 
     fields = operation.request.model_json_schema()["properties"]
     parameters = [
@@ -112,18 +137,51 @@ def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> N
     app.post(operation.path + STREAM, openapi_extra=extra, **more)(call)
 
 
+def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
+    """Add the route that streams all rows; they are collected first, so that a slow caller holds no transaction."""
+
+    def collected(memory: Memory) -> Response:
+        lines: BinaryIO = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # type: ignore[assignment] # noqa: SIM115
+        with observed("operation", "rows"):
+            retry.call(memory.client, partial(write_rows, memory.client, lines))
+        return StreamingResponse(parts_of(lines), media_type=TYPES[True][0])
+
+    async def call(request: Call) -> Response:
+        known = request.headers.get("if-none-match")
+        return await run(lambda memory: tagged(memory, "rows", None, known, lambda: collected(memory)))  # type: ignore[no-any-return]
+
+    shown = {"description": "The rows, one JSON object a line", "content": {TYPES[True][0]: {"schema": {}}}}
+    app.get(
+        ROWS, operation_id="rows", tags=["read"], response_class=Response, openapi_extra={"parameters": [KNOWN]},
+        summary="Return every row of the files, at one moment", responses={200: shown, 304: UNCHANGED, **problems()},
+    )(call)  # fmt: skip
+
+
+def parts_of(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what a file holds from its start, and close it."""
+    with file:
+        file.seek(0)
+        while part := file.read(2**16):
+            yield part
+
+
 def shared(operation: Operation) -> dict[str, Any]:
     """Return what all routes of an operation have."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
         "operation_id": operation.name,
         "summary": operation.meaning,
         "tags": ["read" if operation.is_read else "write"],
         "response_model": operation.answer,
         "response_description": "The answer",
-        "responses": {status: {"description": text, "content": content} for status, text in MEANINGS.items()},
+        "responses": problems(),
         "dependencies": [] if operation.is_read else [Depends(refuse_reader)],
     }
+
+
+def problems() -> dict[int | str, dict[str, Any]]:
+    """Return the descriptions of the answers that are errors, by status."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": text, "content": content} for status, text in MEANINGS.items()}
 
 
 async def refuse_reader(request: Call) -> None:
@@ -139,6 +197,17 @@ def add_health(app: FastAPI, health: Callable[[], ServiceStatus]) -> None:
         return answer(health() if request.scope.get("allowed") else ServiceStatus(ok=True, store=""))
 
     app.get(HEALTH, response_model=ServiceStatus, summary="Say that the service answers", operation_id="healthz")(call)
+
+
+def add_metrics(app: FastAPI, metrics: Metrics) -> None:
+    """Add the route that Prometheus reads."""
+
+    async def call() -> Response:
+        return Response(metrics.text(), media_type=PLAIN)
+
+    shown = {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics"}
+    app.get(METRICS, response_class=Response, responses={200: shown}, summary="What was done, for Prometheus",
+            operation_id="metrics")(call)  # fmt: skip
 
 
 def answer(found: BaseModel | Sequence[str]) -> Response:
@@ -172,6 +241,11 @@ def described(app: FastAPI) -> dict[str, Any]:
         made["paths"][HEALTH]["get"]["security"] = []
         app.openapi_schema = made
     return app.openapi_schema
+
+
+async def shown_page(app: FastAPI) -> Response:
+    """Return the description as a page."""
+    return Response(page_of(described(app)), media_type="text/html", headers=HEADERS)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

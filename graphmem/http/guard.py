@@ -8,16 +8,21 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graphmem.http.metrics import Metrics
 from graphmem.http.problems import problem
 from graphmem.service.server import Service
 
 HEALTH = "/healthz"
+METRICS = "/metrics"
+DOCS = "/docs"
+OPEN = (HEALTH, DOCS)  # without a token: they show nothing of the memory
+ROWS = "/v1/rows"
 MCP = "/mcp"  # where the Model Context Protocol is spoken
 STREAM = "/stream"  # end of the paths that take lines
 MOST_JSON = 8 * 2**20  # bytes of a body
 MOST_LINES = 64 * 2**20  # bytes of a body of lines
 TYPES = {False: ("application/json",), True: ("application/x-ndjson", "text/plain")}  # by whether it takes lines
-ADDED = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+ADDED = {b"cache-control": b"no-store", b"x-content-type-options": b"nosniff"}  # unless an answer has its own
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,8 @@ class Access:
 class Guard:
     """Refuses what may not call, counts the rest as requests of the service, and closes caches."""
 
-    def __init__(self, app: ASGIApp, access: Access, service: Service) -> None:
-        self.app, self.access, self.service = app, access, service
+    def __init__(self, app: ASGIApp, access: Access, service: Service, metrics: Metrics) -> None:
+        self.app, self.access, self.service, self.metrics = app, access, service, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -61,18 +66,22 @@ class Guard:
 
         async def sends(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *ADDED]
+                message["headers"] = list({**ADDED, **dict(message.get("headers", []))}.items())
+                self.metrics.answered(scope, message["status"])
             await send(message)
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = self.refusal(scope, headers)
-        if refusal is not None:
-            await refusal(scope, receive, sends)
-        elif scope["method"] != "POST":  # it runs no operation, and may wait as long as the caller does
-            await self.app(scope, receive, sends)
-        else:
-            with self.service.counted():
-                await self.app(scope, limited(receive, most_of(scope["path"])), sends)
+        with self.metrics.connected.track_inprogress():
+            if refusal is not None:
+                await refusal(scope, receive, sends)
+            elif (
+                scope["method"] != "POST" and scope["path"] != ROWS
+            ):  # it runs no operation, and may wait as long as the caller does
+                await self.app(scope, receive, sends)
+            else:
+                with self.service.counted():
+                    await self.app(scope, limited(receive, most_of(scope["path"])), sends)
 
     def refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         """Return the answer to a caller that may not call, None for one that may; note in the scope what it may do."""
@@ -84,14 +93,15 @@ class Guard:
             return problem(403, "wrong_origin", f"the header Origin is {origin[:80]!r}", hint="leave it out")
         allowed = self.access.scope_of(headers.get("authorization", ""))
         scope["allowed"] = allowed
-        if allowed is None and scope["path"] != HEALTH:
+        if allowed is None and scope["path"] not in OPEN:
             hint = "send the header: Authorization: Bearer TOKEN"
             answer = {"WWW-Authenticate": 'Bearer realm="graphmem"'}
             return problem(401, "unauthorized", "the token is missing or wrong", hint=hint, headers=answer)
         if allowed != "all" and scope["path"] == MCP:
             return problem(403, "read_only", "the token is for reading", hint="MCP has tools that write")
         if self.service.ended.is_set():
-            return problem(503, "unavailable", "the service is ending", hint="try again later")
+            again = {"Retry-After": "1"}
+            return problem(503, "unavailable", "the service is ending", hint="try again later", headers=again)
         return refused_body(scope["path"], headers)
 
 

@@ -76,6 +76,6 @@ def problem(
         "details": dict(details or {}),
     }
     text = inert(json.dumps(shown, default=str, ensure_ascii=False, separators=(",", ":")))
-    retry = {"Retry-After": "1"} if status == 503 else {}
+    retry = {"Retry-After": "1"} if code == Locked.code else {}  # what is missing, such as git, is missing then too
     content = text.encode("utf-8", "backslashreplace")
     return Response(content, status, media_type=MEDIA_TYPE, headers={**retry, **(headers or {})})

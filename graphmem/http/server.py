@@ -13,7 +13,9 @@ from graphmem.api import Memory
 from graphmem.errors import Unavailable, Usage
 from graphmem.http.app import make_app
 from graphmem.http.guard import Access, Guard, is_loopback, split_host
+from graphmem.http.metrics import Metrics
 from graphmem.http.tokens import ALL, READ, tokens
+from graphmem.observe import watched
 from graphmem.service.manage import status_of
 from graphmem.service.server import Service
 
@@ -39,9 +41,11 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
     with tokens(service.project) as (found, files), bound(host, port) as listener:
         access = Access(found[ALL], found[READ], host, listener.getsockname()[1])
         service.http = f"http://{f'[{host}]' if ':' in host else host}:{access.port}"
+        service.token_file, service.read_token_file = files.get(ALL), files.get(READ)
         with Memory(service.project, models=service.models, command="http") as memory:
-            app = make_app(memory, lambda: status_of(service.project, service.state()))
-            with running(Guard(app, access, service), listener):
+            metrics = Metrics(service)
+            app = make_app(memory, lambda: status_of(service.project, service.state()), metrics)
+            with watched(metrics.add), running(Guard(app, access, service, metrics), listener):
                 say(f"HTTP at {service.http}")
                 for name, path in files.items():
                     say(f"the token {'to read' if name == READ else 'for everything'} is in {path}")

@@ -1,15 +1,17 @@
 """Start and end the service of a project, and ask how it is."""
 
 import fcntl
+import json
 import os
 import socket
+import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from graphmem.constants import SERVICE_DRAIN_S, SERVICE_START_S
 from graphmem.contract.service import ServiceStatus
-from graphmem.errors import Unavailable
+from graphmem.errors import Damaged, GraphmemError, Locked, Refused, Unavailable, Usage
 from graphmem.model.field import parse_time
 from graphmem.service.launch import launch
 from graphmem.service.place import path_of
@@ -96,12 +98,23 @@ def holder(project: Path) -> str:
 
 
 def is_over(child: int) -> bool:
-    """Return whether a child has ended, but because another service was faster."""
+    """Return whether a child has ended."""
     try:
-        ended, status = os.waitpid(child, os.WNOHANG)
+        return os.waitpid(child, os.WNOHANG)[0] != 0
     except ChildProcessError:  # it was asked for before
-        return False
-    return bool(ended) and os.waitstatus_to_exitcode(status) != Unavailable.exit_status
+        return True
+
+
+def error_of(said: BinaryIO) -> GraphmemError:
+    """Return the error that a service reported when it could not start."""
+    said.seek(0)
+    try:
+        found = json.loads(said.read().splitlines()[-1])["error"]
+        kind = next(kind for kind in (Usage, Refused, Locked, Damaged, Unavailable) if kind.code == found["code"])
+        return kind(found["message"], hint=found["hint"], details=found["details"])
+    except (ValueError, LookupError, TypeError, StopIteration):
+        message = "the service ended when it started"
+        return Unavailable(message, hint="run it in the foreground: graphmem serve")
 
 
 def is_held(project: Path) -> bool:
@@ -119,23 +132,52 @@ def is_held(project: Path) -> bool:
     return False
 
 
-def start(project: Path, log_format: str = "text") -> ServiceStatus:
+def start(project: Path, log_format: str = "text", http: str | None = None) -> ServiceStatus:
     """
     Start the service of a project in the background, and wait until it answers; one that runs already is it.
 
+    Args:
+        http: the address at which it is to answer HTTP; then a service that does not is ended first.
+
     Raises:
-        Unavailable: it does not answer in time.
+        Unavailable: it does not answer in time, or answers HTTP at another address.
+        GraphmemError: what it says when it cannot start.
     """
     refuse_no_folder(project)
     found = status(project)
-    if found.ok:
+    if is_wanted(found, http):
         return found
-    child = launch(str(project), "--log-format", log_format)
-    end = time.monotonic() + SERVICE_START_S
-    while not (found := status(project)).ok:
-        if time.monotonic() > end:
-            raise Unavailable("the service does not answer", hint="see: graphmem serve --logs")
-        if is_over(child):
-            raise Unavailable("the service ended when it started", hint="run it in the foreground: graphmem serve")
-        time.sleep(POLL_S)
+    options = ["--log-format", log_format, "--json", *(["--http", http] if http else [])]
+    end = time.monotonic() + SERVICE_START_S + (SERVICE_DRAIN_S if found.ok else 0)
+    with tempfile.TemporaryFile() as said:
+        child = launch(str(project), *options, errors=said.fileno())
+        while not is_wanted(found := status(project), http):
+            if time.monotonic() > end:
+                raise Unavailable("the service does not answer", hint="see: graphmem serve --logs")
+            if is_over(child) and not (http is None and is_held(project)):  # another one may have been faster
+                raise error_of(said)
+            time.sleep(POLL_S)
     return found
+
+
+def is_wanted(found: ServiceStatus, http: str | None) -> bool:
+    """Return whether a service answers, and over HTTP at an address if one is given; port 0 is any."""
+    if not found.ok or http is None or found.http is None:
+        return found.ok and http is None
+    address = found.http.removeprefix("http://")
+    return http in (address, f"{address.rpartition(':')[0]}:0")
+
+
+def make_room(project: Path) -> None:
+    """
+    End the service of a project, for one with HTTP to take its place; its callers go on with that one.
+
+    Raises:
+        Unavailable: it answers HTTP already.
+    """
+    found = status(project)
+    if found.http:
+        message = f"the service of this project answers HTTP already, at {found.http}"
+        raise Unavailable(message, hint="end it first: graphmem serve --stop")
+    if found.ok:
+        stop(project)

@@ -30,6 +30,7 @@ from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
 from graphmem.embed.shared import Models
 from graphmem.errors import Unavailable
 from graphmem.ledger.layout import FOLDER
+from graphmem.observe import DONE, observed
 from graphmem.service.manage import refuse_no_folder
 from graphmem.service.place import path_of, stamp
 from graphmem.service.streams import Streams, of_caller, separate_streams
@@ -52,13 +53,15 @@ class Service:
     Args:
         project: the folder that holds ``.graphmem``.
         run: runs a command line in this thread and returns its exit status.
-        http: where it answers HTTP, if it does.
+        http: where it answers HTTP, if it does; ``token_file`` and ``read_token_file`` hold the tokens for that.
     """
 
     project: Path
     run: Run
     idle_s: float = SERVICE_IDLE_S
     http: str | None = None
+    token_file: str | None = None
+    read_token_file: str | None = None
     models: Models = field(default_factory=Models)
     requests: int = 0
     running: int = 0
@@ -219,9 +222,9 @@ class Service:
 
     def run_for(self, connection: socket.socket, request: dict[str, Any], files: list[int]) -> None:
         """Run the command line of a caller, and send what it would print and its exit status."""
-        started, arguments = time.perf_counter(), [str(word) for word in request["arguments"]]
+        arguments = [str(word) for word in request["arguments"]]
         with self.counted():
-            with opened(files, request.get("input")) as given:
+            with observed("command", "unknown") as seen, opened(files, request.get("input")) as given:
                 streams = Streams(given, bool(request["is_terminal"]))
                 token = of_caller.set(streams)
                 try:
@@ -229,11 +232,11 @@ class Service:
                         status, command = self.run(arguments, str(request["id"]), self.models)
                 finally:
                     of_caller.reset(token)
+                seen.name, seen.outcome = command or seen.name, f"exit {status}" if status else DONE
             connection.settimeout(None)
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 send(connection, {"status": status, "written": streams.written}, [])
-            took = round((time.perf_counter() - started) * 1000, 1)
-            log.info("answered", extra={"command": command, "status": status, "ms": took})
+            log.info("answered", extra={"command": command, "status": status, "ms": round(seen.seconds * 1000, 1)})
 
     @contextlib.contextmanager
     def counted(self) -> Iterator[None]:
@@ -263,6 +266,8 @@ class Service:
             "clients": self.running,
             "model": next((name for name, found in self.models.embedders.items() if found.embedder), None),
             "http": self.http,
+            "token_file": self.token_file,
+            "read_token_file": self.read_token_file,
         }
 
 

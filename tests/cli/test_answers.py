@@ -291,3 +291,16 @@ def test_context_shows_by_which_tag_or_folder_a_record_was_found(graphmem: Graph
         (entry,) = json.loads(graphmem("context", *arguments, "--json").out)["entries"]
         assert (entry["ref"], entry["because"]) == ("failure/eggs", because)
         assert f"`failure/eggs` ({because}; unsolved; never reported on; of " in graphmem("context", *arguments).out
+
+
+def test_a_list_goes_on_where_it_ended(graphmem: Graphmem) -> None:
+    for name in ("one", "three", "two"):
+        graphmem("add", "failure", "--trigger", f"error {name}", "--name", name, "--no-dedup")
+    first = graphmem("list", "--limit", "2")
+    assert first.out.split()[::3] == ["failure/one", "failure/three"]
+    assert first.err.startswith("graphmem: 2 of 3; the next ones: --cursor ")
+    rest = graphmem("list", "--limit", "2", "--cursor", first.err.split()[-1])
+    assert (rest.out.split()[0], rest.err) == ("failure/two", "")
+    assert graphmem("list", "--limit", "0").err == "graphmem: 0 of 3; raise --limit\n"
+    wrong = graphmem("list", "--cursor", "abc")
+    assert (wrong.status, wrong.err.splitlines()[0]) == (2, "error: cursor 'abc' is not of this list")

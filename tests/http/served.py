@@ -52,7 +52,8 @@ class Served:
             answer = connection.getresponse()
             text = answer.read()
             found = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, json.loads(text) if "json" in found.get("content-type", "") else text, found)
+            is_json = found.get("content-type", "").endswith(("/json", "+json"))
+            return Answer(answer.status, json.loads(text) if is_json else text, found)
         finally:
             connection.close()
 

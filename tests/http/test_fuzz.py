@@ -142,6 +142,8 @@ def test_the_answer_of_every_operation_is_as_it_is_described(served: Served, sch
         if answer.status_code != 200:
             wrong[name] = answer.text
     assert not wrong, json.dumps(wrong, indent=1)
+    for path in ("/v1/rows", "/metrics", "/healthz"):
+        assert check(served, schema[path]["GET"].Case()).status_code == 200
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)

@@ -1,5 +1,8 @@
 """HTTP: a service as a process and its callers; what it answers, whom it refuses, how it ends."""
 
+import base64
+import hashlib
+import http.client
 import json
 import socket
 import stat
@@ -7,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +21,10 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from graphmem.contract.operations import REQUESTS
+from graphmem.http.etags import FROM_FILES
 from graphmem.http.operations import LEFT_OUT, READS, WITHOUT, methods, operations
-from tests.http.served import Served, said, serve, shared_project, start
-from tests.service.project import Project, new_project, stopped
+from tests.http.served import Answer, Served, said, serve, shared_project, start
+from tests.service.project import Project, new_project, stopped, wait_until
 
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"
 
@@ -47,6 +52,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_every_operation_has_a_route_or_is_left_out_with_a_reason(served: Served) -> None:
     description = served.send("GET", "/openapi.json").body
     found = {path.removeprefix("/v1/").replace("/", ".") for path in description["paths"] if path.startswith("/v1/")}
+    found.remove("rows")  # the stream of everything, which no other front end has
     assert {name for name in found if not name.endswith(".stream")} == {name for name, _ in methods()} - LEFT_OUT.keys()
     assert REQUESTS.keys() - LEFT_OUT.keys() <= found
     assert found.isdisjoint(LEFT_OUT)
@@ -83,7 +89,10 @@ def test_an_answer_is_the_one_of_the_command_line(
     assert done.returncode == 0, done.stderr
     answer = served.call(name, as_reader=True, **parameters)
     assert (answer.status, answer.body) == (200, json.loads(done.stdout))
-    assert (answer.headers["content-type"], answer.headers["cache-control"]) == ("application/json", "no-store")
+    assert (answer.headers["content-type"], answer.headers["cache-control"]) == (
+        "application/json",
+        "private, no-cache",
+    )
 
 
 def test_what_is_written_is_on_disk_for_everybody(served: Served) -> None:
@@ -141,13 +150,120 @@ def test_the_client_of_the_mcp_sdk_recalls_over_http(served: Served, era: str) -
     assert served.send("POST", "/mcp", ping, {"Authorization": ""}).code == "unauthorized"
 
 
+class Seen(HTMLParser):
+    """What a browser would load, run or follow, and what is open."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[tuple[str, str]] = set()
+        self.open: list[str] = []
+        self.style = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {(name, value or "") for name, value in attrs}
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.style += data if self.open[-1:] == ["style"] else ""
+
+
+def test_the_description_is_a_page_that_loads_and_runs_nothing(served: Served) -> None:
+    answer = served.send("GET", "/docs", headers={"Authorization": ""})
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    page = Seen(answer.body.decode())
+    assert page.open == []
+    assert page.tags.isdisjoint({"script", "link", "img", "iframe", "object", "form", "base", "svg"})
+    assert {name for name, _ in page.attributes} == {"lang", "charset", "name", "content", "href", "id"}  # no handler
+    targets = {value for name, value in page.attributes if name == "href"}
+    anchors = {f"#{value}" for name, value in page.attributes if name == "id"}
+    assert targets <= anchors | {"openapi.json"}
+    policy = answer.headers["content-security-policy"]
+    digest = base64.b64encode(hashlib.sha256(page.style.encode()).digest()).decode()
+    assert policy.startswith("default-src 'none';") and policy.endswith(f"style-src 'sha256-{digest}'")
+    paths = served.send("GET", "/openapi.json").body["paths"]
+    assert {f"#{path}" for path in paths} <= anchors
+    assert served.send("GET", "/docs", headers={"Host": "evil.example", "Authorization": ""}).code == "wrong_host"
+    assert "boom" not in answer.body.decode()  # nothing of the memory
+
+
+# --- what a caller has already, and everything at once ------------------------------------------------------------
+
+
+def again(served: Served, name: str, tag: str, /, **parameters: object) -> Answer:
+    """Call an operation whose answer the caller has."""
+    path, body = f"/v1/{name.replace('.', '/')}", json.dumps(parameters).encode()
+    return served.send("POST", path, body, {"If-None-Match": tag})
+
+
+FROM_FILES_CALLS: dict[str, dict[str, Any]] = {
+    "path": {"source": "failure/boom", "target": "pattern/pin"}, "types.list": {}, "types.show": {"name": "solves"},
+    "names": {"prefix": "failure/b"}, "experiences.recall": {"tags": ["x"]}, "campaigns.ready": {"ref": "campaign/c"},
+}  # fmt: skip
+
+
+def test_an_answer_from_the_files_keeps_its_tag_until_a_file_changes(served: Served) -> None:
+    served.call("campaigns.create", objective="a plan", name="c")
+    assert FROM_FILES_CALLS.keys() | {"rows"} == FROM_FILES
+    for name, parameters in FROM_FILES_CALLS.items():
+        first = served.call(name, as_reader=True, **parameters)
+        tag = first.headers["etag"]
+        same = again(served, name, f'"x", {tag}', **parameters)
+        assert (first.status, same.status, same.body, same.headers["etag"]) == (200, 304, b"", tag), name
+        assert again(served, name, tag.removeprefix("W/"), **parameters).status == 304
+        assert again(served, name, '"other"', **parameters).status == 200
+    tags = [served.call(name, **parameters).headers["etag"] for name, parameters in FROM_FILES_CALLS.items()]
+    assert len(set(tags)) == len(tags)  # an operation has its own, and so have other parameters
+    assert served.call("names", prefix="pattern/").headers["etag"] not in tags
+    served.project.run("add", "failure", "--trigger", "a file changed", environment={"GRAPHMEM_SERVICE": "off"})
+    for tag, (name, parameters) in zip(tags, FROM_FILES_CALLS.items(), strict=True):
+        assert again(served, name, tag, **parameters).status == 200, name
+
+
+def test_any_other_answer_that_reads_has_the_tag_of_what_it_says(served: Served) -> None:
+    (served.project.root / "tagged.py").write_text("x = 1\n")
+    served.call("failures.add", trigger="a tag is made", name="tag", cites=["tagged.py"])
+    tag = served.call("get", ref="tag").headers["etag"]
+    assert again(served, "get", tag, ref="tag").status == 304
+    (served.project.root / "tagged.py").write_text("x = 2\n")  # no file of the memory: the code that the record cites
+    changed = again(served, "get", tag, ref="tag")
+    assert (changed.status, [doubt["sign"] for doubt in changed.body["doubts"]]) == (200, ["code"])
+    assert "etag" not in served.call("failures.add", trigger="a write has no tag").headers
+    assert "etag" not in served.call("get", ref="nothing-has-this-name").headers
+    assert served.call("get", ref="tag").headers["cache-control"] == "private, no-cache"
+    assert served.call("get", ref="nothing-has-this-name").headers["cache-control"] == "no-store"
+
+
+def test_all_rows_come_as_the_lines_of_the_files(served: Served) -> None:
+    served.call("feedback", ref="failure/boom", helped=True)
+    data = served.project.root / ".graphmem" / "data"
+    files = {path: path.read_bytes().splitlines() for path in data.rglob("*.ndjson")}
+    answer = served.send("GET", "/v1/rows", headers={"Authorization": f"Bearer {served.read_token}"})
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    lines = answer.body.splitlines()
+    assert sorted(lines) == sorted(line for found in files.values() for line in found)
+    for path, found in files.items():
+        assert [line for line in lines if line in set(found)] == found, path  # in the order of its file
+    tag = answer.headers["etag"]
+    assert served.send("GET", "/v1/rows", headers={"If-None-Match": tag}).status == 304
+    served.call("failures.add", trigger="one more row")
+    assert served.send("GET", "/v1/rows", headers={"If-None-Match": tag}).body.count(b"\n") == len(lines) + 1
+    assert served.send("GET", "/v1/rows", headers={"Authorization": ""}).code == "unauthorized"
+
+
 # --- who may call -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", ["", "Bearer", "Bearer wrong", "Basic {token}", "{token}", "Bearer {token}x"])
 def test_a_call_without_the_token_is_refused(served: Served, given: str) -> None:
     header = {"Authorization": given.format(token=served.token)}
-    for method, path in (("POST", "/v1/get"), ("GET", "/openapi.json"), ("GET", "/nothing")):
+    for method, path in (("POST", "/v1/get"), ("GET", "/openapi.json"), ("GET", "/nothing"), ("GET", "/docs/")):
         refused = served.send(method, path, headers=header)
         assert (refused.status, refused.code) == (401, "unauthorized")
         assert refused.headers["www-authenticate"].startswith("Bearer")
@@ -216,7 +332,7 @@ def test_a_token_can_be_given(project: Project) -> None:
         (["8080"], {}, "--http is '8080'"),
         (["127.0.0.1:"], {}, "--http is"),
         (["127.0.0.1:70000"], {}, "--http is"),
-        (["127.0.0.1:0", "--detach"], {}, "--http is for a service in the foreground"),
+        (["127.0.0.1:0", "--status"], {}, "--http is for the start of a service"),
         (["127.0.0.1:0"], {"GRAPHMEM_HTTP_TOKEN": "short"}, "GRAPHMEM_HTTP_TOKEN holds no token"),
         (
             ["127.0.0.1:0"],
@@ -296,6 +412,7 @@ def test_what_the_machine_is_to_blame_for_is_503_or_500(project: Project) -> Non
     (project.root / ".graphmem").rename(project.root / "elsewhere")
     gone = served.call("failures.add", trigger="y")
     assert (gone.status, gone.code) == (503, "unavailable")
+    assert "retry-after" not in gone.headers  # to wait does not help
 
 
 @pytest.mark.parametrize(
@@ -326,6 +443,70 @@ def test_a_body_that_is_too_large_or_of_another_type_is_refused(served: Served) 
         refused = served.send("POST", "/v1/get", b'{"ref": "boom"}', {"Content-Type": media_type})
         assert (refused.status, refused.code) == (415, "wrong_type"), media_type
     assert served.send("GET", "/v1/get").code == "wrong_method"
+
+
+# --- in the background --------------------------------------------------------------------------------------------
+
+
+def test_in_the_background_it_is_started_shown_used_and_ended(project: Project) -> None:
+    started = project.run("serve", "--detach", "--http", "127.0.0.1:0", "--json")
+    assert (started.returncode, started.stderr) == (0, "")
+    found = json.loads(started.stdout)
+    shown = project.run("serve", "--status").stdout.splitlines()
+    assert shown[-3:] == [
+        f"HTTP: {found['http']}",
+        f"token for everything: {found['token_file']}",
+        f"token for reading: {found['read_token_file']}",
+    ]
+    port, token = int(found["http"].rpartition(":")[2]), Path(found["token_file"]).read_text().strip()
+    caller = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    body, header = '{"trigger": "x", "name": "boom"}', {"Authorization": f"Bearer {token}"}
+    caller.request("POST", "/v1/failures/add", body, header | {"Content-Type": "application/json"})
+    assert json.loads(caller.getresponse().read())["action"] == "created"
+    caller.close()
+    assert "failure/boom" in project.run("list").stdout
+    for address in ("127.0.0.1:0", f"127.0.0.1:{port}"):  # it runs already
+        again = json.loads(project.run("serve", "--detach", "--http", address, "--json").stdout)
+        assert again["pid"] == found["pid"]
+    other = project.run("serve", "--detach", "--http", "127.0.0.1:1")
+    assert (other.returncode, f"answers HTTP already, at {found['http']}" in other.stderr) == (4, True)
+    assert project.run("serve", "--stop").returncode == 0
+    assert [path.suffix for path in project.runtime.glob("graphmem/*") if path.suffix not in (".lock", ".log")] == []
+
+
+@pytest.mark.parametrize("how", ["--detach", "the foreground"])
+def test_a_service_without_http_makes_room_for_one_with_it(project: Project, how: str) -> None:
+    first = json.loads(project.run("serve", "--detach", "--json").stdout)
+    if how == "--detach":
+        second = json.loads(project.run("serve", "--detach", "--http", "127.0.0.1:0", "--json").stdout)
+    else:
+        start(project)
+        wait_until(lambda: (project.ask({"manage": "status"}) or {}).get("http") is not None)
+        second = json.loads(project.run("serve", "--status", "--json").stdout)
+    assert second["pid"] != first["pid"] and second["http"].startswith("http://127.0.0.1:")
+    assert project.run("list").returncode == 0
+    assert project.run("serve", "--detach", "--json").stdout.count(f'"pid":{second["pid"]}') == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "environment", "status", "message"),
+    [
+        ("0.0.0.0:0", {}, 2, "there is no token"),
+        ("127.0.0.1:0", {"GRAPHMEM_HTTP_TOKEN": "short"}, 2, "GRAPHMEM_HTTP_TOKEN holds no token"),
+        ("{taken}", {}, 4, "nothing can listen at 127.0.0.1"),
+    ],
+)
+def test_a_start_in_the_background_that_fails_says_why(
+    project: Project, address: str, environment: dict[str, str], status: int, message: str
+) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        given = address.format(taken=f"127.0.0.1:{other.getsockname()[1]}")
+        done = project.run("serve", "--detach", "--http", given, environment=environment)
+    assert (done.returncode, message in done.stderr.splitlines()[0]) == (status, True), done.stderr
+    assert done.stderr.splitlines()[1].startswith("hint: ")
+    assert not project.is_answering()
 
 
 # --- how it ends --------------------------------------------------------------------------------------------------

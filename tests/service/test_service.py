@@ -178,7 +178,7 @@ def test_another_user_is_not_answered_even_where_the_modes_let_it(served: Projec
         path.chmod(mode)
     code = (
         'import socket; c = socket.socket(socket.AF_UNIX); c.connect(%r); d = b\'{"manage":"status"}\';'
-        " c.sendall(len(d).to_bytes(4, 'big') + d); print(len(c.recv(9)))"
+        " c.sendall(len(d).to_bytes(4, 'big') + d); print(len(c.recv(9, socket.MSG_WAITALL)))"
     )
     command = ["/usr/bin/env", "python3", "-c", code % str(served.socket)]
     answers = [subprocess.run(command, capture_output=True, text=True, check=False, user=user) for user in (0, 65534)]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from graphmem.catalog.usage import accesses
 from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest
 from graphmem.contract.relations import Edge
+from graphmem.contract.request import LARGEST
 from graphmem.errors import Usage
 from graphmem.model import Record
 from graphmem.model.vocabulary import Vocabulary
@@ -12,6 +13,7 @@ from graphmem.rules.fixes import fixes
 from graphmem.rules.merge import FACTS
 from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
+from graphmem.usecase.records.cursor import Place
 from graphmem.usecase.records.doubts import Doubter
 
 
@@ -48,20 +50,28 @@ def get(client: Client, request: GetRequest) -> Got:
 
 def listing(client: Client, request: ListRequest) -> Listing:
     """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
-    tags, sort, limit = request.tags, request.sort, request.limit
+    tags, sort, place = request.tags, request.sort, Place.given(request)
+    most = None if request.limit is None else min(request.limit + 1, LARGEST)  # one more than is shown
     with client.reading() as snapshot:
+        catalog, is_live = snapshot.catalog, not request.archived
         record_types = record_types_of(snapshot.vocabulary, request.kind)
-        ids = snapshot.catalog.listed(record_types, is_live=not request.archived)
         if not tags and sort is None:
-            records = snapshot.catalog.records(ids[:limit])
-            found = [records[number] for number in ids[:limit]]
-            return Listing(results=listed(snapshot, found), total=len(ids))
-        records = snapshot.catalog.records(ids)
-        found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
-        total = len(found)
-        if sort is not None:
-            found = sorted_by(found, sort)
-        return Listing(results=listed(snapshot, found[:limit]), total=total)
+            after = place.name if place else ("", "")
+            ids = catalog.listed(record_types, is_live=is_live, after=after, limit=most)
+            records, total = catalog.records(ids), catalog.count_listed(record_types, is_live=is_live)
+            found = [records[number] for number in ids]
+        else:
+            ids = catalog.listed(record_types, is_live=is_live)
+            records = catalog.records(ids)
+            found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
+            total = len(found)
+            if sort is not None:
+                found = sorted_by(found, sort)
+            if place is not None:
+                found = [record for record in found if place.is_before(record, request)]
+        shown = found[: request.limit]
+        cursor = Place.of(shown[-1], request).cursor(request) if shown and len(found) > len(shown) else None
+        return Listing(results=listed(snapshot, shown), total=total, cursor=cursor)
 
 
 def listed(snapshot: Snapshot, records: Iterable[Record]) -> list[Listed]:

@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import BinaryIO
 
 from graphmem import safe_files
 from graphmem.contract.findings import Checked, Finding
@@ -50,6 +51,14 @@ def export(client: Client, request: ExportRequest) -> Exported:
         replace_files(writes, snapshot.layout if to is None else None, lambda fresh: client.ledger.refuse_changed(read))
         client.ledger.sync_written()
     return Exported(files=files)
+
+
+def write_rows(client: Client, to: BinaryIO) -> None:
+    """Write every row of the files at one moment, as its line: records, then relations, then what happened."""
+    with client.reading() as snapshot:
+        to.seek(0)
+        to.truncate()  # it may run a second time
+        to.writelines(line + b"\n" for _, line in snapshot.catalog.all_lines())
 
 
 def other_files(client: Client) -> list[Path]:
