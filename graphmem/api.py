@@ -513,10 +513,10 @@ class Events(Noun):
         request = contract.events.AddEventRequest(type=type, subject=subject, data=data)
         return event_log.add(self.client, request)
 
-    def list(self, *, types: Collection[str] = (), subject: str | None = None, after: str | None = None,
+    def list(self, *, types: Collection[str] = (), subject: str | None = None, cursor: str | None = None,
              limit: int = 100) -> EventList:  # fmt: skip
         """Return events in the order of time: the last ones, or the next after a cursor."""
-        request = contract.events.ListEventsRequest(types=types, subject=subject, after=after, limit=limit)
+        request = contract.events.ListEventsRequest(types=types, subject=subject, cursor=cursor, limit=limit)
         return event_log.events(self.client, request)
 
 

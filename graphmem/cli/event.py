@@ -1,6 +1,7 @@
 """``event …`` and ``events``."""
 
 import json
+from time import sleep
 from typing import Annotated
 
 import typer
@@ -9,10 +10,11 @@ from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_ref, session_of
 from graphmem.cli.options import argument, option
+from graphmem.constants import FOLLOW_S
 from graphmem.contract.events import AddEventRequest, Happening, ListEventsRequest
 from graphmem.errors import BadInput
 from graphmem.names import inert
-from graphmem.usecase.work.event_log import follow as follow_events
+from graphmem.usecase.work.event_log import Follower
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
@@ -52,7 +54,7 @@ def events(
     ctx: typer.Context,
     types: list[str] = option(ListEventsRequest, "types", "--type", metavar="TYPE"),
     subject: str | None = option(ListEventsRequest, "subject", metavar="REF", autocompletion=complete_ref),
-    after: str | None = option(ListEventsRequest, "after", metavar="CURSOR"),
+    cursor: str | None = option(ListEventsRequest, "cursor", metavar="CURSOR"),
     limit: int = option(ListEventsRequest, "limit", metavar="N"),
     follow: Annotated[bool, typer.Option("--follow", help="Print events as they come, until Ctrl-C.")] = False,
 ) -> None:
@@ -63,15 +65,16 @@ def events(
     """
     session = session_of(ctx)
     if not follow:
-        answer = session.memory.events.list(types=types or (), subject=subject, after=after, limit=limit)
+        answer = session.memory.events.list(types=types or (), subject=subject, cursor=cursor, limit=limit)
         session.answer(answer, "\n".join(map(line, answer.events)))
         return
-    request = ListEventsRequest(types=tuple(types or ()), subject=subject, after=after, limit=limit)
-    for found in follow_events(session.memory.client, request, lambda: False):
-        if found is not None:
-            one, cursor = found
-            document = {**one.model_dump(mode="json", by_alias=True), "cursor": cursor}
+    request = ListEventsRequest(types=tuple(types or ()), subject=subject, cursor=cursor, limit=limit)
+    follower = Follower(request)
+    while True:
+        for one, place in follower.look(session.memory.client):
+            document = {**one.model_dump(mode="json", by_alias=True), "cursor": place}
             session.write(inert(json.dumps(document, ensure_ascii=False)) if session.is_json else line(one))
+        sleep(FOLLOW_S)
 
 
 def line(one: Happening) -> str:

@@ -48,7 +48,7 @@ class ListEventsRequest(Request):
 
     types: Texts = Field((), description="Return only events of these types; task- means all that begin so")
     subject: str | None = Field(None, description="Return only events about this record")
-    after: str | None = Field(None, description="Return only events after this cursor")
+    cursor: str | None = Field(None, description="Go on after the answer that had this cursor")
     limit: int = Field(100, ge=1, le=MOST_EVENTS, description="Return at most this many: the last ones, or the next")
 
 

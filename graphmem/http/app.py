@@ -26,6 +26,7 @@ from graphmem.api import Memory
 from graphmem.contract.service import ServiceStatus
 from graphmem.errors import GraphmemError
 from graphmem.http.etags import tagged
+from graphmem.http.events import add_events
 from graphmem.http.guard import DOCS, HEALTH, METRICS, ROWS, STREAM, TYPES
 from graphmem.http.metrics import PLAIN, Metrics
 from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
@@ -78,6 +79,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
         if operation.stream is not None and operation.name not in IN_JSON_ONLY:
             add_stream(app, operation, run)
     add_rows(app, run)
+    add_events(app, memory, workers)
     add_health(app, health)
     add_metrics(app, metrics)
     add_handlers(app)

@@ -17,6 +17,7 @@ METRICS = "/metrics"
 DOCS = "/docs"
 OPEN = (HEALTH, DOCS)  # without a token: they show nothing of the memory
 ROWS = "/v1/rows"
+EVENTS = "/v1/events"
 MCP = "/mcp"  # where the Model Context Protocol is spoken
 STREAM = "/stream"  # end of the paths that take lines
 MOST_JSON = 8 * 2**20  # bytes of a body

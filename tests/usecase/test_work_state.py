@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +14,7 @@ from graphmem import BadInput, Memory, NotFound, Refused
 from graphmem.contract.events import ListEventsRequest
 from graphmem.contract.phases import Phase
 from graphmem.rules.moves import ITEM_MOVES, PHASE_MOVES
-from graphmem.usecase.work.event_log import follow
+from graphmem.usecase.work.event_log import Follower
 from tests.sample import Clock, contents, data, open_memory
 
 # --- phases -----------------------------------------------------------------------------------------------------------
@@ -169,10 +168,10 @@ def test_events_come_in_the_order_of_time_and_go_on_after_a_cursor(memory: Memor
         memory.events.add("lifecycle", subject="failure/boom", data={"step": number})
     first = memory.events.list(limit=2)
     assert [one.data for one in first.events] == [{"step": 3}, {"step": 4}]
-    assert memory.events.list(after=first.cursor).events == []
-    assert memory.events.list(after=first.cursor).cursor == first.cursor
+    assert memory.events.list(cursor=first.cursor).events == []
+    assert memory.events.list(cursor=first.cursor).cursor == first.cursor
     memory.events.add("lifecycle", data={"step": 5})
-    assert [one.data for one in memory.events.list(after=first.cursor).events] == [{"step": 5}]
+    assert [one.data for one in memory.events.list(cursor=first.cursor).events] == [{"step": 5}]
     memory.rename("failure/boom", "bang")
     found = memory.events.list(subject="failure/bang").events
     assert len(found) == 5
@@ -223,7 +222,7 @@ def test_a_verification_says_what_was_checked(memory: Memory) -> None:
 @pytest.mark.parametrize("cursor", ["", "x", "~", "2026"])
 def test_a_cursor_that_is_none_is_refused(memory: Memory, cursor: str) -> None:
     with pytest.raises(BadInput, match="is not a cursor"):
-        memory.events.list(after=cursor)
+        memory.events.list(cursor=cursor)
 
 
 def test_a_damaged_line_of_this_machine_is_left_out(memory: Memory, tmp_path: Path) -> None:
@@ -237,26 +236,24 @@ def test_a_damaged_line_of_this_machine_is_left_out(memory: Memory, tmp_path: Pa
 def test_a_follower_gets_what_comes_once_and_also_what_a_merge_brings_late(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory, open_memory(tmp_path, clock=Clock()) as writer:
         writer.events.add("lifecycle", data={"n": 0})
-        got: list[object] = []
-        looks = iter(range(200))
+        follower = Follower(ListEventsRequest(types=("lifecycle",)))
 
-        def is_over() -> bool:
-            return len(got) == 3 or next(looks, None) is None
+        def look() -> list[object]:
+            return [one.data for one, _ in follower.look(memory.client)]
 
-        def work() -> None:
-            for found in follow(memory.client, ListEventsRequest(types=("lifecycle",)), is_over, pause_s=0.02):
-                if found is None and not ready.is_set():
-                    ready.set()
-                elif found is not None:
-                    got.append(found[0].data)
-
-        ready = threading.Event()
-        thread = threading.Thread(target=work)
-        thread.start()
-        assert ready.wait(20)
+        assert look() == []
         writer.events.add("lifecycle", data={"n": 1})
         late = {"at": "2020-01-01T00:00:00.000Z", "data": {"n": 2}, "id": "late", "kind": "event", "type": "lifecycle"}
         writer.add_rows([orjson.dumps(late)])
+        assert look() == [{"n": 2}, {"n": 1}]
         writer.events.add("lifecycle", data={"n": 3})
-        thread.join(30)
-        assert sorted(map(str, got)) == ["{'n': 1}", "{'n': 2}", "{'n': 3}"]
+        assert look() == [{"n": 3}]
+        assert look() == []
+
+
+def test_a_follower_goes_on_after_a_cursor(memory: Memory) -> None:
+    for number in range(3):
+        memory.events.add("lifecycle", data={"n": number})
+    first = memory.events.list(limit=100).events[0]
+    follower = Follower(ListEventsRequest(cursor=f"{first.at}~{first.id}"))
+    assert [one.data for one, _ in follower.look(memory.client)] == [{"n": 1}, {"n": 2}]

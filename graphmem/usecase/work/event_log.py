@@ -1,14 +1,12 @@
 """Events: what happened, in the order of time, from the files and from this machine (docs/concepts/campaigns.md)."""
 
 import re
-from collections.abc import Callable, Iterator
-from time import sleep
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
-from graphmem.constants import FOLLOW_S
 from graphmem.contract.events import (
     AddEventRequest,
     EventList,
@@ -92,12 +90,12 @@ def events(client: Client, request: ListEventsRequest) -> EventList:
     """Return events in the order of time: the last ones, or those after a cursor."""
     with client.reading() as snapshot:
         found = sorted(rows_of(snapshot, request), key=key_of)
-        if request.after is None:
+        if request.cursor is None:
             found = found[-request.limit :]
         else:
-            after = parsed_cursor(request.after)
+            after = parsed_cursor(request.cursor)
             found = [row for row in found if key_of(row) > after][: request.limit]
-        last = cursor_of(found[-1]) if found else request.after
+        last = cursor_of(found[-1]) if found else request.cursor
         return EventList(events=[shown(row, snapshot) for row in found], cursor=last)
 
 
@@ -156,29 +154,25 @@ def shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:
     )
 
 
-def follow(
-    client: Client, request: ListEventsRequest, is_over: Callable[[], bool], *, pause_s: float = FOLLOW_S
-) -> Iterator[tuple[Happening, str] | None]:
+class Follower:
     """
-    Yield events as they come, each with its cursor, and None at each look that finds none.
-
-    An event that a merge brings comes too, whatever its time.
+    Finds events as they come, each once; also one that a merge brings, whatever its time.
 
     Args:
         request: which ones; with a cursor, first those after it.
-        is_over: asked before each look.
     """
-    seen: set[str] | None = None
-    while not is_over():
+
+    def __init__(self, request: ListEventsRequest) -> None:
+        self.request = request
+        self.seen: set[str] | None = None
+
+    def look(self, client: Client) -> list[tuple[Happening, str]]:
+        """Return the events that came since the last look, each with its cursor."""
         with client.reading() as snapshot:
-            rows = sorted(rows_of(snapshot, request), key=key_of)
-            if seen is None:
-                after = parsed_cursor(request.after) if request.after else None
-                seen = {row["id"] for row in rows if after is None or key_of(row) <= after}
-            fresh = [row for row in rows if row["id"] not in seen]
-            found = [(shown(row, snapshot), cursor_of(row)) for row in fresh]
-        seen.update(one.id for one, _ in found)
-        yield from found
-        if not found:
-            yield None
-            sleep(pause_s)
+            rows = sorted(rows_of(snapshot, self.request), key=key_of)
+            if self.seen is None:
+                cursor = parsed_cursor(self.request.cursor) if self.request.cursor else None
+                self.seen = {row["id"] for row in rows if cursor is None or key_of(row) <= cursor}
+            fresh = [row for row in rows if row["id"] not in self.seen]
+            self.seen.update(row["id"] for row in fresh)
+            return [(shown(row, snapshot), cursor_of(row)) for row in fresh]

@@ -1,0 +1,76 @@
+"""The event stream: events as they come, as server-sent events that a caller resumes after the last it got."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from concurrent.futures import Executor
+from typing import Annotated
+
+from fastapi import FastAPI, Header, Query
+from starlette.responses import Response, StreamingResponse
+
+from graphmem.api import Memory
+from graphmem.constants import FOLLOW_S
+from graphmem.contract.events import Happening, ListEventsRequest
+from graphmem.http.guard import EVENTS
+from graphmem.http.problems import problem
+from graphmem.names import inert
+from graphmem.usecase.work.event_log import Follower
+
+MEDIA_TYPE = "text/event-stream"
+KEEP_ALIVE_S = 15.0  # seconds without an event after which a comment shows that the stream is there
+MOST_STREAMS = 32  # at the same time
+
+
+def add_events(app: FastAPI, memory: Memory, workers: Executor) -> None:
+    """Add the route of the event stream."""
+    streams: set[object] = set()
+
+    async def call(
+        last_event_id: Annotated[str | None, Header(description="Cursor of the last event that the caller got")] = None,
+        cursor: Annotated[str | None, Query(description="The same, for a caller that cannot set the header")] = None,
+        type: Annotated[list[str] | None, Query(description="Types of events; task- means all that begin so")] = None,  # noqa: A002
+    ) -> Response:
+        if len(streams) >= MOST_STREAMS:
+            return problem(503, "unavailable", f"there are {MOST_STREAMS} event streams already", hint="close one")
+        follower = Follower(ListEventsRequest(types=tuple(type or ()), cursor=last_event_id or cursor))
+
+        async def look() -> list[tuple[Happening, str]]:
+            return await asyncio.get_running_loop().run_in_executor(workers, lambda: follower.look(memory.client))
+
+        first = await look()  # a cursor that is none is refused before the stream begins
+
+        async def parts() -> AsyncIterator[str]:
+            streams.add(follower)
+            try:
+                yield ": graphmem\n\n"
+                silent, found = 0.0, first
+                while True:
+                    for one, place in found:
+                        yield message(one, place)
+                    silent = 0.0 if found else silent + FOLLOW_S
+                    if silent >= KEEP_ALIVE_S:
+                        silent = 0.0
+                        yield ": still here\n\n"
+                    await asyncio.sleep(FOLLOW_S)
+                    found = await look()
+            finally:
+                streams.discard(follower)
+
+        return StreamingResponse(parts(), media_type=MEDIA_TYPE)
+
+    shown = {"description": "Events as they come, until the caller goes", "content": {MEDIA_TYPE: {"schema": {}}}}
+    app.get(
+        EVENTS,
+        operation_id="events",
+        tags=["read"],
+        response_class=Response,
+        summary="Follow what happens",
+        responses={200: shown},
+    )(call)
+
+
+def message(one: Happening, cursor: str) -> str:
+    """Return an event as a server-sent one; its id is the cursor after it."""
+    data = inert(json.dumps(one.model_dump(mode="json"), ensure_ascii=False))
+    return f"id: {cursor}\nevent: {one.type}\ndata: {data}\n\n"
