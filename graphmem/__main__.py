@@ -51,6 +51,10 @@ def main() -> None:
 
         answer_hook(sys.argv[2:])
         os._exit(0)
+    if sys.argv[1:2] == ["statusline"] and not {"-h", "--help"} & set(sys.argv):
+        from graphmem.service.statusline import main as print_line  # noqa: PLC0415 - a shell waits at every prompt
+
+        sys.exit(print_line(sys.argv[2:]))
     from graphmem.service.caller import served  # noqa: PLC0415 - what a running service answers needs no more than this
 
     request_id = os.urandom(16).hex()

@@ -17,6 +17,7 @@ from graphmem import constants, contract
 from graphmem.embed.shared import Models
 from graphmem.model.blackboard import TaskStage
 from graphmem.model.experience import Confidence, ExperienceType, Outcome
+from graphmem.model.exploration import ExplorationMode
 from graphmem.model.insight import Category
 from graphmem.model.lesson import LessonType, Severity
 from graphmem.model.vocabulary import EntityType, RelationType
@@ -37,7 +38,7 @@ from graphmem.usecase.learning import effectiveness, experiences, lessons, sessi
 from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
 from graphmem.usecase.retrieval import context, cypher, match, prime, query, traversal
 from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
-from graphmem.usecase.work import campaigns, event_log, inbox, observation, phases, plans, tasks
+from graphmem.usecase.work import campaigns, event_log, explorations, inbox, observation, phases, plans, runs, tasks
 
 if TYPE_CHECKING:
     from graphmem.contract.campaigns import (
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from graphmem.contract.effectiveness import Loop
     from graphmem.contract.events import EventList, Happened
     from graphmem.contract.experiences import Promoted, Recalled
+    from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
     from graphmem.contract.history import Difference, History
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
         Writes,
     )
     from graphmem.contract.relations import Connection, Direction, Linked, Related, Solutions
+    from graphmem.contract.runs import BuildResume, ChunkMove, Required, ResumeAction, RunShown
     from graphmem.contract.sessions import SessionContext
     from graphmem.contract.stats import Stats
     from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
@@ -454,6 +457,74 @@ class Tasks(Noun):
 
 
 @repeated()
+class Explorations(Noun):
+    """Several agents look at a project at the same time; what they find becomes one record."""
+
+    def start(self) -> ExplorationStarted:
+        """Begin a session."""
+        return explorations.start(self.client)
+
+    def report(self, session: str, mode: ExplorationMode, text: str) -> ExplorationReported:
+        """Keep what an agent found; after the wait has ended it is kept as late."""
+        request = contract.explorations.ReportExplorationRequest(session=session, mode=mode, text=text)
+        return explorations.report(self.client, request)
+
+    def wait(self, session: str, *, required: int = constants.EXPLORE_QUORUM, timeout: float = constants.EXPLORE_S,
+             poll: float = constants.EXPLORE_POLL_S) -> ExplorationWaited:  # fmt: skip
+        """Wait until enough is reported, or structure and delta are, or the time is up."""
+        request = contract.explorations.WaitExplorationRequest(
+            session=session, required=required, timeout=timeout, poll=poll
+        )
+        return explorations.wait(self.client, request)
+
+    def aggregate(self, session: str, objective: str) -> Changed:
+        """Keep what was found in a session as one record."""
+        request = contract.explorations.AggregateExplorationRequest(session=session, objective=objective)
+        return explorations.aggregate(self.client, request)
+
+
+@repeated()
+class Runs(Noun):
+    """What is going on now on this machine, and the build run; it outlives the process that writes it."""
+
+    def show(self) -> RunShown:
+        """Return the run state."""
+        return runs.show(self.client)
+
+    def set(self, fields: Mapping[str, object]) -> RunShown:
+        """Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."""
+        return runs.set_fields(self.client, contract.runs.SetRunRequest(fields=fields))
+
+    def done(self, step: str) -> RunShown:
+        """Note that a step of the workflow is complete."""
+        return runs.done(self.client, contract.runs.StepRequest(step=step))
+
+    def require(self, step: str, *, workflow: str | None = None, skip: bool = False) -> Required:
+        """Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."""
+        return runs.require(self.client, contract.runs.RequireStepRequest(step=step, workflow=workflow, skip=skip))
+
+    def begin(self, plan: Mapping[str, object]) -> RunShown:
+        """Begin a build run with the chunks of a plan."""
+        return runs.begin(self.client, contract.runs.BeginBuildRequest(plan=plan))
+
+    def chunk(self, id: str, status: ChunkMove) -> RunShown:  # noqa: A002
+        """Move a chunk of the build run to its next status."""
+        return runs.move_chunk(self.client, contract.runs.MoveChunkRequest(id=id, status=status))
+
+    def checkpoint(self, *, phase: str | None = None) -> RunShown:
+        """Note that the build run got so far."""
+        return runs.checkpoint(self.client, contract.runs.CheckpointRequest(phase=phase))
+
+    def end(self) -> RunShown:
+        """End the build run: cleared where every chunk is completed, else visible as partial."""
+        return runs.end(self.client)
+
+    def resume(self, *, choose: ResumeAction | None = None) -> BuildResume:
+        """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
+        return runs.resume(self.client, contract.runs.ResumeBuildRequest(choose=choose))
+
+
+@repeated()
 class Phases(Noun):
     """Where the project, or a campaign, is in its work."""
 
@@ -603,6 +674,8 @@ class Memory:
         self.campaigns = Campaigns(self.runtime)
         self.tasks = Tasks(self.runtime)
         self.phases = Phases(self.runtime)
+        self.explorations = Explorations(self.runtime)
+        self.runs = Runs(self.runtime)
         self.inbox = Inbox(self.runtime)
         self.events = Events(self.runtime)
         self.sessions = Sessions(self.runtime)

@@ -203,6 +203,13 @@ CHECKS_AT_ONCE = 4  # verify commands that run at the same time
 CHECK_S = 30.0  # seconds that each may take
 CHECK_BYTES = 4 * 1024  # of the end of its output that are kept
 
+# --- explorations and the run state (docs/concepts/campaigns.md) --------------------------------------------------
+EXPLORE_QUORUM = 3  # reports of four that are enough
+EXPLORE_S = 300.0  # seconds to wait for them
+EXPLORE_POLL_S = 2.0  # seconds between two looks
+RUN_STATE_BYTES = 2 * 2**20  # of the run state
+WORKFLOW_BYTES = 256 * 1024  # of the file that declares workflows
+
 # --- git ---------------------------------------------------------------------------------------------------------
 GIT_S = 120.0  # seconds that one call of git may take; the log of 100,000 commits takes 10
 GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits with a file each has 40 MiB

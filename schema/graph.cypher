@@ -266,6 +266,30 @@ CREATE NODE TABLE IF NOT EXISTS `Constraint` (
   PRIMARY KEY (`key`)
 );
 
+CREATE NODE TABLE IF NOT EXISTS `Exploration` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `objective` STRING,
+  `structure` STRING,
+  `pattern` STRING,
+  `memory` STRING,
+  `delta` STRING,
+  `session` STRING,
+  `missing` STRING[],
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
 CREATE NODE TABLE IF NOT EXISTS `Session` (
   `key` STRING,
   `ref` STRING,

@@ -46,7 +46,7 @@ from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
 from graphmem.model.schema import row_names
-from graphmem.rules.moves import ITEM_MOVES, PHASE_MOVES, STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
+from graphmem.rules.moves import CHUNK_MOVES, ITEM_MOVES, PHASE_MOVES, STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
 from graphmem.usecase.store.demo import Demonstrated
 from tests.benchmark.board import Scoreboard
 
@@ -189,6 +189,12 @@ MEANINGS = {
     "idioms": "What its code must and must not use.",
     "prior_knowledge": "Memories that were handed to it.",
     "lineage": "Its parents and what they delivered.",
+    "structure": "How the code is laid out, as an agent reported.",
+    "exploration.pattern": "How things are done there.",
+    "memory": "What the project remembers.",
+    "exploration.delta": "What has to change.",
+    "exploration.session": "The exploration session that it comes from.",
+    "missing": "The modes that nobody reported.",
     "delivered": "What it delivered.",
     "blocked_reason": "Why it is blocked, or was.",
     "blocked_by": "The failures that blocked it; of an unreachable one also the tasks that it waits for in vain.",
@@ -592,6 +598,7 @@ TABLES: dict[str, tuple[str, Table, Mapping[str, str]]] = {
         TASK_MOVES,
         {state: f"task {verb}" for state, verb in TASK_COMMANDS.items()},
     ),
+    "A chunk of a build run": ("`run chunk` moves it.", CHUNK_MOVES, {}),
     "A phase": ("`phase to` moves it; `phase reset` leads to `none` from anywhere.", PHASE_MOVES, {}),
     "An item of the inbox": ("`inbox take`, `done` and `dismiss` move it.", ITEM_MOVES, {}),
     "The current task of a session": ("`session task --status` moves it.", STAGE_MOVES, {}),

@@ -17,6 +17,7 @@ from graphmem.model import (
     Entity,
     Event,
     Experience,
+    Exploration,
     Failure,
     Insight,
     Lesson,
@@ -46,6 +47,10 @@ FIRST = (
     "approach",
     "statement",
     "objective",
+    "structure",
+    "pattern",
+    "memory",
+    "delta",
     "decision",
     "reasoning",
     "constraint",
@@ -108,6 +113,8 @@ def gist(record: Record) -> str:
             return f"{one_line(record.trigger)}{ASIDE}do: {one_line(record.insight, ADVICE)}"
         case Entity():
             return one_line(record.value)
+        case Exploration():
+            return one_line(record.objective)
         case Campaign() | Task():
             return f"[{record.status}] {one_line(record.objective)}"
     return learned(record)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
         experiences as experiences,
     )
     from graphmem.contract import (
+        explorations as explorations,
+    )
+    from graphmem.contract import (
         failures as failures,
     )
     from graphmem.contract import (
@@ -65,6 +68,9 @@ if TYPE_CHECKING:
     )
     from graphmem.contract import (
         relations as relations,
+    )
+    from graphmem.contract import (
+        runs as runs,
     )
     from graphmem.contract import (
         sessions as sessions,

@@ -15,6 +15,11 @@ from graphmem.contract.effectiveness import VerifyLoopRequest
 from graphmem.contract.entities import AddEntityRequest
 from graphmem.contract.events import AddEventRequest, ListEventsRequest
 from graphmem.contract.experiences import AddExperienceRequest, PromoteRequest, RecallRequest
+from graphmem.contract.explorations import (
+    AggregateExplorationRequest,
+    ReportExplorationRequest,
+    WaitExplorationRequest,
+)
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.feedback import FeedbackRequest, FeedbackRowsRequest
 from graphmem.contract.history import DiffRequest, LogRequest
@@ -50,6 +55,15 @@ from graphmem.contract.records import (
 )
 from graphmem.contract.relations import LinkRequest, PathRequest, RelatedRequest, SolutionsRequest, UnlinkRequest
 from graphmem.contract.request import Request
+from graphmem.contract.runs import (
+    BeginBuildRequest,
+    CheckpointRequest,
+    MoveChunkRequest,
+    RequireStepRequest,
+    ResumeBuildRequest,
+    SetRunRequest,
+    StepRequest,
+)
 from graphmem.contract.sessions import (
     ConstrainRequest,
     DecideRequest,
@@ -109,6 +123,16 @@ REQUESTS: dict[str, type[Request]] = {
     "tasks.reopen": ReopenTaskRequest,
     "tasks.show": ShowTaskRequest,
     "observe": ObserveRequest,
+    "explorations.report": ReportExplorationRequest,
+    "explorations.wait": WaitExplorationRequest,
+    "explorations.aggregate": AggregateExplorationRequest,
+    "runs.set": SetRunRequest,
+    "runs.done": StepRequest,
+    "runs.require": RequireStepRequest,
+    "runs.begin": BeginBuildRequest,
+    "runs.chunk": MoveChunkRequest,
+    "runs.checkpoint": CheckpointRequest,
+    "runs.resume": ResumeBuildRequest,
     "phases.status": PhaseRequest,
     "phases.can": MovePhaseRequest,
     "phases.move": MovePhaseRequest,

@@ -19,6 +19,7 @@ from graphmem.contract.request import Request
 LEFT_OUT = {
     "init": "prepares a folder anywhere on this machine",
     "trust": "a person decides what to trust, on this machine",
+    "explorations.wait": "holds a worker for minutes; a caller looks at the event stream",
     "hook": "answers a process of an agent on this machine",
 }
 # Parameters that HTTP does not take, and why.
@@ -31,9 +32,10 @@ WITHOUT = {
 # Operations that change nothing that is remembered: a token for reading may call them.
 READS = frozenset(
     "lessons.inject experiences.recall sessions.show campaigns.ready campaigns.status campaigns.replan_input tasks.show"
-    " phases.status phases.can phases.duration inbox.items events.list types.list types.show get list undoable query"
-    " context stale match related path solutions similar cypher cypher_named queries log diff export_check validate"
-    " doctor prime status stats verify_loop names".split()
+    " runs.show phases.status phases.can phases.duration inbox.items events.list types.list types.show get list"
+    " undoable query context stale match related path solutions similar cypher cypher_named queries log diff"
+    " export_check validate doctor prime status stats verify_loop names".split()
+)
 )
 STREAMS = {  # parameters that are read once, line by line; no request holds them
     "lines": "The lines, as one text",

@@ -88,6 +88,21 @@ class Layout:
         return self.state / "runs.json"
 
     @property
+    def run_state(self) -> Path:
+        """Holds what is going on now on this machine."""
+        return self.state / "run.json"
+
+    @property
+    def explorations(self) -> Path:
+        """Holds the exploration sessions of this machine."""
+        return self.state / "explorations"
+
+    @property
+    def workflows(self) -> Path:
+        """Declares which step of a workflow needs which."""
+        return self.store / "workflows.json"
+
+    @property
     def local_events(self) -> Path:
         """Holds events of this machine that are not committed."""
         return self.state / "events.ndjson"

@@ -5,6 +5,7 @@ from typing import TypeAlias
 from graphmem.model.campaign import Campaign
 from graphmem.model.entity import Entity
 from graphmem.model.experience import Experience
+from graphmem.model.exploration import Exploration
 from graphmem.model.fact import Event, Fact, Run
 from graphmem.model.failure import Failure
 from graphmem.model.feedback import Feedback
@@ -29,6 +30,7 @@ AnyRecord: TypeAlias = (
     | Task
     | Decision
     | Constraint
+    | Exploration
     | Session
     | Run
     | Event
@@ -46,6 +48,7 @@ MODELS: dict[str, type[Frozen]] = {
     "task": Task,
     "decision": Decision,
     "constraint": Constraint,
+    "exploration": Exploration,
     "session": Session,
     "relation": Relation,
     "feedback": Feedback,
@@ -63,6 +66,7 @@ __all__ = [
     "Entity",
     "Event",
     "Experience",
+    "Exploration",
     "Fact",
     "Failure",
     "Feedback",

@@ -22,6 +22,7 @@ KINDS = (
     "task",
     "decision",
     "constraint",
+    "exploration",
     "session",
     "run",
     "event",

@@ -22,6 +22,7 @@ ORDER = (
     "task",
     "decision",
     "constraint",
+    "exploration",
     "session",
     "relation",
     "feedback",

@@ -57,6 +57,15 @@ ITEM_MOVES: Table = {
     "processed": (),
 }
 
+# A chunk of a build run. What was under way when its process died is planned again by ``run resume``.
+CHUNK_MOVES: Table = {
+    "planned": ("active",),
+    "active": ("completed", "failed"),
+    "failed": ("retrying",),
+    "retrying": ("completed", "failed"),
+    "completed": ("retrying",),
+}
+
 
 def refuse_move(
     table: Table,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphmem import Refused
 from graphmem.rules.moves import (
+    CHUNK_MOVES,
     ITEM_MOVES,
     PHASE_MOVES,
     STAGE_MOVES,
@@ -24,7 +25,7 @@ from tests.sample import START
 STATES = tuple(TASK_MOVES)
 
 
-@pytest.mark.parametrize("table", [TASK_MOVES, STAGE_MOVES, PHASE_MOVES, ITEM_MOVES])
+@pytest.mark.parametrize("table", [TASK_MOVES, STAGE_MOVES, PHASE_MOVES, ITEM_MOVES, CHUNK_MOVES])
 def test_every_state_that_a_table_leads_to_has_a_line_of_its_own(table: Table) -> None:
     assert {after for following in table.values() for after in following} <= table.keys()
 

@@ -6,6 +6,7 @@ from graphmem.model import (
     Decision,
     Entity,
     Experience,
+    Exploration,
     Failure,
     Insight,
     Lesson,
@@ -37,6 +38,10 @@ def notes_of(record: Record) -> list[tuple[str, str]]:
             return [("constraint", record.constraint)]
         case Decision():
             return [("decided", record.decision), *([("because", record.reasoning)] if record.reasoning else [])]
+        case Exploration():
+            parts = (("structure", record.structure), ("pattern", record.pattern), ("memory", record.memory))
+            found = [("objective", record.objective), *parts, ("delta", record.delta)]
+            return [(word, said) for word, said in found if said]
         case Campaign() | Task():
             return [("objective", record.objective)]
         case Entity():

@@ -1,0 +1,155 @@
+"""``run …``: what is going on now on this machine. The runner of commands is ``ran``."""
+
+import json
+
+import typer
+
+from graphmem.cli.app import Noun
+from graphmem.cli.caller import session_of
+from graphmem.cli.inputs import opened
+from graphmem.cli.options import argument, option
+from graphmem.contract.runs import (
+    BeginBuildRequest,
+    BuildResume,
+    CheckpointRequest,
+    ChunkMove,
+    MoveChunkRequest,
+    RequireStepRequest,
+    ResumeAction,
+    ResumeBuildRequest,
+    RunShown,
+    SetRunRequest,
+    StepRequest,
+)
+from graphmem.errors import BadInput
+
+app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+
+
+@app.callback()
+def run() -> None:
+    """Show or change what is going on now on this machine."""
+
+
+@app.command(epilog="Example: graphmem run show")
+def show(ctx: typer.Context) -> None:
+    """Show the run state."""
+    session = session_of(ctx)
+    answer = session.memory.runs.show()
+    session.answer(answer, shown(answer))
+
+
+@app.command("set", epilog="""Example: graphmem run set '{"workflow_step": "build", "next_step": null}'""")
+def set_fields(
+    ctx: typer.Context,
+    fields: str = argument(SetRunRequest, "fields", metavar="JSON|-"),
+) -> None:
+    """Change fields of the run state; all others stay."""
+    session = session_of(ctx)
+    answer = session.memory.runs.set(object_of(fields, "-" if fields == "-" else None))
+    session.answer(answer, shown(answer))
+
+
+@app.command(epilog="Example: graphmem run done plan")
+def done(ctx: typer.Context, step: str = argument(StepRequest, "step", metavar="STEP")) -> None:
+    """Note that a step of the workflow is complete."""
+    session = session_of(ctx)
+    answer = session.memory.runs.done(step)
+    session.answer(answer, f"complete: {', '.join(answer.completed_steps or ())}")
+
+
+@app.command(epilog="Example: graphmem run require build")
+def require(
+    ctx: typer.Context,
+    step: str = argument(RequireStepRequest, "step", metavar="STEP"),
+    workflow: str | None = option(RequireStepRequest, "workflow", metavar="NAME"),
+    skip: bool = option(RequireStepRequest, "skip"),
+) -> None:
+    """Check what a step needs; exit status 1 where something is missing."""
+    session = session_of(ctx)
+    answer = session.memory.runs.require(step, workflow=workflow, skip=skip)
+    lines = [f"{step} can begin"] if answer.met else [f"missing: {', '.join(answer.missing)}"]
+    lines += [f"skipped: {', '.join(answer.skipped)}"] if answer.skipped else []
+    lines += [f"  {one.number}. {one.text}{' (recommended)' if one.recommended else ''}" for one in answer.choices]
+    session.answer(answer, "\n".join(lines))
+    raise typer.Exit(0 if answer.met else 1)
+
+
+@app.command(epilog="Example: graphmem run begin build.json")
+def begin(ctx: typer.Context, plan: str = argument(BeginBuildRequest, "plan", metavar="FILE|-")) -> None:
+    """Begin a build run with the chunks of a plan."""
+    session = session_of(ctx)
+    answer = session.memory.runs.begin(object_of(plan, plan))
+    session.answer(answer, shown(answer))
+
+
+@app.command(epilog="Example: graphmem run chunk c1 completed")
+def chunk(
+    ctx: typer.Context,
+    chunk_id: str = argument(MoveChunkRequest, "id", metavar="ID"),
+    status: ChunkMove = argument(MoveChunkRequest, "status", metavar="STATUS"),
+) -> None:
+    """Move a chunk of the build run to its next status."""
+    session = session_of(ctx)
+    answer = session.memory.runs.chunk(chunk_id, status)
+    session.answer(answer, shown(answer))
+
+
+@app.command(epilog="Example: graphmem run checkpoint --phase stabilise")
+def checkpoint(ctx: typer.Context, phase: str | None = option(CheckpointRequest, "phase", metavar="TEXT")) -> None:
+    """Note that the build run got so far."""
+    session = session_of(ctx)
+    answer = session.memory.runs.checkpoint(phase=phase)
+    session.answer(answer, shown(answer))
+
+
+@app.command(epilog="Example: graphmem run end")
+def end(ctx: typer.Context) -> None:
+    """End the build run; it stays visible as partial where chunks remain."""
+    session = session_of(ctx)
+    answer = session.memory.runs.end()
+    session.answer(answer, shown(answer))
+
+
+@app.command(epilog="Example: graphmem run resume --choose resume")
+def resume(ctx: typer.Context, choose: ResumeAction | None = option(ResumeBuildRequest, "choose")) -> None:
+    """Show what is left of a build run that was cut off, and how to go on."""
+    session = session_of(ctx)
+    answer = session.memory.runs.resume(choose=choose)
+    session.answer(answer, left_of(answer))
+
+
+def object_of(given: str, file: str | None) -> dict[str, object]:
+    """Return the JSON object that is given, or that is in a file."""
+    data: str | bytes = given
+    if file is not None:
+        with opened(file) as found:
+            data = found.read()
+    try:
+        made = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{given[:80]!r} is not JSON: {error}", hint="a JSON object") from None
+    if not isinstance(made, dict):
+        raise BadInput(f"{given[:80]!r} is not a JSON object", hint='such as {"workflow_step": "build"}')
+    return made
+
+
+def shown(answer: RunShown) -> str:
+    """Return the run state for people, a field a line."""
+    values = answer.model_dump(mode="json", exclude_none=True)
+    values.pop("notices", None)
+    run = values.pop("build_run", None)
+    lines = [f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in values.items()]
+    if run is not None:
+        lines.append(f"build run {run['run_id']}: {run['status']}")
+        lines += [f"  {one['id']}  [{one['status']}] {one['name']}".rstrip() for one in run["chunks"]]
+    return "\n".join(lines) or "nothing is going on"
+
+
+def left_of(answer: BuildResume) -> str:
+    """Return what is left of a build run for people."""
+    lines = [f"build run {answer.run_id}"]
+    for word, chunks in (("completed", answer.completed), ("remaining", answer.remaining), ("drifted", answer.drifted)):
+        lines += [f"{word}: {', '.join(one.id for one in chunks)}"] if chunks else []
+    lines += [f"  {one.number}. {one.text}{' (recommended)' if one.recommended else ''}" for one in answer.choices]
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""Exploration sessions of this machine: a folder each in ``state/``, with a file for each report."""
+
+import contextlib
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from graphmem import safe_files
+from graphmem.model.exploration import ExplorationMode
+from graphmem.model.field import Time
+from graphmem.process.lock import locked
+
+Kept = TypeVar("Kept", bound=BaseModel)
+MOST_BYTES = 2**18  # of a file that is read
+
+
+class ExplorationSession(BaseModel):
+    """When a session began, and when its wait ended: what is reported after that is late."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    started_at: Time
+    ended_at: Time | None = None
+
+
+class Report(BaseModel):
+    """What was reported for one mode."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    at: Time
+    text: str
+    late: bool = False
+
+
+def read(folder: Path, session: str) -> ExplorationSession | None:
+    """Return a session; None where there is none, or its file is damaged."""
+    return read_as(ExplorationSession, folder / session / "session.json")
+
+
+def reports(folder: Path, session: str, modes: tuple[ExplorationMode, ...]) -> dict[ExplorationMode, Report]:
+    """Return the reports of a session by mode."""
+    found = {mode: read_as(Report, folder / session / f"{mode}.json") for mode in modes}
+    return {mode: report for mode, report in found.items() if report is not None}
+
+
+def read_as(model: type[Kept], path: Path) -> Kept | None:
+    """Return what a file holds; None where there is none, or it is damaged."""
+    try:
+        with safe_files.opened(path) as file:
+            return model.model_validate_json(file.read(MOST_BYTES + 1))
+    except (OSError, ValidationError):
+        return None
+
+
+@contextlib.contextmanager
+def alone(lock: Path, timeout_s: float) -> Iterator[None]:
+    """Be alone with the sessions while the block runs."""
+    with locked(lock, timeout_s=timeout_s):
+        yield
+
+
+def write(folder: Path, session: str, name: str, value: ExplorationSession | Report) -> None:
+    """Write a file of a session, all or nothing."""
+    path = folder / session / f"{name}.json"
+    fresh = path.with_name(f".{path.name}.new")
+    with safe_files.folder(path.parent, make=True):
+        safe_files.write(fresh, value.model_dump_json().encode(), is_flushed=True)
+    safe_files.replace(fresh, path)
+
+
+def end(folder: Path, session: str, now: datetime) -> None:
+    """Note that nobody waits for more reports."""
+    found = read(folder, session)
+    if found is not None and found.ended_at is None:
+        write(folder, session, "session", found.model_copy(update={"ended_at": now}))

@@ -1,0 +1,66 @@
+"""The run state of a project on this machine: one file in ``state/``, changed under a lock, replaced whole."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+from pydantic import ValidationError
+
+from graphmem import safe_files
+from graphmem.constants import RUN_STATE_BYTES
+from graphmem.errors import BadInput
+from graphmem.model.run_state import RunState
+from graphmem.process.lock import locked
+
+
+@dataclass
+class Held:
+    """The run state while its lock is held; a block sets another one to have it written."""
+
+    state: RunState
+
+
+def read(path: Path, on_message: Callable[[str], None]) -> RunState:
+    """Return the run state; an empty one where there is none, or its file is damaged, which is reported."""
+    try:
+        with safe_files.opened(path) as file:
+            data = file.read(RUN_STATE_BYTES + 1)
+        return RunState.model_validate(orjson.loads(data))
+    except FileNotFoundError:
+        if os.path.lexists(path):
+            on_message(f"{path} is a link, which is not followed")
+        return RunState()
+    except (OSError, orjson.JSONDecodeError, ValidationError) as error:
+        on_message(f"{path} is damaged and taken as empty: {str(error).splitlines()[0]}")
+        return RunState()
+
+
+@contextlib.contextmanager
+def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str], None]) -> Iterator[Held]:
+    """
+    Yield the run state, alone with it; another one that the block sets is written at its end, all or nothing.
+
+    Raises:
+        Locked: another process is at it all the time.
+        BadInput: it is too large.
+        OSError: it cannot be written.
+    """
+    with locked(lock, timeout_s=timeout_s):
+        held = Held(read(path, on_message))
+        before = held.state
+        yield held
+        if held.state == before:
+            return
+        data = orjson.dumps(held.state.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS)
+        if len(data) > RUN_STATE_BYTES:
+            raise BadInput(
+                f"the run state would have {len(data):,} bytes",
+                hint=f"at most {RUN_STATE_BYTES:,}; null clears a field",
+            )
+        fresh = path.with_name(f".{path.name}.new")  # of the one who holds the lock
+        with safe_files.folder(path.parent, make=True):
+            safe_files.write(fresh, data, is_flushed=True)
+        safe_files.replace(fresh, path)

@@ -1,0 +1,103 @@
+"""What is going on now in a project on this machine, for people who look: every field is optional."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict
+
+from graphmem.model.field import Count, Item, Text, Time
+
+ChunkStatus = Literal["planned", "active", "retrying", "completed", "failed"]
+BuildStatus = Literal["running", "completed", "partial"]
+
+
+class Part(BaseModel):
+    """A part of the run state; what another version noted beside it is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+
+class Section(Part):
+    """The section of the specification that is worked on."""
+
+    alias: Item | None = None
+    number: Annotated[int, Strict()] | Item | None = None
+
+
+class Score(Part):
+    """How many scenarios are satisfied."""
+
+    satisfied: Count
+    total: Count
+
+
+class ChunkProgress(Part):
+    """Which chunk of how many is built."""
+
+    current: Count
+    total: Count
+
+
+class UntrackedChange(Part):
+    """A file that was changed outside of the plan."""
+
+    file: Item
+    section: Item | None = None
+    section_number: Annotated[int, Strict()] | Item | None = None
+    at: Time | None = None
+
+
+class BuildPlan(Part):
+    """What a build run was planned with."""
+
+    total_chunks: Count = 0
+    priorities: JsonValue = None
+    priority_source: Item | None = None
+    spec_version: Item | None = None
+
+
+class Chunk(Part):
+    """A part of a build, and how far it is."""
+
+    id: Item
+    name: Item = ""
+    status: ChunkStatus = "planned"
+    sections: tuple[Item, ...] = ()
+    scenarios: tuple[Item, ...] = ()
+    depends_on: tuple[Item, ...] = ()
+    spec_version_at_build: Item | None = None
+    attempt: Count = 0
+    started_at: Time | None = None
+    completed_at: Time | None = None
+    failed_at: Time | None = None
+
+
+class BuildRun(Part):
+    """A build in chunks; it outlives the process that runs it."""
+
+    run_id: Item
+    status: BuildStatus = "running"
+    started_at: Time
+    plan: BuildPlan = Field(default_factory=BuildPlan)
+    chunks: tuple[Chunk, ...] = ()
+    convergence_phase: Item | None = None
+    last_checkpoint: Time | None = None
+
+
+class RunState(Part):
+    """All of it, as ``state/run.json`` holds it."""
+
+    active_section: Section | None = None
+    current_command: Text | None = None
+    workflow: Item | None = None
+    workflow_step: Item | None = None
+    completed_steps: tuple[Item, ...] | None = None
+    skipped_steps: tuple[Item, ...] | None = None
+    next_step: Item | None = None
+    scenario_score: Score | None = None
+    chunk_progress: ChunkProgress | None = None
+    readiness: dict[str, Count] | None = None
+    untracked_changes: tuple[UntrackedChange, ...] | None = None
+    spec_version: Item | None = None
+    agent_outputs: dict[str, JsonValue] | None = None
+    build_run: BuildRun | None = None
+    last_updated: Time | None = None

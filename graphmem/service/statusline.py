@@ -1,0 +1,120 @@
+"""
+The status line of a shell or an agent: where the work is, in one line, from the files.
+
+It imports little, for it is printed at every prompt; a test compares it with what the commands say.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from graphmem.service.place import STORE, project_of
+
+MOST_BYTES = 16 * 2**20  # of a file that is read; a status line is not worth more
+Row = dict[str, Any]
+
+
+def main(arguments: list[str]) -> int:
+    """Print the line of the project; nothing, with status 0, where there is none or it cannot be read."""
+    try:
+        project = project_of(arguments, os.getcwd())
+        if project is not None and os.path.isdir(f"{project}/{STORE}"):
+            line = " · ".join(parts(f"{project}/{STORE}"))
+            sys.stdout.write(f"{line}\n" if line else "")
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        pass
+    return 0
+
+
+def parts(store: str) -> Iterator[str]:
+    """Yield what the line consists of."""
+    events = sorted(rows(store, "event"), key=lambda row: (str(row.get("at")), str(row.get("id"))))
+    campaign = newest_campaign(store)
+    if campaign is not None:
+        tasks = [row for row in rows(store, "task") if row.get("campaign") in names_of(campaign)]
+        done = sum(row.get("status") == "complete" for row in tasks)
+        yield f"{plain(campaign.get('name'))} {done}/{len(tasks)}"
+    yield from chunk(store)
+    if phase := phase_of(events, campaign):
+        yield phase
+    if campaign is not None and (blocked := sum(row.get("status") == "blocked" for row in tasks)):
+        yield f"{blocked} blocked"
+    if waiting := inbox(events):
+        yield f"{waiting} in the inbox"
+
+
+def rows(store: str, kind: str) -> Iterator[Row]:
+    """Yield the live rows of a kind; lines that are none are left out."""
+    for path in files(store, kind):
+        with open(path, "rb") as file:
+            for line in file.read(MOST_BYTES).splitlines():
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(row, dict) and row.get("archived_at") is None:
+                    yield row
+
+
+def files(store: str, kind: str) -> Iterator[str]:
+    """Yield the files of a kind; links are not followed."""
+    top = f"{store}/data/{kind}"
+    for path in (f"{top}.ndjson", *(f"{folder}/{name}" for folder, _, names in os.walk(top) for name in sorted(names))):
+        if path.endswith(".ndjson") and os.path.isfile(path) and not os.path.islink(path):
+            yield path
+
+
+def newest_campaign(store: str) -> Row | None:
+    """Return the newest campaign that has not ended."""
+    active = [row for row in rows(store, "campaign") if row.get("status", "active") == "active"]
+    return max(active, key=lambda row: (str(row.get("created_at")), key_of(row)), default=None)
+
+
+def key_of(row: Row) -> str:
+    """Return the key of a row."""
+    return str(row.get("key") or row.get("name"))
+
+
+def names_of(campaign: Row) -> set[str]:
+    """Return how rows may name a campaign."""
+    return {name for key in (key_of(campaign), str(campaign.get("name"))) for name in (key, f"campaign/{key}")}
+
+
+def chunk(store: str) -> Iterator[str]:
+    """Yield which chunk is built."""
+    try:
+        with open(f"{store}/state/run.json", "rb") as file:
+            found = json.loads(file.read(MOST_BYTES)).get("chunk_progress")
+        yield f"chunk {int(found['current'])} of {int(found['total'])}"
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return
+
+
+def phase_of(events: list[Row], campaign: Row | None) -> str:
+    """Return the phase of a campaign, or the project's own; empty for none."""
+    names = names_of(campaign) if campaign else set()
+    found = {True: "", False: ""}
+    for row in events:
+        if row.get("type") == "phase-moved" and isinstance(row.get("data"), dict):
+            subject = row.get("subject")
+            if subject is None or subject in names:
+                found[subject is not None] = plain(row["data"].get("to"))
+    phase = found[True] if found[True] not in ("", "none") else found[False]
+    return "" if phase == "none" else phase
+
+
+def inbox(events: list[Row]) -> int:
+    """Return how many items of the inbox are not processed."""
+    items = {row.get("id"): "pending" for row in events if row.get("type") == "inbox-added"}
+    for row in events:
+        if row.get("type") == "inbox-moved" and row.get("subject") in items and isinstance(row.get("data"), dict):
+            items[row["subject"]] = row["data"].get("to")
+    return sum(status != "processed" for status in items.values())
+
+
+def plain(value: object) -> str:
+    """Return a text of the files without what a terminal would obey."""
+    return "".join(char if char.isprintable() else "?" for char in str(value or ""))[:80]

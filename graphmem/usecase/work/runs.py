@@ -1,0 +1,380 @@
+"""The run state: what is going on now on this machine, its build run, and what a step needs first."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import orjson
+from pydantic import ValidationError
+
+from graphmem import safe_files
+from graphmem.constants import WORKFLOW_BYTES
+from graphmem.contract.runs import (
+    BeginBuildRequest,
+    BuildResume,
+    CheckpointRequest,
+    Choice,
+    MoveChunkRequest,
+    Required,
+    RequireStepRequest,
+    ResumeBuildRequest,
+    RunShown,
+    SetRunRequest,
+    StepRequest,
+)
+from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.ledger.codec import complaint
+from graphmem.machine import run_file
+from graphmem.model.field import format_time
+from graphmem.model.run_state import BuildRun, Chunk, RunState
+from graphmem.rules.moves import CHUNK_MOVES, refuse_move
+from graphmem.rules.suggest import did_you_mean
+from graphmem.rules.workflow import USUAL, Workflow, missing
+from graphmem.runtime import Client
+from graphmem.usecase.records.screening import screened
+from graphmem.usecase.work.events import event
+
+OWN = ("build_run", "last_updated")  # fields that commands of their own change
+USUAL_NAME = "usual"  # name of the workflow where a project declares none
+
+
+def show(client: Client) -> RunShown:
+    """Return the run state."""
+    return shown(run_file.read(client.layout.run_state, client.notify_once))
+
+
+def shown(state: RunState) -> RunShown:
+    """Return the run state as an answer."""
+    return RunShown.model_validate(state.model_dump(mode="json", exclude_none=True))
+
+
+@contextlib.contextmanager
+def changing(client: Client) -> Iterator[run_file.Held]:
+    """Yield the run state to be changed, alone with it."""
+    path = client.layout.run_state
+    try:
+        with run_file.changing(
+            path, client.local / "run.lock", client.settings.store.lock_timeout, client.notify_once
+        ) as held:
+            yield held
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be written: {error.strerror}", hint="is the store writable?") from None
+
+
+def changed(client: Client, state: RunState, fields: Mapping[str, Any]) -> RunState:
+    """Return the run state with fields changed: objects are merged, null clears."""
+    values = merged(state.model_dump(mode="json", exclude_none=True), fields)
+    values["last_updated"] = format_time(client.now())
+    try:
+        return RunState.model_validate(values)
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise BadInput(f"run state: {message}", hint=expected) from None
+
+
+def merged(old: Any, new: Any) -> Any:
+    """Return a value with a patch of the same form applied, as RFC 7386 says: null takes a value away."""
+    if not isinstance(new, Mapping):
+        return new
+    found = dict(old) if isinstance(old, dict) else {}
+    for name, value in new.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = merged(found.get(name), value)
+    return found
+
+
+def set_fields(client: Client, request: SetRunRequest) -> RunShown:
+    """Change fields of the run state; a writer never changes those that it does not name."""
+    request = screened(client, request, "run")
+    for name in request.fields:
+        if name in OWN:
+            raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
+        if name not in RunState.model_fields:
+            known = [field for field in RunState.model_fields if field not in OWN]
+            raise BadInput(f"the run state has no field {name!r}", hint=did_you_mean(name, known) or ", ".join(known))
+    with changing(client) as held:
+        held.state = changed(client, held.state, request.fields)
+        return shown(held.state)
+
+
+def done(client: Client, request: StepRequest) -> RunShown:
+    """Note that a step of the workflow is complete."""
+    request = screened(client, request, "run")
+    with changing(client) as held:
+        steps = list(dict.fromkeys([*(held.state.completed_steps or ()), request.step]))
+        held.state = changed(client, held.state, {"completed_steps": steps})
+        return shown(held.state)
+
+
+# --- prerequisites ----------------------------------------------------------------------------------------------------
+
+
+def require(client: Client, request: RequireStepRequest) -> Required:
+    """Return whether what a step needs is complete; with ``skip`` go on without, which is recorded."""
+    request = screened(client, request, "run")
+    state = run_file.read(client.layout.run_state, client.notify_once)
+    name = request.workflow or state.workflow
+    workflow = workflow_of(client, name)
+    if request.step not in workflow:
+        raise NotFound(
+            f"the workflow {name or USUAL_NAME!r} has no step {request.step!r}",
+            hint=did_you_mean(request.step, workflow) or f"its steps: {', '.join(workflow)}",
+        )
+    settled = {*(state.completed_steps or ()), *(state.skipped_steps or ())}
+    lacking = missing(workflow, request.step, settled)
+    if lacking and request.skip:
+        return skipped(client, request.step, lacking)
+    return Required(
+        step=request.step, met=not lacking, missing=lacking, skipped=[], choices=ways_on(request.step, lacking)
+    )
+
+
+def skipped(client: Client, step: str, steps: list[str]) -> Required:
+    """Note that a step begins without those that it needs."""
+    with changing(client) as held:
+        kept = list(dict.fromkeys([*(held.state.skipped_steps or ()), *steps]))
+        held.state = changed(client, held.state, {"skipped_steps": kept})
+    with client.writing() as snapshot:
+        said = {"step": step, "skipped": steps}
+        client.ledger.commit([event(client, "prerequisite-skipped", snapshot.now, None, said)])
+    return Required(step=step, met=True, missing=[], skipped=steps, choices=[])
+
+
+def ways_on(step: str, lacking: list[str]) -> list[Choice]:
+    """Return how to go on where something is missing."""
+    if not lacking:
+        return []
+    return [
+        Choice(number=1, action="run", text=f"run {lacking[0]} now", recommended=True),
+        Choice(number=2, action="skip", text=f"begin {step} without {', '.join(lacking)}"),
+        Choice(number=3, action="abort", text=f"do not begin {step}"),
+    ]
+
+
+def workflow_of(client: Client, name: str | None) -> Workflow:
+    """
+    Return a workflow that the project declares in ``workflows.json``; the usual one where it declares none.
+
+    Raises:
+        BadInput: the file is no such declaration. NotFound: it has no workflow of this name.
+    """
+    path = client.layout.workflows
+    if not safe_files.is_file(path):
+        if name not in (None, USUAL_NAME):
+            raise NotFound(f"no workflow {name!r} is declared", hint=f"declare it in {path}")
+        return USUAL
+    declared = parsed(safe_files.read(path), str(path))
+    if name is None and len(declared) == 1:
+        (name,) = declared
+    if name is None or name not in declared:
+        raise NotFound(
+            f"no workflow {name!r} is declared" if name else "several workflows are declared",
+            hint=f"one of: {', '.join(declared)}",
+        )
+    return declared[name]
+
+
+def parsed(data: bytes, path: str) -> dict[str, Workflow]:
+    """Return the workflows that a file declares."""
+    hint = 'such as {"feature": {"plan": [], "build": ["plan"]}}'
+    try:
+        if len(data) > WORKFLOW_BYTES:
+            raise ValueError("it is too large")
+        found = orjson.loads(data)
+    except ValueError as error:
+        raise BadInput(f"{path} is no declaration of workflows: {error}", hint=hint) from None
+    is_declaration = (
+        isinstance(found, dict)
+        and found
+        and all(
+            isinstance(steps, dict)
+            and all(
+                isinstance(needs, list) and all(isinstance(need, str) for need in needs) for needs in steps.values()
+            )
+            for steps in found.values()
+        )
+    )
+    if not is_declaration:
+        raise BadInput(f"{path} is no declaration of workflows", hint=hint)
+    for name, steps in found.items():
+        for step, needs in steps.items():
+            if unknown := [need for need in needs if need not in steps]:
+                raise BadInput(f"{path}: {name}.{step} needs {unknown[0]!r}, which is no step of it", hint=hint)
+            missing(steps, step, ())  # refuses a cycle
+    return cast(dict[str, Workflow], found)
+
+
+# --- build run --------------------------------------------------------------------------------------------------------
+
+
+def begin(client: Client, request: BeginBuildRequest) -> RunShown:
+    """Begin a build run; one that runs already is resumed, or given up, first."""
+    request = screened(client, request, "run")
+    with changing(client) as held:
+        current = held.state.build_run
+        if current is not None and current.status == "running":
+            raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
+        chunks = chunks_of(request.plan.get("chunks"))
+        version = request.plan.get("spec_version") or held.state.spec_version
+        plan = {name: value for name, value in request.plan.items() if name != "chunks"}
+        run = {
+            "run_id": client.new_id(),
+            "status": "running",
+            "started_at": format_time(client.now()),
+            "plan": {**plan, "total_chunks": len(chunks), **({"spec_version": version} if version else {})},
+            "chunks": [one.model_dump(mode="json", exclude_none=True) for one in chunks],
+        }
+        fields = {"build_run": None, **({"spec_version": version} if version else {})}
+        cleared = changed(client, held.state, fields)
+        held.state = with_progress(client, cleared, checked_run(run))
+        return shown(held.state)
+
+
+def checked_run(values: Mapping[str, Any]) -> BuildRun:
+    """Return a build run, or raise ``BadInput`` with what is wrong."""
+    try:
+        return BuildRun.model_validate(values)
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise BadInput(f"build run: {message}", hint=expected) from None
+
+
+def chunks_of(given: object) -> list[Chunk]:
+    """Return the chunks of a plan, all of them planned."""
+    hint = 'such as {"chunks": [{"id": "c1", "name": "log in"}]}'
+    if not isinstance(given, list) or not given:
+        raise BadInput("the plan of a build run has no chunks", hint=hint)
+    chunks: list[Chunk] = []
+    for place, row in enumerate(given, 1):
+        try:
+            made = Chunk.model_validate(row)
+        except ValidationError as error:
+            message, expected = complaint(error)
+            raise BadInput(f"chunk {place}: {message}", hint=expected or hint) from None
+        chunks.append(Chunk(**{**made.model_dump(), "status": "planned", "attempt": 0}))
+    ids = [one.id for one in chunks]
+    for one in chunks:
+        if ids.count(one.id) > 1:
+            raise BadInput(f"two chunks have the id {one.id!r}", hint="give each an id of its own")
+        if unknown := [need for need in one.depends_on if need not in ids]:
+            raise BadInput(
+                f"chunk {one.id!r} depends on {unknown[0]!r}, which is no chunk", hint=f"known: {', '.join(ids)}"
+            )
+    missing({one.id: one.depends_on for one in chunks} | {"": tuple(ids)}, "", ())  # refuses a cycle
+    return chunks
+
+
+def with_progress(client: Client, state: RunState, run: BuildRun) -> RunState:
+    """Return the run state with a build run, and how far that is."""
+    built = sum(one.status == "completed" for one in run.chunks)
+    current = min(built + any(one.status in ("active", "retrying") for one in run.chunks), len(run.chunks))
+    fields = {
+        "build_run": run.model_dump(mode="json", exclude_none=True),
+        "chunk_progress": {"current": current, "total": len(run.chunks)},
+    }
+    return changed(client, state, fields)
+
+
+def current_run(state: RunState) -> BuildRun:
+    """
+    Return the build run.
+
+    Raises:
+        NotFound: there is none.
+    """
+    if state.build_run is None:
+        raise NotFound("no build run is under way", hint="begin one: graphmem run begin PLAN.json")
+    return state.build_run
+
+
+def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
+    """Move a chunk to its next status, with the time and the version of the specification."""
+    with changing(client) as held:
+        run = current_run(held.state)
+        found = next((one for one in run.chunks if one.id == request.id), None)
+        if found is None:
+            known = [one.id for one in run.chunks]
+            raise NotFound(
+                f"the build run has no chunk {request.id!r}", hint=did_you_mean(request.id, known) or ", ".join(known)
+            )
+        refuse_move(CHUNK_MOVES, f"chunk {found.id}", found.status, request.status, may_stay=False)
+        now = client.now()
+        changes: dict[str, Any] = {"status": request.status}
+        if request.status in ("active", "retrying"):
+            waits = [one.id for one in run.chunks if one.id in found.depends_on and one.status != "completed"]
+            if waits:
+                raise Refused(f"chunk {found.id} waits for chunk {waits[0]}", hint="complete that one first")
+            changes |= {"attempt": found.attempt + 1, "started_at": now}
+        elif request.status == "completed":
+            changes |= {"completed_at": now, "spec_version_at_build": held.state.spec_version}
+        else:
+            changes |= {"failed_at": now}
+        chunks = tuple(one.model_copy(update=changes) if one.id == found.id else one for one in run.chunks)
+        made = run.model_copy(update={"chunks": chunks, "last_checkpoint": now})
+        held.state = with_progress(client, held.state, made)
+        return shown(held.state)
+
+
+def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
+    """Note that the build run got so far."""
+    request = screened(client, request, "run")
+    with changing(client) as held:
+        run = current_run(held.state)
+        changes = {"last_checkpoint": client.now(), "convergence_phase": request.phase or run.convergence_phase}
+        held.state = with_progress(client, held.state, run.model_copy(update=changes))
+        return shown(held.state)
+
+
+def end(client: Client) -> RunShown:
+    """End the build run: it is cleared where every chunk is completed, else it stays visible as partial."""
+    with changing(client) as held:
+        run = current_run(held.state)
+        if all(one.status == "completed" for one in run.chunks):
+            held.state = changed(client, held.state, {"build_run": None, "chunk_progress": None})
+        else:
+            held.state = with_progress(client, held.state, run.model_copy(update={"status": "partial"}))
+        return shown(held.state)
+
+
+def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
+    """Return what is left of a build run and how to go on; with a choice, do it."""
+    with changing(client) as held:
+        run = current_run(held.state)
+        version = held.state.spec_version
+        if request.choose == "resume":  # what was under way when its process died is begun again
+            chunks = tuple(
+                one.model_copy(update={"status": "planned"}) if one.status in ("active", "retrying") else one
+                for one in run.chunks
+            )
+            run = run.model_copy(update={"status": "running", "chunks": chunks})
+        elif request.choose == "fresh":
+            chunks = tuple(
+                Chunk(
+                    id=one.id, name=one.name, sections=one.sections, scenarios=one.scenarios, depends_on=one.depends_on
+                )
+                for one in run.chunks
+            )
+            run = BuildRun(run_id=client.new_id(), started_at=client.now(), plan=run.plan, chunks=chunks)
+        elif request.choose == "cancel":
+            run = run.model_copy(update={"status": "partial"})
+        if request.choose is not None:
+            cleared = changed(client, held.state, {"build_run": None})
+            held.state = with_progress(client, cleared, run)
+        built = [one for one in run.chunks if one.status == "completed"]
+        return BuildResume(
+            run_id=run.run_id,
+            completed=built,
+            remaining=[one for one in run.chunks if one.status != "completed"],
+            drifted=[one for one in built if version is not None and one.spec_version_at_build != version],
+            choices=[] if request.choose else RESUME_CHOICES,
+            chosen=request.choose,
+        )
+
+
+RESUME_CHOICES = [
+    Choice(number=1, action="resume", text="go on with the chunks that remain", recommended=True),
+    Choice(number=2, action="fresh", text="build all chunks again"),
+    Choice(number=3, action="cancel", text="give the build run up; it stays visible as partial"),
+]

@@ -1,0 +1,44 @@
+// Writes an exploration: the node of its key, made where it is missing, every property as given.
+//
+// write
+// param  key                  STRING
+// param  ref                  STRING
+// param  name                 STRING
+// param  kind                 STRING
+// param  created_at           TIMESTAMP
+// param  edited               STRING
+// param  aliases              STRING[]
+// param  sources              STRING[]
+// param  archived_at          TIMESTAMP
+// param  archive_reason       STRING
+// param  superseded_by        STRING
+// param  alternates           STRING
+// param  objective            STRING
+// param  structure            STRING
+// param  pattern              STRING
+// param  memory               STRING
+// param  delta                STRING
+// param  session              STRING
+// param  missing              STRING[]
+// param  updated_at           TIMESTAMP
+MERGE (n:Exploration {`key`: $key})
+SET
+  n.`ref` = $ref,
+  n.`name` = $name,
+  n.`kind` = $kind,
+  n.`created_at` = $created_at,
+  n.`edited` = $edited,
+  n.`aliases` = $aliases,
+  n.`sources` = $sources,
+  n.`archived_at` = $archived_at,
+  n.`archive_reason` = $archive_reason,
+  n.`superseded_by` = $superseded_by,
+  n.`alternates` = $alternates,
+  n.`objective` = $objective,
+  n.`structure` = $structure,
+  n.`pattern` = $pattern,
+  n.`memory` = $memory,
+  n.`delta` = $delta,
+  n.`session` = $session,
+  n.`missing` = $missing,
+  n.`updated_at` = $updated_at;
