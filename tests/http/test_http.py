@@ -241,7 +241,9 @@ def test_any_other_answer_that_reads_has_the_tag_of_what_it_says(served: Served)
 
 
 def test_all_rows_come_as_the_lines_of_the_files(served: Served) -> None:
-    served.call("feedback", ref="failure/boom", helped=True)
+    for number in range(5):
+        served.call("failures.add", trigger=f"row {number} of many", dedup=False)
+        served.call("feedback", ref="failure/boom", helped=True, task=f"row-{number}")
     data = served.project.root / ".graphmem" / "data"
     files = {path: path.read_bytes().splitlines() for path in data.rglob("*.ndjson")}
     answer = served.send("GET", "/v1/rows", headers={"Authorization": f"Bearer {served.read_token}"})
