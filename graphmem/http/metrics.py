@@ -10,6 +10,7 @@ from graphmem.observe import Observed
 from graphmem.service.server import Service
 
 PLAIN = "text/plain; version=0.0.4"  # the form that every version of Prometheus reads
+FIRST_ERROR = 400  # status
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # upper ends of the histograms
 
 
@@ -46,7 +47,8 @@ class Metrics:
 
     def answered(self, scope: Any, status: int) -> None:
         """Count an answer; a path that is no route counts as none of them, for a caller may make up any."""
-        self.answers.labels(getattr(scope.get("route"), "path", "none"), status).inc()
+        path = scope["path"] if status < FIRST_ERROR else "none"  # of a route that FastAPI does not know, such as MCP's
+        self.answers.labels(getattr(scope.get("route"), "path", path), status).inc()
 
     def text(self) -> bytes:
         """Return all of them in the text format of Prometheus."""

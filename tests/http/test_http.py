@@ -240,8 +240,21 @@ def test_any_other_answer_that_reads_has_the_tag_of_what_it_says(served: Served)
     assert served.call("get", ref="nothing-has-this-name").headers["cache-control"] == "no-store"
 
 
+def test_all_rows_added_to_another_project_make_the_same_files(served: Served, project: Project) -> None:
+    served.call("feedback", ref="failure/boom", helped=True, task="elsewhere")
+    rows = project.root / "rows.ndjson"
+    rows.write_bytes(served.send("GET", "/v1/rows").body)
+    done = project.run("add", "--ndjson", str(rows))
+    assert done.returncode == 0, done.stderr
+    made, data = ((one.root / ".graphmem" / "data") for one in (project, served.project))
+    files = {path.relative_to(data): path.read_bytes() for path in data.rglob("*.ndjson")}
+    assert {path.relative_to(made): path.read_bytes() for path in made.rglob("*.ndjson")} == files
+
+
 def test_all_rows_come_as_the_lines_of_the_files(served: Served) -> None:
-    served.call("feedback", ref="failure/boom", helped=True)
+    for number in range(5):
+        served.call("failures.add", trigger=f"row {number} of many", dedup=False)
+        served.call("feedback", ref="failure/boom", helped=True, task=f"row-{number}")
     data = served.project.root / ".graphmem" / "data"
     files = {path: path.read_bytes().splitlines() for path in data.rglob("*.ndjson")}
     answer = served.send("GET", "/v1/rows", headers={"Authorization": f"Bearer {served.read_token}"})

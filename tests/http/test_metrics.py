@@ -54,7 +54,9 @@ def test_answers_are_counted_by_route_and_none_of_a_callers_texts_is_a_label(ser
     served.send("POST", f"/v1/{SECRET}", b"{}")
     served.send("POST", "/v1/query", b"{}", {"Authorization": f"Bearer {SECRET}"})
     served.call("query", text=SECRET, limit=0)
+    served.send("GET", "/openapi.json")
     found = samples(served)
+    assert found["graphmem_http_answers_total", "/openapi.json", "200"] == 1
     assert found["graphmem_http_answers_total", "none", "404"] == 1
     assert found["graphmem_http_answers_total", "none", "401"] == 1
     assert found["graphmem_http_answers_total", "/v1/query", "422"] == 1
