@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from graphmem.catalog.database import catalog_errors
 from graphmem.contract.answer import Answer
 from graphmem.errors import DamagedCatalog, FileReplaced
-from graphmem.observe import observed
 from graphmem.runtime import Client
+from graphmem.telemetry import observed
 
 T = TypeVar("T")
 MOST_RUNS = 3  # of one call: a checkout replaces a file once, and a second in a row is already rare

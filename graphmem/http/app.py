@@ -35,8 +35,8 @@ from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, probl
 from graphmem.model import MODELS
 from graphmem.model.record import Record
 from graphmem.names import inert
-from graphmem.observe import observed
 from graphmem.surroundings import Surroundings, called_from
+from graphmem.telemetry import observed
 from graphmem.usecase.store.export import write_rows
 
 WORKERS = 8  # operations that run at the same time; each has a connection of its own

@@ -6,8 +6,8 @@ import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from graphmem.http.operations import READS
-from graphmem.observe import Observed
 from graphmem.service.server import Service
+from graphmem.telemetry import Observed
 
 PLAIN = "text/plain; version=0.0.4"  # the form that every version of Prometheus reads
 FIRST_ERROR = 400  # status

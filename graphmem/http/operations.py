@@ -36,7 +36,6 @@ READS = frozenset(
     " undoable query context stale match related path solutions similar cypher cypher_named queries log diff"
     " export_check validate doctor prime status stats verify_loop names".split()
 )
-)
 STREAMS = {  # parameters that are read once, line by line; no request holds them
     "lines": "The lines, as one text",
     "events": "The events, one JSON object a line, as one text",

@@ -15,9 +15,9 @@ from graphmem.http.app import make_app
 from graphmem.http.guard import Access, Guard, is_loopback, split_host
 from graphmem.http.metrics import Metrics
 from graphmem.http.tokens import ALL, READ, tokens
-from graphmem.observe import watched
 from graphmem.service.manage import status_of
 from graphmem.service.server import Service
+from graphmem.telemetry import watched
 
 WAITING = 128  # connections that were not accepted yet
 START_S = 10.0  # seconds that the thread may take until it answers

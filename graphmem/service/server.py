@@ -30,12 +30,12 @@ from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
 from graphmem.embed.shared import Models
 from graphmem.errors import Unavailable
 from graphmem.ledger.layout import FOLDER
-from graphmem.observe import DONE, observed
 from graphmem.service.manage import refuse_no_folder
 from graphmem.service.place import path_of, stamp
 from graphmem.service.streams import Streams, of_caller, separate_streams
 from graphmem.service.wire import receive, send
 from graphmem.surroundings import Surroundings, called_from
+from graphmem.telemetry import DONE, observed
 
 LOOK_S = 0.5  # seconds between two looks at the files, the project and the clock
 HANDSHAKE_S = 5.0  # seconds that a caller may take to send its request

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from graphmem import Memory
 from graphmem.errors import NotFound
-from graphmem.observe import observed
+from graphmem.telemetry import observed
 from tests.sample import open_memory
 
 SECRET = "wombat"
