@@ -1,12 +1,12 @@
 """Observe: finished and blocked tasks become failures, patterns, edges and reports (docs/concepts/campaigns.md)."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphmem import safe_files
 from graphmem.config import are_trusted
-from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE, CITED_FILE_BYTES
+from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
 from graphmem.contract.observation import (
     Observed,
     ObservedStep,
@@ -30,6 +30,7 @@ from graphmem.rules.worth_keeping import Signs, criteria, is_offered
 from graphmem.runtime import Client, Snapshot, counted
 from graphmem.surroundings import variables
 from graphmem.usecase.records.change import add
+from graphmem.usecase.records.citations import Unread, content_of
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.records.screening import unexposed
 from graphmem.usecase.records.validation import changed
@@ -299,12 +300,10 @@ def are_idioms_applied(root: Path, task: Task) -> bool:
 
 
 def texts_of(root: Path, files: Sequence[str]) -> Iterator[str]:
-    """Yield the texts of files of the project, each up to a size."""
+    """Yield the texts of those files that are of the project and can be read."""
     for file in files:
-        path = (root / file).resolve()
-        if path.is_relative_to(root.resolve()) and safe_files.is_file(path):
-            with path.open("rb") as opened:
-                yield opened.read(CITED_FILE_BYTES).decode("utf-8", "replace")
+        with contextlib.suppress(Unread):
+            yield (content_of(root, file) or b"").decode("utf-8", "replace")
 
 
 # --- edges and reports ------------------------------------------------------------------------------------------------
