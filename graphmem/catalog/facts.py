@@ -88,6 +88,20 @@ class FactReads(Reads):
         )
         return {memory: bool(helped) for memory, helped in self.connection.execute(sql, (number,))}
 
+    def handed_out(self, ids: Collection[int]) -> dict[int, tuple[int, int]]:
+        """Return to how many tasks records were handed out, and how many of these reported that they helped."""
+        found = {}
+        for part in chunks(ids):
+            sql = (
+                "SELECT h.dst, count(*), sum(EXISTS (SELECT 1 FROM relation u JOIN fact f ON f.id = u.owner"
+                " WHERE u.is_live AND u.type = 'used' AND u.src = h.src AND u.dst = h.dst AND f.helped))"
+                f" FROM relation h WHERE h.is_live AND h.type = 'handed_out' AND h.dst IN ({marks(part)})"
+                " GROUP BY h.dst"
+            )
+            for number, tasks, worked in self.connection.execute(sql, part):
+                found[number] = (tasks, worked)
+        return found
+
     def report(self, number: int) -> Feedback | None:
         """Return a report by its number."""
         found = self.fact(number)

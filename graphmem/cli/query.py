@@ -32,7 +32,8 @@ def get(ctx: typer.Context, ref: str = REF) -> None:
     cites = "".join(f"\n  cites:          {cited(one)}" for one in answer.cites)
     head, _, rest = text.fields(answer.record, but="cites").partition("\n")
     notes = [doubt.text for doubt in answer.doubts if not doubt.is_mark]
-    marks = "".join(f"\n  {one}" for one in (*text.against(answer.doubts), *notes))
+    tasks = [text.handed_out(answer).strip()] if answer.handed_out else []
+    marks = "".join(f"\n  {one}" for one in (*text.against(answer.doubts), *notes, *tasks))
     session.answer(answer, f"{head}{marks}\n{rest}{cites}{edges}")
 
 

@@ -103,7 +103,7 @@ def solutions(
         first = found.path[0]
         near = first.target if first.direction == "out" else first.source
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
-        head = f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}"
+        head = f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}{text.handed_out(found)}"
         lines.append(text.ASIDE.join([head, *text.against(found.doubts, found.cites), text.gist(found.record)]))
     session.answer(answer, "\n".join(lines))
     if not (answer.fixes or answer.results):

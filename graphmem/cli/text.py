@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from graphmem import shell
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.doubts import Doubt
-from graphmem.contract.records import Changed, Listed
-from graphmem.contract.relations import Edge, Reached
+from graphmem.contract.records import Changed, Got, Listed
+from graphmem.contract.relations import Edge, Reached, Solution
 from graphmem.model import (
     Campaign,
     Constraint,
@@ -123,6 +123,11 @@ def gist(record: Record) -> str:
 def fix_lines(record: Record) -> list[str]:
     """Return every fix of a failure, the first to try first, one a line."""
     return [f"{fix_word(fix)}: {one_line(fix.text, ADVICE)}" for fix in fixes(record)]
+
+
+def handed_out(found: Solution | Got) -> str:
+    """Return in a clause how often a memory worked after tasks got it; nothing where none did."""
+    return f"  worked in {found.worked} of {count(found.handed_out, 'task')} that got it" if found.handed_out else ""
 
 
 def fix_word(fix: Fix) -> str:

@@ -201,13 +201,20 @@ class BulkAdded(Answer):
 
 
 class Got(Answer):
-    """One record with its edges, how often this machine handed it out, and what speaks against relying on it."""
+    """
+    One record with its edges, and what speaks against relying on it.
+
+    ``access_count`` says how often this machine returned it, ``handed_out`` how many tasks got it when they began, and
+    ``worked`` how many of these reported that it helped.
+    """
 
     ref: str
     record: Shown
     relations: list[Edge]
     access_count: int = 0
     last_accessed: str | None = None
+    handed_out: int = 0
+    worked: int = 0
     fixes: list[Fix] = []
     cites: list[Cited] = []
     doubts: list[Doubt] = []

@@ -123,12 +123,18 @@ class Connection(Answer):
 
 
 class Solution(Part):
-    """A pattern that solves a failure, or one near it; ``path`` leads from the failure to the pattern."""
+    """
+    A pattern that solves a failure, or one near it; ``path`` leads from the failure to the pattern.
+
+    ``handed_out`` counts the tasks that got it when they began, ``worked`` those of them that reported that it helped.
+    """
 
     ref: str
     strength: float
     help_ratio: float
     path: list[Edge]
+    handed_out: int = 0
+    worked: int = 0
     record: ShownPattern
     cites: list[Cited] = []
     doubts: list[Doubt] = []

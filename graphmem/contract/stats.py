@@ -92,6 +92,21 @@ class Accuracy(Part):
     pairs: list[Estimated]
 
 
+class CampaignSizes(Part):
+    """
+    What finished campaigns took, on the mean.
+
+    ``usual`` is how many tasks they took for each that was estimated, the median of ``estimated`` campaigns; None for
+    none.
+    """
+
+    finished: int
+    tasks: float
+    minutes: float
+    estimated: int
+    usual: float | None
+
+
 class Stats(Answer):
     """
     The health of a store: how much there is, what it is worth, how it hangs together, how good estimates are.
@@ -112,4 +127,5 @@ class Stats(Answer):
     coverage: Coverage
     feedback: list[Week]
     estimates: list[Accuracy]
+    campaigns: CampaignSizes | None
     cold_start: bool

@@ -16,6 +16,7 @@ from graphmem.contract.query import Found
 from graphmem.contract.records import Changed, Got
 from graphmem.contract.relations import Connection, Edge, Related, Solutions
 from graphmem.contract.stats import Stats
+from graphmem.contract.tasks import TaskChanged
 from graphmem.mcp.parameters import MOST_HITS, Operation, Parameters, View
 from graphmem.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
 from graphmem.names import visible
@@ -167,6 +168,18 @@ def startable(answer: Ready, view: View) -> Reply:
     return Reply({"campaign": answer.campaign, **more}, [hit(task, view) for task in hits], notes)
 
 
+def moved(answer: TaskChanged, view: View) -> Reply:
+    """Return what happened to a task: its workspace when it starts, what is known of the error when it is blocked."""
+    head: dict[str, Any] = {"ref": answer.ref, "action": Word(answer.action)}
+    head |= {"released": answer.released} if answer.released else {}
+    head |= {"solved": answer.solved} if answer.solved else {}
+    found = answer.workspace
+    if found is not None:
+        head |= {"asked": Word(found.asked)} if found.asked else {}
+        head["workspace"] = escaped(found.text)
+    return Reply(head, [of_log(one, view) for one in answer.known], list(answer.notices))
+
+
 def finished(answer: CampaignTasks, view: View) -> Reply:
     """Return a campaign that is finished, with its tasks."""
     tasks, more, notes = page(answer, answer.tasks, view)
@@ -240,14 +253,13 @@ TOOLS = {
         ),
         Tool(
             "get",
-            "Show one record whole: every field and its edges.",
+            "Show a record with every field and edge.",
             Parameters({"": Operation("get", "ref")}),
             {"": got},
         ),
         Tool(
             "related",
-            "Walk the graph of memories from a record: what is connected, what solves a failure, how two records "
-            "connect. Each result has the path and its strength.",
+            "Walk the graph from a record: what is connected, what solves a failure, how two records connect.",
             Parameters(
                 {
                     "related": Operation("related", "ref max_hops types"),
@@ -293,8 +305,8 @@ TOOLS = {
         ),
         Tool(
             "feedback",
-            "Report whether a record that was recalled helped, right after trying it; with asked from the answer that "
-            "showed it. Later answers rank by these reports.",
+            "Report whether a recalled record helped, right after trying it; with asked from the answer that "
+            "showed it. Answers rank by these reports.",
             Parameters({"": Operation("feedback", "ref helped wrong note asked")}),
             {"": reported},
             is_read_only=False,
@@ -302,22 +314,33 @@ TOOLS = {
         ),
         Tool(
             "task",
-            "Work on a campaign, a plan of tasks: which can start now, or finish the campaign.",
+            "Work on a campaign, a plan of tasks; start answers with a workspace to begin with.",
             Parameters(
                 {
                     "ready": Operation("campaigns.ready", "ref"),
-                    "complete": Operation("campaigns.complete", "ref outcome status"),
+                    "start": Operation("tasks.start", "ref"),
+                    "complete": Operation("tasks.complete", "ref delivered used solved_by"),
+                    "block": Operation("tasks.block", "ref reason"),
+                    "finish": Operation("campaigns.complete", "ref outcome"),
                 },
                 choice="action",
-                meaning="ready: tasks of the campaign that can start; complete: finish the campaign",
+                meaning="ready: tasks that can start; start, complete, block: a task; finish: the campaign",
                 default="ready",
+                words={
+                    "ref": "The campaign, or the task",
+                    "delivered": "What it delivered",
+                    "used": "Memories that helped",
+                    "solved_by": "Patterns that fixed its block",
+                    "reason": "The error, as reported",
+                    "outcome": "How it ended",
+                },
             ),
-            {"ready": startable, "complete": finished},
+            {"ready": startable, "start": moved, "complete": moved, "block": moved, "finish": finished},
             is_read_only=False,
         ),
         Tool(
             "cypher",
-            "Ask the graph in Cypher, read-only, where recall and related do not do. Labels are kinds and entity types "
+            "Ask the graph in Cypher. Labels are kinds and entity types "
             "(Failure, WorkItem), relations in capitals (SOLVES), properties as get shows them.",
             Parameters(
                 {"": Operation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},

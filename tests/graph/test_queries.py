@@ -15,6 +15,7 @@ from graphmem.graph.kuzu.guard import check
 from graphmem.graph.kuzu.mirror import opened
 from graphmem.graph.kuzu.schema import define
 from graphmem.graph.query import Stored, all_stored
+from graphmem.model import Failure
 from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
 
 QUERIES = list(all_stored().values())
@@ -252,6 +253,40 @@ def test_task_ready(graph: Memory) -> None:
     assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]
     graph.forget("task/one/001-s1")
     assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]
+
+
+def test_task_blocked_chains(graph: Memory) -> None:
+    graph.campaigns.create("to do it", name="one")
+    plan = [
+        {"seq": n, "slug": f"s{n}", "objective": "o", "depends": d} for n, d in ((1, []), (2, [1]), (3, [2]), (4, []))
+    ]
+    graph.campaigns.add_tasks("one", plan)
+    assert rows(graph, "task/blocked_chains", ref="one") == []
+    graph.tasks.block("one/001", "it fails")
+    found = [
+        ["task/one/002-s2", "task/one/001-s1", 1, "it fails"],
+        ["task/one/003-s3", "task/one/001-s1", 2, "it fails"],
+    ]
+    assert rows(graph, "task/blocked_chains", ref="one") == found
+    graph.campaigns.propagate("one")
+    assert rows(graph, "task/blocked_chains", ref="one") == found
+    status = graph.campaigns.status("one")
+    assert [(one.ref, one.blocked_by) for one in status.unreachable] == [(row[0], [row[1]]) for row in found]
+
+
+def test_task_handed_out(graph: Memory) -> None:
+    mine = graph.failures.add("it broke in a way of its own", fix="mend it", name="mine").record
+    other = graph.failures.add("something else is odd there", fix="look", name="other").record
+    assert isinstance(mine, Failure)
+    assert isinstance(other, Failure)
+    given = {"prior_knowledge": [mine.key_ref, other.key_ref], "status": "active", "objective": "o"}
+    graph.campaigns.create("to do it", name="one")
+    graph.campaigns.add_tasks("one", [{"seq": n, "slug": f"s{n}", **given} for n in (1, 2, 3)])
+    graph.tasks.complete("one/001", used=["failure/mine"], failed=["failure/other"])
+    graph.tasks.complete("one/002", failed=["failure/mine"])
+    assert rows(graph, "task/handed_out") == [["failure/mine", 3, 1, 1], ["failure/other", 3, 0, 1]]
+    got = graph.get("failure/mine")
+    assert (got.handed_out, got.worked) == (3, 1)
 
 
 def test_parameters_are_exactly_those_declared(graph: Memory) -> None:

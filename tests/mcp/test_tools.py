@@ -303,9 +303,27 @@ def test_remember_takes_what_belongs_to_the_kind(call: Call) -> None:
     assert hint is not None and hint.startswith("known: description, type,")
 
 
+def test_a_task_is_started_blocked_and_completed(call: Call, memory: Memory) -> None:
+    memory.failures.add("ValueError: the form has no field user", fix="name it login", name="no-user")
+    begun = call("task", action="start", ref="login/001")
+    assert begun.structured_content["action"] == "started"
+    assert "> objective:" in begun.structured_content["workspace"]
+    assert "\n>" not in text(begun), "a text of the store is on the line that quotes it"
+    blocked = call("task", action="block", ref="login/001", reason="ValueError: the form has no field user")
+    assert refs(blocked) == ["failure/no-user"]
+    assert "name it login" in text(blocked)
+    call("task", action="start", ref="login/001")
+    done = call("task", action="complete", ref="login/001", delivered="a form", used=["failure/no-user"])
+    assert done.structured_content["action"] == "completed"
+    assert getattr(memory.get("failure/no-user").record, "helped", None) == 1
+    message, hint = refused(call("task", action="block", ref="login/001", reason="again"))
+    assert message == "task/login/001-form is complete; it cannot become blocked"
+    assert hint == "possible from complete: reopen (to pending)"
+
+
 def test_task_says_what_can_start_and_finishes_the_campaign(call: Call, memory: Memory) -> None:
     assert refs(call("task", ref="campaign/login")) == ["task/login/001-form"]
-    done = call("task", action="complete", ref="login", status="partial", outcome="it was enough")
+    done = call("task", action="finish", ref="login", outcome="it was enough")
     assert done.structured_content["status"] == "partial"
     assert memory.get("campaign/login").record.model_dump()["outcome"] == "it was enough"
 

@@ -213,6 +213,21 @@ def test_a_pattern_that_is_named_after_a_block_solves_the_failure_of_the_block(w
     assert [one.ref for one in found] == ["pattern/install"]
 
 
+def test_solutions_say_how_often_they_worked_after_they_were_handed_out(work: Memory) -> None:
+    work.patterns.add("choose a provider", "take the one that the others take", name="same")
+    work.campaigns.create("another one", name="two")
+    work.campaigns.add_tasks("two", [{"seq": 1, "objective": "Choose a provider again"}])
+    work.failures.add("nobody can agree on it", name="quarrel")
+    work.relations.link("pattern/same", "solves", "failure/quarrel")
+    for name, used in (("sso/001", ["pattern/same"]), ("two/001", [])):
+        answer = work.tasks.start(name)
+        assert answer.workspace is not None
+        assert "pattern/same" in answer.workspace.prior_knowledge
+        work.tasks.complete(name, delivered="done", used=used)
+    (found,) = work.solutions("failure/quarrel").results
+    assert (found.handed_out, found.worked) == (2, 1)
+
+
 def test_the_reason_of_a_block_becomes_a_failure_where_a_pattern_solved_it(work: Memory) -> None:
     work.patterns.add("a package is missing", "install it from the lock file", name="install")
     work.tasks.start("sso/001")
@@ -458,5 +473,9 @@ def test_an_estimate_is_shown_beside_what_the_campaign_took(memory: Memory) -> N
     estimate = memory.campaigns.status("two").estimate
     assert estimate is not None
     assert estimate.usual == pytest.approx(2 / 3)
+    sizes = memory.stats().campaigns
+    assert sizes is not None
+    assert (sizes.finished, sizes.tasks, sizes.estimated) == (1, 2, 1)
+    assert sizes.usual == pytest.approx(2 / 3)
     (like,) = memory.similar("campaign/two", threshold=0).results
     assert (like.took.tasks, like.took.spent) == (2, 4)

@@ -35,6 +35,7 @@ def get(client: Client, request: GetRequest) -> Got:
         edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
         doubter = Doubter(snapshot)
         cites = doubter.tree.cites_of(record)
+        handed, worked = snapshot.catalog.handed_out([number]).get(number, (0, 0))
         count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
         return Got(
             ref=record.ref,
@@ -42,6 +43,8 @@ def get(client: Client, request: GetRequest) -> Got:
             relations=edges,
             access_count=count,
             last_accessed=last,
+            handed_out=handed,
+            worked=worked,
             fixes=fixes(record),
             cites=cites,
             doubts=doubter.of(record, cites),

@@ -48,16 +48,22 @@ HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for whic
 VERBS: Mapping[Sort, str] = {"cite": "cites", "file": "lists"}  # what a record does with a path
 
 
-def context(client: Client, request: ContextRequest) -> ContextBlock:
+def context(client: Client, request: ContextRequest, *, without: Collection[str] = ()) -> ContextBlock:
     """
     Return what the project remembers for a task, cut to a budget, and count what was returned.
 
     What answers the objective is taken if anything is known for it, or if the caller names tiers. What carries a tag or
     a file of the task is there as well, after what answers the objective.
+
+    Args:
+        without: kinds that are not looked among.
     """
     if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
-    asked = QueryRequest(text=request.objective, limit=CANDIDATES, profile=request.profile, strict=request.strict)
+    asked = QueryRequest(
+        text=request.objective, limit=CANDIDATES, profile=request.profile, strict=request.strict,
+        kinds=[kind for kind in client.catalog.vocabulary.record_types if kind not in without] if without else None,
+    )  # fmt: skip
     found = query(client, asked)
     is_known = found.known != "false" or bool(request.tiers)
     picks = picked(client, request, found, is_known=is_known)

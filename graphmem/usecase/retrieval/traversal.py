@@ -181,6 +181,8 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
         ranked = ranked_solutions(direct, records, shown)
         ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
         doubter = Doubter(snapshot)
+        numbers = {record.ref: one for one, record in records.items()}
+        handed = snapshot.catalog.handed_out(numbers.values())
         results: list[Solution] = []
         for found in ranked:
             if len(results) == request.limit:
@@ -188,7 +190,9 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
             cites = doubter.tree.cites_of(found.record)
             doubts = doubter.of(found.record, cites)
             if not (request.strict and is_doubted(doubts)):
-                results.append(found.model_copy(update={"cites": cites, "doubts": doubts}))
+                tasks, worked = handed.get(numbers[found.ref], (0, 0))
+                made = {"cites": cites, "doubts": doubts, "handed_out": tasks, "worked": worked}
+                results.append(found.model_copy(update=made))
         failure = snapshot.catalog.records([number])[number]
         return Solutions(failure=failure.ref, fixes=fixes(failure), doubts=doubter.of(failure), results=results)
 

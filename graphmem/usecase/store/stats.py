@@ -25,6 +25,7 @@ from graphmem.rules.score import TIERS
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.prune import WeighedRecord, least, weighed
 from graphmem.usecase.retrieval.query import query
+from graphmem.usecase.work.campaigns import campaign_sizes
 
 MEMORIES = ("failure", "pattern")  # what has an importance
 
@@ -60,6 +61,7 @@ def stats(client: Client, request: StatsRequest) -> Stats:
             coverage=coverage(failures, others),
             feedback=list(weeks(snapshot)),
             estimates=accuracies(experiences),
+            campaigns=campaign_sizes(snapshot),
             cold_start=len(experiences) < FEW_EXPERIENCES,
         )
 

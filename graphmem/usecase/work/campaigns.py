@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from statistics import fmean
 from typing import Any
 
 from graphmem.catalog.words import query_terms
@@ -29,6 +30,7 @@ from graphmem.contract.campaigns import (
 )
 from graphmem.contract.query import QueryRequest
 from graphmem.contract.records import Changed
+from graphmem.contract.stats import CampaignSizes
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Failure, Record, Relation, Task
@@ -195,6 +197,21 @@ def usual(snapshot: Snapshot) -> float | None:
         (planned_task_count(points_of(one)), one.fingerprint.tasks)
         for one in campaigns
         if one.status in FINISHED and one.sections is not None and one.fingerprint is not None
+    )
+
+
+def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
+    """Return what finished campaigns took on the mean; None where none is finished."""
+    finished = {number: one for number, one in snapshot.catalog.of_kind(Campaign).items() if one.status in FINISHED}
+    if not finished:
+        return None
+    took = [actual_of(tasks_of(snapshot, number)) for number in finished]
+    return CampaignSizes(
+        finished=len(finished),
+        tasks=fmean(one.tasks for one in took),
+        minutes=fmean(one.minutes for one in took),
+        estimated=sum(one.sections is not None for one in finished.values()),
+        usual=usual(snapshot),
     )
 
 

@@ -97,7 +97,7 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     asked = ContextRequest(
         objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
     )
-    known = context(client, asked)
+    known = context(client, asked, without=("campaign", "task"))  # the task itself says nothing new
     with client.writing() as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
