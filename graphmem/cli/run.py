@@ -28,7 +28,7 @@ app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_com
 
 @app.callback()
 def run() -> None:
-    """Show or change what is going on now on this machine."""
+    """Show or change what is going on now on this machine; to run a command: graphmem ran -- COMMAND."""
 
 
 @app.command(epilog="Example: graphmem run show")

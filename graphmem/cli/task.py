@@ -38,7 +38,8 @@ def start(
     session = session_of(ctx)
     answer = session.memory.tasks.start(ref, budget=budget, session=named)
     session.answer(answer, answer.workspace.text if answer.workspace else "")
-    session.say(done(answer))
+    for line in changed(answer).splitlines():
+        session.say(line)
 
 
 @app.command(epilog='Example: graphmem task complete sso/002 --delivered "login works" --used failure/import-error')

@@ -138,6 +138,20 @@ def test_a_workspace_stays_within_its_budget_and_hands_out_what_it_shows(work: M
     assert set(task(work, "001-choose").prior_knowledge) == set(answer.workspace.prior_knowledge)
 
 
+def test_a_task_that_is_begun_again_gets_what_blocked_it_and_what_solves_that(work: Memory) -> None:
+    work.failures.add(ERROR, fix="pip install authlib", name="no-authlib")
+    work.patterns.add("a package is missing", "install it from the lock file", name="install")
+    work.relations.link("pattern/install", "solves", "failure/no-authlib")
+    work.tasks.start("sso/001")
+    work.tasks.block("sso/001", ERROR)
+    answer = work.tasks.start("sso/001")
+    assert answer.workspace is not None
+    assert f"> blocked before: {ERROR}" in answer.workspace.text
+    assert "> fix: pip install authlib" in answer.workspace.text
+    assert "> fix, pattern/install: install it from the lock file" in answer.workspace.text
+    assert {"failure/no-authlib", "pattern/install"} <= set(answer.workspace.prior_knowledge)
+
+
 def test_the_started_task_is_the_current_one_of_the_session(work: Memory) -> None:
     work.tasks.start("sso/001")
     current = work.sessions.show().current_task

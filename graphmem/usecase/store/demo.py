@@ -17,9 +17,9 @@ from graphmem.contract.store import Initialised
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.runtime import Client
-from graphmem.usecase import campaigns
 from graphmem.usecase.records import bulk_add
 from graphmem.usecase.store import init
+from graphmem.usecase.work import campaigns
 
 FINISHED = "harden-login"
 PLANNED = "protect-admin-console"

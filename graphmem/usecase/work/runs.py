@@ -184,7 +184,7 @@ def parsed(data: bytes, path: str) -> dict[str, Workflow]:
             raise ValueError("it is too large")
         found = orjson.loads(data)
     except ValueError as error:
-        raise BadInput(f"{path} is no declaration of workflows: {error}", hint=hint) from None
+        raise BadInput(f"{path} does not declare workflows: {error}", hint=hint) from None
     is_declaration = (
         isinstance(found, dict)
         and found
@@ -197,11 +197,11 @@ def parsed(data: bytes, path: str) -> dict[str, Workflow]:
         )
     )
     if not is_declaration:
-        raise BadInput(f"{path} is no declaration of workflows", hint=hint)
+        raise BadInput(f"{path} does not declare workflows", hint=hint)
     for name, steps in found.items():
         for step, needs in steps.items():
             if unknown := [need for need in needs if need not in steps]:
-                raise BadInput(f"{path}: {name}.{step} needs {unknown[0]!r}, which is no step of it", hint=hint)
+                raise BadInput(f"{path}: {name}.{step} needs {unknown[0]!r}, which it does not have", hint=hint)
             missing(steps, step, ())  # refuses a cycle
     return cast(dict[str, Workflow], found)
 
@@ -260,7 +260,7 @@ def chunks_of(given: object) -> list[Chunk]:
             raise BadInput(f"two chunks have the id {one.id!r}", hint="give each an id of its own")
         if unknown := [need for need in one.depends_on if need not in ids]:
             raise BadInput(
-                f"chunk {one.id!r} depends on {unknown[0]!r}, which is no chunk", hint=f"known: {', '.join(ids)}"
+                f"chunk {one.id!r} depends on {unknown[0]!r}, which the plan does not have", hint=f"known: {', '.join(ids)}"
             )
     missing({one.id: one.depends_on for one in chunks} | {"": tuple(ids)}, "", ())  # refuses a cycle
     return chunks

@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
+from graphmem.constants import CONTEXT_SOLUTIONS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.tasks import Delivery, Sibling, Workspace
 from graphmem.model import Record, Task
+from graphmem.names import split_ref
 from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, tokens
 from graphmem.runtime import Snapshot
 from graphmem.shell import command
 from graphmem.usecase.retrieval.context_sections import Notes, entry_of
 from graphmem.usecase.retrieval.notes import notes_of
+from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.work.campaigns import Plan, plan_of
 
+BLOCK = "What blocked this task before"
 LINEAGE, SIBLINGS, KNOWN = "Delivered by the tasks before", "Blocked beside this task", "What the project remembers"
 OPENING = """# Task {ref}
 
@@ -41,6 +45,9 @@ def workspace(
     plan = plan_of(snapshot, min(found for found, _ in snapshot.catalog.live([stored.campaign]).values()))
     task = plan.tasks[number]
     lineage, siblings = delivered_before(plan, number), blocked_beside(plan, number)
+    first = known_of_block(snapshot, stored)
+    said = {ref for one in first for ref in (one.ref, *one.solved_by)}
+    known = [*first, *(one for one in known if one.ref not in said)]
     entries = [
         *(Entry(LINEAGE, delivery_text(one), (3.0, -place)) for place, one in enumerate(lineage)),
         *(Entry(SIBLINGS, sibling_text(one), (2.0, -place)) for place, one in enumerate(siblings)),
@@ -53,7 +60,7 @@ def workspace(
         block=command("graphmem", "task", "block", task.ref),
     )
     kept = sorted(fitting(entries, budget, opening=opening))
-    text = block([entries[place] for place in kept], budget, opening=opening) or opening
+    text = (block([entries[place] for place in kept], budget, opening=opening) or opening).rstrip("\n")
     before = len(lineage) + len(siblings)
     handed = [known[place - before] for place in kept if place >= before]
     return Workspace(
@@ -64,6 +71,20 @@ def workspace(
         tokens=tokens(text),
         asked=asked,
     )
+
+
+def known_of_block(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
+    """Return the failures that blocked a task before it was begun again, with the patterns that solve them."""
+    failures = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
+    numbers = [number for number, _ in snapshot.catalog.live(failures).values()]
+    solved = solving(snapshot.catalog, numbers)
+    found = []
+    for number, record in snapshot.catalog.records(numbers).items():
+        patterns = [one for one in solved.get(number, ()) if not one.is_archived][:CONTEXT_SOLUTIONS]
+        notes = [*notes_of(record), *((f"fix, {one.ref}", getattr(one, "insight", "")) for one in patterns)]
+        made = entry_of(BLOCK, record, notes)
+        found.append(made.model_copy(update={"solved_by": [one.ref for one in patterns]}))
+    return found
 
 
 def delivered_before(plan: Plan, number: int) -> list[Delivery]:
@@ -88,6 +109,7 @@ def blocked_beside(plan: Plan, number: int) -> list[Sibling]:
 def task_notes(task: Task) -> Notes:
     """Return what the plan says of a task."""
     notes = [("objective", task.objective)]
+    notes += [("blocked before", task.blocked_reason)] if task.blocked_reason else []
     for name in FIELDS:
         value = getattr(task, name)
         if value not in (None, (), ""):
