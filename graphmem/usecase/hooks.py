@@ -180,7 +180,7 @@ def after_tool(client: Client, event: HookEvent, name: str, until: float | None)
         client.layout.root, [*line.variables, line.text], folder=folder_of(client, event, line), session=name, name=None
     )
     if is_passed:
-        ran = test_runs.passed_of(client, key)
+        ran = test_runs.passed_of(client, key, campaign_task(client))
         return offered(ran) if ran is not None else Said()
     if is_sure and event.status == 0:
         return Said()
@@ -196,6 +196,15 @@ def after_tool(client: Client, event: HookEvent, name: str, until: float | None)
         )
         test_runs.failed(client, key, client.now(), event.status or 1, log)
     return said
+
+
+def campaign_task(client: Client) -> str | None:
+    """Return the task of a campaign that is being worked on: a pass is reported for it, and counts for it once."""
+    with client.reading() as snapshot:
+        task = sessions.board_of(snapshot, None).task
+        if task is None or task.id is None or task.status != "in_progress":
+            return None
+        return f"task/{task.id}" if snapshot.catalog.known([f"task/{task.id}"]) else None
 
 
 def folder_of(client: Client, event: HookEvent, line: CommandLine) -> Path:

@@ -135,6 +135,17 @@ def test_a_pass_of_another_command_or_another_session_credits_nothing(known: Mem
     assert bash(known, "pytest -q", session="other").helped == []
 
 
+def test_a_pass_is_reported_for_the_task_that_is_under_way_and_counts_once(known: Memory) -> None:
+    known.campaigns.create("a plan of work", name="plan")
+    known.campaigns.add_tasks("plan", [{"seq": 1, "objective": "make the tests pass"}])
+    known.tasks.start("plan/001")
+    bash(known, "pytest -q", fails=FAILED)
+    assert bash(known, "pytest -q").helped == ["failure/yaml"]
+    assert known.tasks.show("plan/001").handed_out.helped == ["failure/yaml"]
+    known.tasks.complete("plan/001", used=["failure/yaml"])
+    assert helped(known, "failure/yaml") == 1
+
+
 def test_an_unknown_error_is_offered_when_the_command_passes_and_found_once_it_is_recorded(memory: Memory) -> None:
     assert bash(memory, "make test", fails="KeyError: 'port'\n").text == ""
     offer = bash(memory, "make test").text

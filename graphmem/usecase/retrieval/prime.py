@@ -59,8 +59,13 @@ def by_age(entry: ContextEntry) -> tuple[bool, datetime]:
 def campaign_entries(snapshot: Snapshot) -> Iterator[ContextEntry]:
     """Yield the newest campaigns that have not ended."""
     for number, campaign in active(snapshot):
-        ready = [quoted_name(task.ref) for task in ready_of(snapshot, number)]
-        marks = [f"ready: {', '.join(ready)}" if ready else "no task is ready"]
+        plan = plan_of(snapshot, number)
+        ready = [quoted_name(task.ref) for task in plan.ready[:BRIEFED_RECORDS]]
+        active = [quoted_name(task.ref) for task in plan.tasks.values() if task.status == "active"][:BRIEFED_RECORDS]
+        marks = [f"under way: {', '.join(active)}"] if active else []
+        marks.append(f"ready: {', '.join(ready)}" if ready else "no task is ready")
+        blocked = sum(task.status == "blocked" for task in plan.tasks.values())
+        marks += [counted(blocked, "task") + " blocked"] if blocked else []
         yield entry_of(CAMPAIGNS, campaign, [("objective", campaign.objective)], marks)
 
 

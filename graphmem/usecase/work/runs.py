@@ -259,9 +259,8 @@ def chunks_of(given: object) -> list[Chunk]:
         if ids.count(one.id) > 1:
             raise BadInput(f"two chunks have the id {one.id!r}", hint="give each an id of its own")
         if unknown := [need for need in one.depends_on if need not in ids]:
-            raise BadInput(
-                f"chunk {one.id!r} depends on {unknown[0]!r}, which the plan does not have", hint=f"known: {', '.join(ids)}"
-            )
+            message = f"chunk {one.id!r} depends on {unknown[0]!r}, which the plan does not have"
+            raise BadInput(message, hint=f"known: {', '.join(ids)}")
     missing({one.id: one.depends_on for one in chunks} | {"": tuple(ids)}, "", ())  # refuses a cycle
     return chunks
 
