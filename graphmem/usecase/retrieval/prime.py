@@ -61,8 +61,8 @@ def campaign_entries(snapshot: Snapshot) -> Iterator[ContextEntry]:
     for number, campaign in active(snapshot):
         plan = plan_of(snapshot, number)
         ready = [quoted_name(task.ref) for task in plan.ready[:BRIEFED_RECORDS]]
-        active = [quoted_name(task.ref) for task in plan.tasks.values() if task.status == "active"][:BRIEFED_RECORDS]
-        marks = [f"under way: {', '.join(active)}"] if active else []
+        begun = [quoted_name(task.ref) for task in plan.tasks.values() if task.status == "active"][:BRIEFED_RECORDS]
+        marks = [f"under way: {', '.join(begun)}"] if begun else []
         marks.append(f"ready: {', '.join(ready)}" if ready else "no task is ready")
         blocked = sum(task.status == "blocked" for task in plan.tasks.values())
         marks += [counted(blocked, "task") + " blocked"] if blocked else []
