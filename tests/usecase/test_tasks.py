@@ -195,8 +195,8 @@ def test_to_complete_again_reports_more_and_counts_nothing_twice(work: Memory) -
 def test_a_memory_cannot_have_helped_and_failed_in_one_report(work: Memory) -> None:
     work.failures.add("an error", fix="x", name="a")
     work.tasks.start("sso/001")
-    with pytest.raises(Usage):
-        work.tasks.complete("sso/001", used=["failure/a"], failed=["failure/a"])
+    with pytest.raises(Usage, match="failure/a is given"):
+        work.tasks.complete("sso/001", used=["failure/a"], failed=["a"])
     assert task(work, "001-choose").status == "active"
 
 
@@ -323,6 +323,30 @@ def test_moves_within_one_moment_keep_their_order(tmp_path: Path) -> None:
             MOVES[step](memory)
             clock.back(clock.step)  # the clock does not move
         assert [one.after for one in memory.tasks.show("sso/001").moves] == ["active", "blocked", "pending", "active"]
+
+
+def test_a_task_that_is_blocked_by_something_else_keeps_both_reasons(work: Memory) -> None:
+    work.tasks.block("sso/001", "first it fails")
+    assert work.tasks.block("sso/001", "first it fails").action == "unchanged"
+    assert work.tasks.block("sso/001", "then it hangs").action == "blocked"
+    assert [one.reason for one in work.tasks.show("sso/001").moves] == ["first it fails", "then it hangs"]
+    assert work.tasks.show("sso/001").disagreement is None
+
+
+def test_a_memory_that_is_named_twice_is_reported_once(work: Memory) -> None:
+    work.failures.add("an error", fix="x", name="a")
+    work.tasks.start("sso/001")
+    work.tasks.complete("sso/001", used=["failure/a", "a"])
+    assert getattr(work.get("failure/a").record, "helped", None) == 1
+
+
+def test_a_task_that_is_begun_again_is_under_way_for_the_session_too(work: Memory) -> None:
+    work.tasks.start("sso/001")
+    work.tasks.block("sso/001", "it fails")
+    work.tasks.start("sso/001")
+    current = work.sessions.show().current_task
+    assert current is not None
+    assert current.status == "in_progress"
 
 
 def test_a_campaign_that_ended_moves_no_task(work: Memory) -> None:

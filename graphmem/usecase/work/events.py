@@ -33,7 +33,7 @@ def move_event(
     client: Client, event_type: str, before: Record, after: Record, said: Mapping[str, Any] | None = None
 ) -> Entry:
     """Return the row of the event that a record moved from one status to another, at the time that its row has."""
-    at = after.edited["status"]
+    at = max(after.edited[name] for name in ("status", "blocked_at") if name in after.edited)
     moved = {"from": getattr(before, "status", ""), "to": getattr(after, "status", "")}
     return event(client, event_type, at, after.key_ref, {**moved, **(said or {})})
 

@@ -52,7 +52,7 @@ def active_campaign(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     """Return a campaign that has not ended."""
     number, campaign = campaign_of(snapshot, ref)
     if campaign.status != "active":
-        raise Refused(f"campaign {campaign.name!r} is {campaign.status}; it takes no more tasks")
+        raise Refused(f"campaign {campaign.name!r} is {campaign.status}; its tasks no longer change")
     return number, campaign
 
 
@@ -81,7 +81,7 @@ def checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
 def propagate(client: Client, request: CampaignRequest) -> CampaignStanding:
     """Mark the tasks that cannot run as unreachable, with what stops them, and those that can again as pending."""
     with client.writing() as snapshot:
-        number, _ = campaign_of(snapshot, request.ref)
+        number, _ = active_campaign(snapshot, request.ref)
         plan = plan_of(snapshot, number)
         rows: list[Entry] = []
         written: list[int] = []

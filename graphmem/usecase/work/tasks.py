@@ -144,8 +144,12 @@ def put_on_board(client: Client, task: Task, session: str | None, status: TaskSt
         with client.reading() as snapshot:
             current = sessions.board_of(snapshot, session).task
         if status == "in_progress":
-            request = WorkOnRequest(description=task.objective, name=session, id=task.name, type=task.type)
-            sessions.work_on(client, request)
+            is_done = current is not None and current.description == task.objective and current.status == "complete"
+            state: TaskStage | None = None if is_done else status  # what is complete is not begun again
+            sessions.work_on(
+                client,
+                WorkOnRequest(description=task.objective, name=session, id=task.name, type=task.type, status=state),
+            )
         elif current is not None and current.id == task.name and current.status == "in_progress":
             sessions.work_on(client, WorkOnRequest(name=session, status=status))
     except GraphmemError as error:  # the move itself is written
@@ -158,14 +162,15 @@ def put_on_board(client: Client, task: Task, session: str | None, status: TaskSt
 def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
     """Complete a task: note what it delivered, report what helped, and link what solved its block."""
     request = screened(client, request, "task")
-    if both := sorted({*request.used} & {*request.failed}):
-        raise Usage(f"{both[0]!r} is given as a memory that helped and as one that did not", hint="leave one out")
     blockers = failures_of_block(client, request)
     with client.writing() as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
         refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
-        keys = keys_of(snapshot, request.used)
+        keys, failed = keys_of(snapshot, request.used), keys_of(snapshot, request.failed)
+        if both := sorted({*keys} & {*failed}):
+            ref = snapshot.catalog.shown_refs(both)[both[0]]
+            raise Usage(f"{ref} is given as a memory that helped and as one that did not", hint="leave one out")
         changes: dict[str, Any] = {
             "delivered": request.delivered or task.delivered,
             "spent": task.spent if request.spent is None else request.spent,
@@ -174,9 +179,9 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
         }
         if task.status != "complete":
             changes |= {"status": "complete", "completed_at": snapshot.now}
-        reports = reported(snapshot, task, request.used, request.failed)
+        reports = reported(snapshot, task, keys, failed)
         solves = list(solved(snapshot, task, request.solved_by, blockers or task.blocked_by))
-        said = {"used": keys, "failed": keys_of(snapshot, request.failed)}
+        said = {"used": keys, "failed": failed}
         answer = moved(client, snapshot, plan, number, changes, said, [*reports, *solves])
         failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})
     put_on_board(client, task, request.session, "complete")
@@ -245,15 +250,19 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
         refuse_move(TASK_MOVES, task.ref, task.status, "blocked", TASK_COMMANDS)
-        named = [snapshot.catalog.stored(snapshot.resolve(ref, ["failure"])).key_ref for ref in request.by]
+        for ref in request.by:
+            snapshot.resolve(ref, ["failure"])
+        by = sorted({*keys_of(snapshot, request.by), *(hit.record.key_ref for hit in known)})
+        is_same = task.status == "blocked" and task.blocked_reason == request.reason
         changes = {
             "status": "blocked",
-            "blocked_at": task.blocked_at if task.status == "blocked" else snapshot.now,
+            "blocked_at": task.blocked_at if is_same else snapshot.now,
             "blocked_reason": request.reason,
-            "blocked_by": sorted({*named, *(hit.record.key_ref for hit in known)}),
+            "blocked_by": by,
         }
-        reports = reported(snapshot, task, (), request.failed)
-        said = {"reason": request.reason, "failed": keys_of(snapshot, request.failed)}
+        failed = keys_of(snapshot, request.failed)
+        reports = reported(snapshot, task, (), failed)
+        said = {"reason": request.reason, "by": by, "failed": failed}
         answer = moved(client, snapshot, plan, number, changes, said, reports)
     put_on_board(client, task, request.session, "blocked")
     return answer.model_copy(update={"known": known})
@@ -295,7 +304,7 @@ def moved(
     assert isinstance(before, Task)
     assert isinstance(after, Task)
     rows = [] if after is before else [entry(after, client.ledger.symmetric)]
-    is_move = before.status != after.status
+    is_move = before.status != after.status or before.blocked_at != after.blocked_at  # blocked by something else
     released: list[int] = []
     if is_move:
         rows.append(move_event(client, TASK_EVENTS[after.status], before, after, said))
@@ -306,7 +315,7 @@ def moved(
     record = snapshot.catalog.records([number])[number]
     return TaskChanged(
         ref=record.ref,
-        action=ACTIONS[after.status] if is_move else "unchanged",
+        action=ACTIONS[after.status] if rows or also else "unchanged",
         record=record,
         released=sorted(snapshot.catalog.refs(released).values()),
     )
