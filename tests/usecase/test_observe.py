@@ -103,6 +103,16 @@ def test_a_verdict_is_kept_and_counts_without_running_again(project: Memory) -> 
     assert project.observe().failures == []  # the verdict was on the block before
 
 
+@pytest.mark.parametrize("said", [None, "CONFIRMED", {"verdict": "odd"}, {"verdict": ["CONFIRMED"]}, {}])
+def test_a_verdict_of_another_form_that_a_file_brings_counts_for_nothing(project: Memory, said: object) -> None:
+    blocked(project, 1, None)
+    task = project.get("task/sso/001-step-1").record
+    assert isinstance(task, Task)
+    row = {"kind": "event", "id": "odd", "at": "2030-01-01T00:00:00.000Z", "type": "block-verified", "data": said}
+    project.add_rows([orjson.dumps({**row, "subject": task.key_ref})])
+    assert project.observe().failures == []
+
+
 def test_to_observe_twice_changes_nothing(project: Memory) -> None:
     root = Path(project.status().store)
     project.patterns.add("slow workers", "raise the limit", name="limit")

@@ -198,6 +198,7 @@ def test_what_concerns_the_context_of_an_agent_stays_on_this_machine(memory: Mem
         ("Not A Type", None, "event type"),
         ("task-started", None, "recorded by graphmem task"),
         ("inbox-added", None, "recorded by graphmem inbox"),
+        ("block-verified", {"verdict": "CONFIRMED"}, "recorded by graphmem observe"),
         ("verification-failed", None, "checks"),
         ("verification-failed", {"checks": [{"name": "unit"}]}, "result"),
         ("chunk-verified", {"checks": [], "mode": "odd"}, "mode"),

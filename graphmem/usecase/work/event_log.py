@@ -27,7 +27,14 @@ from graphmem.usecase.work.events import event
 
 TYPE = re.compile(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
 MOST_OF_A_TYPE = 64  # characters
-OF_COMMANDS = ("task-", "phase-", "inbox-", "campaign-")  # types that commands of their own record
+OF_COMMANDS = {  # beginnings of the types that commands of their own record
+    "task-": "task",
+    "phase-": "phase",
+    "inbox-": "inbox",
+    "campaign-": "campaign",
+    "block-": "observe",
+    "prerequisite-": "run",
+}
 OF_THIS_MACHINE = "context-"
 VERIFICATIONS = ("chunk-verified", "verification-failed")
 Key = tuple[str, str]  # time and id: the order of events
@@ -54,8 +61,7 @@ def refuse_bad(request: AddEventRequest) -> None:
             f"event type {request.type[:MOST_OF_A_TYPE]!r} is not words of a-z 0-9 with - or . between them",
             hint="such as review.verdict",
         )
-    if request.type.startswith(OF_COMMANDS):
-        noun = request.type.partition("-")[0]
+    if noun := OF_COMMANDS.get(f"{request.type.partition('-')[0]}-"):
         raise Refused(f"{request.type!r} is recorded by graphmem {noun}", hint=f"see: graphmem {noun} --help")
     if request.type in VERIFICATIONS:
         try:

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 from graphmem.config import are_trusted
 from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
@@ -184,8 +185,9 @@ def verdicts_before(run: Observation) -> dict[int, Verdict]:
         for number, events in events_about(snapshot, run.blocked).items():
             since = run.tasks[number].blocked_at
             for one in events:
-                if one.type == VERIFIED and isinstance(one.data, dict) and (since is None or one.at >= since):
-                    found[number] = one.data["verdict"]  # type: ignore[assignment]  # we wrote it
+                said = one.data.get("verdict") if isinstance(one.data, dict) else None
+                if one.type == VERIFIED and (since is None or one.at >= since):
+                    found |= {number: verdict for verdict in get_args(Verdict) if verdict == said}
     return found
 
 
