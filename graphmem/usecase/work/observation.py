@@ -41,6 +41,7 @@ from graphmem.usecase.work.events import event, events_about
 from graphmem.usecase.work.tasks import solved
 
 VERIFIED = "block-verified"
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass
@@ -186,8 +187,8 @@ def verdicts_before(run: Observation) -> dict[int, Verdict]:
             since = run.tasks[number].blocked_at
             for one in events:
                 said = one.data.get("verdict") if isinstance(one.data, dict) else None
-                if one.type == VERIFIED and (since is None or one.at >= since):
-                    found |= {number: verdict for verdict in get_args(Verdict) if verdict == said}
+                if one.type == VERIFIED and said in VERDICTS and (since is None or one.at >= since):
+                    found[number] = VERDICTS[VERDICTS.index(said)]
     return found
 
 
