@@ -147,6 +147,12 @@ class FactReads(Reads):
         """Return the time of each run by its name."""
         return dict(self.connection.execute("SELECT run, at FROM run").fetchall())
 
+    def facts_with(self, texts: Collection[str]) -> dict[int, Frozen]:
+        """Return the facts whose rows hold one of these texts, by number."""
+        rows = self.connection.execute("SELECT id, line, crc FROM fact WHERE ref IS NULL AND node IS NOT NULL")
+        wanted = [text.encode() for text in texts]
+        return {row[0]: parse_row(*row) for row in rows.fetchall() if any(text in row[1] for text in wanted)}
+
     def fact_rows_naming(self, fields: Collection[str]) -> list[tuple[int, str, Row]]:
         """Return the rows of facts that hold one of these fields: number, file, row."""
         any_of = " OR ".join(["instr(line, CAST(? AS BLOB))"] * len(fields))

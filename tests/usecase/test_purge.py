@@ -42,9 +42,25 @@ def secret(memory: Memory) -> None:
     memory.ran(["make"], status=1, log=[b"PlughTriggerError: the FrobFix failed\n"])
     memory.sessions.start(task="work")
     memory.sessions.note(used=["xyzzyname"])
+    work_with(memory, "PlughTriggerError: the FrobFix failed")
     memory.query("PlughTrigger")
     memory.context("PlughTrigger: the FrobFix failed")
     memory.cypher("MATCH (f:Failure) RETURN f.fix")
+
+
+def work_with(memory: Memory, text: str) -> None:
+    """A task that got the failure and was blocked by it, and all else that work notes."""
+    memory.campaigns.create("some work", name="work")
+    memory.campaigns.add_tasks("work", [{"seq": 1, "objective": "mend it"}, {"seq": 2, "objective": "show it"}])
+    memory.tasks.start("work/001")
+    memory.tasks.block("work/001", text)
+    memory.tasks.start("work/001")
+    memory.tasks.complete("work/001", delivered="it is mended", used=["xyzzyname"])
+    memory.runs.set({"agent_outputs": {"plan": {"summary": text}}, "next_step": "build"})
+    memory.events.add("context-compacted", data={"said": [text]})
+    memory.events.add("review.verdict", subject="failure/other", data={"findings": [{"description": text}]})
+    memory.explorations.report(memory.explorations.start().session, "memory", text)
+    memory.inbox.add(text)
 
 
 @pytest.fixture
@@ -93,8 +109,35 @@ def test_a_purge_leaves_a_row_that_names_nothing(memory: Memory, tmp_path: Path)
     rows = [orjson.loads(line) for line in data(tmp_path, "purge").read_bytes().splitlines()]
     (salt,) = {row["salt"] for row in rows}
     assert purge_hash(salt, key) in {row["hash"] for row in rows}
-    assert len(rows) == 3  # the record, its edge, its report
+    assert len(rows) == 4  # the record, its edge, its two reports
     assert memory.export_check().ok
+
+
+def test_what_only_quoted_the_purged_text_stays_without_it(memory: Memory) -> None:
+    secret(memory)
+    memory.purge(["xyzzyname"], yes=True)
+    moves = memory.tasks.show("work/001").moves
+    assert [(one.before, one.after, one.reason) for one in moves] == [
+        ("pending", "active", None), ("active", "blocked", None), ("blocked", "active", None),
+        ("active", "complete", None),
+    ]  # fmt: skip
+    assert memory.runs.show().next_step == "build"
+    assert [one.type for one in memory.events.list(types=["review."]).events] == ["review.verdict"]
+    assert [one.content for one in memory.inbox.items().items] == [""]
+
+
+def test_the_lineage_of_a_task_goes_with_the_task_that_is_purged(memory: Memory) -> None:
+    memory.campaigns.create("some work", name="work")
+    memory.campaigns.add_tasks(
+        "work", [{"seq": 1, "objective": "first"}, {"seq": 2, "objective": "next", "depends": 1}]
+    )
+    memory.tasks.start("work/001")
+    memory.tasks.complete("work/001", delivered="what nobody may read")
+    memory.tasks.start("work/002")
+    memory.purge(["task/work/001-first"], yes=True)
+    task = memory.get("task/work/002-next").record
+    assert getattr(task, "lineage", None) == ()
+    assert memory.tasks.show("work/002").moves[0].after == "active"
 
 
 # --- a merge that brings it back -----------------------------------------------------------------------------------

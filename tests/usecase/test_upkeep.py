@@ -162,7 +162,7 @@ def test_a_branch_cannot_bring_its_own_trust(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_project_without_such_settings_needs_no_trust(memory: Memory) -> None:
-    assert memory.trust(yes=True).model_dump() == {"settings": {}, "trusted": True, "reason": None}
+    assert memory.trust(yes=True).model_dump() == {"settings": {}, "commands": [], "trusted": True, "reason": None}
 
 
 def test_an_edge_that_a_pull_made_between_ends_that_are_one_is_left_out(memory: Memory, tmp_path: Path) -> None:

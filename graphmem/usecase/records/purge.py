@@ -24,7 +24,7 @@ from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
 from graphmem.machine import failed_runs, session_board
-from graphmem.model import Campaign, Feedback, MemoryRecord, Purge, Record, Task
+from graphmem.model import Campaign, Event, Feedback, MemoryRecord, Purge, Record, Task
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
@@ -50,6 +50,7 @@ class PurgePlan:
     rows: dict[str, set[int]] = field(default_factory=dict)  # numbers of rows that go, by file
     changes: dict[int, dict[str, Any]] = field(default_factory=dict)  # of other records, by number
     reports: dict[int, Feedback] = field(default_factory=dict)  # on other records, without what holds their texts
+    told: dict[int, Event] = field(default_factory=dict)  # events about others, without what holds their texts
 
     @cached_property
     def handles(self) -> frozenset[str]:
@@ -161,7 +162,7 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
     refused leaves them as they were.
     """
     puts = [renewed(client, number, values) for number, values in plan.changes.items()]
-    puts += [entry(report, ()) for report in plan.reports.values()]
+    puts += [entry(one, ()) for one in (*plan.reports.values(), *plan.told.values())]
     puts += [entry(made, ()) for made in purge_rows(client, plan.removed_rows())]
     removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
     layout = client.layout
@@ -238,8 +239,25 @@ def forget_on_this_machine(client: Client, plan: PurgePlan) -> None:
     if safe_files.is_file(rejects):
         lines = safe_files.read(rejects).splitlines(keepends=True)
         safe_files.write(rejects, b"".join(line for line in lines if not plan.is_told(line.decode("utf-8", "replace"))))
+    forget_in_work(client, plan)
     for path in (state / "session.json", *safe_files.files(state / "sessions")):
         forget_in_session(path, plan)
+
+
+def forget_in_work(client: Client, plan: PurgePlan) -> None:
+    """Take the texts of purged records out of the run state, the events and the explorations of this machine."""
+    layout = client.layout
+    for folder in safe_files.folders(layout.explorations):
+        if any(plan.is_told(safe_files.read(file).decode("utf-8", "replace")) for file in safe_files.files(folder)):
+            safe_files.remove_folder(folder)
+    if safe_files.is_file(layout.local_events):
+        lines = safe_files.read(layout.local_events).splitlines(keepends=True)
+        kept = [line for line in lines if not plan.is_told(line.decode("utf-8", "replace"))]
+        safe_files.write(layout.local_events, b"".join(kept))
+    if safe_files.is_file(layout.run_state):
+        data = safe_files.read(layout.run_state)
+        if plan.is_told(data.decode("utf-8", "replace")):
+            safe_files.write(layout.run_state, orjson.dumps(untold(orjson.loads(data), plan)))
 
 
 def forget_in_session(path: Path, plan: PurgePlan) -> None:
@@ -273,7 +291,23 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
         told = [name for name in ("question", "note") if plan.is_told(getattr(report, name) or "")]
         if told and number not in plan.removed:
             plan.reports[number] = report.model_copy(update=dict.fromkeys(told))
+    for number, one in catalog.facts_with(plan.words).items():
+        if number not in plan.removed and isinstance(one, Event) and plan.is_told(orjson.dumps(one.data).decode()):
+            plan.told[number] = one.model_copy(update={"data": untold(one.data, plan)})
     return plan
+
+
+def untold(value: Any, plan: PurgePlan) -> Any:
+    """Return a JSON value without the texts that hold one of the purged records'."""
+    match value:
+        case str():
+            return None if plan.is_told(value) else value
+        case dict():
+            kept = {name: untold(part, plan) for name, part in value.items()}
+            return {name: part for name, part in kept.items() if part is not None}
+        case list():
+            return [part for part in (untold(part, plan) for part in value) if part is not None]
+    return value
 
 
 def loose_edges(plan: PurgePlan) -> Iterator[tuple[int, str]]:
@@ -312,6 +346,10 @@ def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
     if isinstance(record, MemoryRecord):
         kept = [found for found in record.alternates if found.text not in plan.texts]
         lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
+    if isinstance(record, Task):
+        values |= {"blocked_reason": None} if plan.is_told(record.blocked_reason or "") else {}
+        kept_lineage = [one for one in record.lineage if not plan.is_told(orjson.dumps(one).decode())]
+        lists["lineage"] = (kept_lineage, record.lineage)
     for name in record.references:
         given = getattr(record, name)
         lists[name] = ([ref for ref in given if not plan.is_named(record.refers[name].full(ref))], given)

@@ -29,13 +29,11 @@ def event(client: Client, event_type: str, at: datetime, subject: str | None, da
     return entry(made, client.ledger.symmetric)
 
 
-def move_event(
-    client: Client, event_type: str, before: Record, after: Record, said: Mapping[str, Any] | None = None
-) -> Entry:
+def move_event(client: Client, event_type: str, before: Record, after: Record, reason: str | None = None) -> Entry:
     """Return the row of the event that a record moved from one status to another, at the time that its row has."""
     at = max(after.edited[name] for name in ("status", "blocked_at") if name in after.edited)
     moved = {"from": getattr(before, "status", ""), "to": getattr(after, "status", "")}
-    return event(client, event_type, at, after.key_ref, {**moved, **(said or {})})
+    return event(client, event_type, at, after.key_ref, {**moved, "reason": reason})
 
 
 def events_about(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list[Event]]:

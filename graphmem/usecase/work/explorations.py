@@ -28,7 +28,7 @@ from graphmem.usecase.records.screening import screened
 
 MODES: tuple[ExplorationMode, ...] = get_args(ExplorationMode)
 TELLING = frozenset({"structure", "delta"})  # that are enough together
-ID = re.compile(r"[0-9A-Za-z-]{1,64}")
+ID = re.compile(r"[0-9A-Za-z_-]{1,128}")
 
 
 def start(client: Client) -> ExplorationStarted:

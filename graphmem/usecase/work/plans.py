@@ -111,7 +111,7 @@ def remarked(client: Client, snapshot: Snapshot, number: int, causes: Collection
     if after is before:
         return []
     is_move = before.status != status
-    moved = [move_event(client, TASK_EVENTS[status], before, after, {"by": sorted(causes)})] if is_move else []
+    moved = [move_event(client, TASK_EVENTS[status], before, after)] if is_move else []
     return [entry(after, client.ledger.symmetric), *moved]
 
 
@@ -176,8 +176,8 @@ def revised(client: Client, snapshot: Snapshot, before: Task, planned: Task) -> 
     if after is before:
         return []
     refuse_oversize(after)
-    said = {"reason": "planned again"}
-    moved = [move_event(client, TASK_EVENTS[status], before, after, said)] if before.status != status else []
+    is_move = before.status != status
+    moved = [move_event(client, TASK_EVENTS[status], before, after, "planned again")] if is_move else []
     return [entry(after, client.ledger.symmetric), *moved]
 
 

@@ -112,7 +112,7 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
                 {"parent": plan.keys[one.parent], "delivered": one.delivered} for one in delivered_before(plan, number)
             ],
         }
-        answer = moved(client, snapshot, plan, number, changes, {"handed_out": keys})
+        answer = moved(client, snapshot, plan, number, changes)
     put_on_board(client, task, request.session, "in_progress")
     return answer.model_copy(update={"workspace": found})
 
@@ -181,8 +181,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
             changes |= {"status": "complete", "completed_at": snapshot.now}
         reports = reported(snapshot, task, keys, failed)
         solves = list(solved(snapshot, task, request.solved_by, blockers or task.blocked_by))
-        said = {"used": keys, "failed": failed}
-        answer = moved(client, snapshot, plan, number, changes, said, [*reports, *solves])
+        answer = moved(client, snapshot, plan, number, changes, also=[*reports, *solves])
         failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})
     put_on_board(client, task, request.session, "complete")
     return answer.model_copy(update={"solved": sorted(failures.values())})
@@ -260,10 +259,8 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
             "blocked_reason": request.reason,
             "blocked_by": by,
         }
-        failed = keys_of(snapshot, request.failed)
-        reports = reported(snapshot, task, (), failed)
-        said = {"reason": request.reason, "by": by, "failed": failed}
-        answer = moved(client, snapshot, plan, number, changes, said, reports)
+        reports = reported(snapshot, task, (), keys_of(snapshot, request.failed))
+        answer = moved(client, snapshot, plan, number, changes, request.reason, reports)
     put_on_board(client, task, request.session, "blocked")
     return answer.model_copy(update={"known": known})
 
@@ -278,7 +275,7 @@ def reopen(client: Client, request: ReopenTaskRequest) -> TaskChanged:
         changes: dict[str, Any] = {"status": "pending"}
         if task.status == "unreachable":
             changes["blocked_by"] = [ref for ref in task.blocked_by if split_ref(ref)[0] != "task"]
-        answer = moved(client, snapshot, plan, number, changes, {"reason": request.reason})
+        answer = moved(client, snapshot, plan, number, changes, request.reason)
     put_on_board(client, task, request.session, "pending")
     return answer
 
@@ -289,14 +286,14 @@ def moved(
     plan: Plan,
     number: int,
     changes: Mapping[str, Any],
-    said: Mapping[str, Any],
+    reason: str | None = None,
     also: Collection[Entry] = (),
 ) -> TaskChanged:
     """
     Write the changes of a task, with the event of its move and other rows, all or nothing.
 
     Args:
-        said: what the event says beside the two states.
+        reason: what the event says beside the two states. What a task got and used is in its row, where purge finds it.
         also: other rows of the same write.
     """
     before = snapshot.catalog.stored(number)
@@ -307,7 +304,7 @@ def moved(
     is_move = before.status != after.status or before.blocked_at != after.blocked_at  # blocked by something else
     released: list[int] = []
     if is_move:
-        rows.append(move_event(client, TASK_EVENTS[after.status], before, after, said))
+        rows.append(move_event(client, TASK_EVENTS[after.status], before, after, reason))
         released = plan.moved(number, after.status).released
         rows += (row for one in released for row in remarked(client, snapshot, one, ()))
     if rows or also:
