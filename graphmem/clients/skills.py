@@ -18,6 +18,7 @@ If the tools of the MCP server `graphmem` are there, call `recall` and `related`
 | --- | --- |
 | a new session | `graphmem prime` |
 | a task | `graphmem context "add a login page" --file src/login.py` |
+| a task of a campaign | `graphmem campaign ready CAMPAIGN`, `graphmem task start TASK` |
 | tests to run | `graphmem ran -- pytest -q` |
 | the output of a command that failed | `graphmem match build.log` |
 | one error, or a question | `graphmem query "the error"` |
@@ -49,6 +50,9 @@ If the tools of the MCP server `graphmem` are there, call `feedback` and `rememb
 3. For what works in general: `graphmem add pattern --trigger "when" --insight "what to do"`.
 4. For each decision: `graphmem session decide "what" --because "why"`.
 5. For each constraint that was set: `graphmem session constrain "what must hold"`.
+
+6. When a task of a campaign is done: `graphmem task complete TASK --delivered "what" --used REF`. When it cannot go on,
+   `task block` with the error keeps why, and shows what is known of it.
 
 The trigger is the line of the error as it was printed, for it is found by that line; the fix is what to do about it.
 What comes back is `created REF`; `merged` and `variant` mean that the memory had it already, or nearly.

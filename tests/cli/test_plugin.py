@@ -234,10 +234,17 @@ def test_every_command_of_a_skill_runs(home: Path, name: str) -> None:
     Path("build.log").write_text("the old error\n")
     Path("src").mkdir()
     Path("src/login.py").write_text("")
+    Path("plan.json").write_text('[{"seq": 1, "objective": "log in"}]')
+    run(["campaign", "create", "add a login page", "--name", "login"])
+    run(["campaign", "add-tasks", "login", "plan.json"])
+    if name == "retro":
+        run(["task", "start", "login/001"])
     commands = re.findall(r"`(graphmem .+?)`", SKILLS[name])
     assert len(commands) >= 6
     for command in commands:
-        words = shlex.split(command.replace("REF", "failure/ref"))[1:]
+        for word, ref in (("REF", "failure/ref"), ("TASK", "login/001"), ("CAMPAIGN", "login")):
+            command = command.replace(word, ref)  # noqa: PLW2901
+        words = shlex.split(command)[1:]
         if words[0] == "ran":
             if len(words) == 1:
                 continue
