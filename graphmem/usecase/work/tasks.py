@@ -37,7 +37,7 @@ from graphmem.usecase.records.validation import build, changed, refuse_archived
 from graphmem.usecase.retrieval.context import context
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.work.campaigns import Plan, plan_of
-from graphmem.usecase.work.events import disagreement_text, events_about, move_event, moves_of
+from graphmem.usecase.work.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
 from graphmem.usecase.work.plans import remarked
 from graphmem.usecase.work.workspace import delivered_before, handed_out_before, workspace
 
@@ -323,7 +323,8 @@ def show(client: Client, request: ShowTaskRequest) -> TaskShown:
         found = None
         if task.started_at is not None:
             found = workspace(snapshot, number, request.budget, handed_out_before(snapshot, task))
-        moves = list(moves_of(events_about(snapshot, [number]).get(number, [])))
+        about = events_about(snapshot, [number]).get(number, [])
+        moves = list(moves_of([one for one in about if one.type in TASK_TYPES]))
         return TaskShown(
             ref=record.ref,
             record=record,
