@@ -496,3 +496,25 @@ def test_an_event_of_another_sort_about_a_task_is_not_a_move(work: Memory) -> No
     shown = work.tasks.show("sso/001")
     assert [move.after for move in shown.moves] == ["active"]
     assert shown.disagreement is None
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_task_is_found_by_its_number_and_any_name_of_its_campaign(work: Memory) -> None:
+    work.rename("campaign/sso", "sign-on")
+    for ref in ("sso/001", "sso/1", "task/sso/01", "sign-on/001", "campaign/sign-on/1"):
+        assert work.tasks.show(ref).ref == "task/sso/001-choose"
+    for ref in ("sso/9", "other/1", "1", "sso/x", "sso/²"):
+        with pytest.raises(NotFound):
+            work.tasks.show(ref)
+
+
+def test_a_task_of_an_archived_campaign_is_shown_and_does_not_move(work: Memory) -> None:
+    work.tasks.start("sso/001")
+    work.forget("campaign/sso", "not needed")
+    shown = work.tasks.show("task/sso/001-choose")
+    assert shown.workspace is None
+    assert [move.after for move in shown.moves] == ["active"]
+    with pytest.raises(Refused, match="missing or archived"):
+        work.tasks.complete("task/sso/001-choose")
