@@ -12,6 +12,7 @@ from graphmem.catalog.names import NameReads
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, MemoryRecord, Record
 from graphmem.model.field import as_set, format_time
+from graphmem.model.record import Row
 from graphmem.rules.doubt import open_disputes
 from graphmem.rules.fixes import credited
 from graphmem.rules.labels import Sort
@@ -66,8 +67,8 @@ class RecordReads(NameReads, FactReads):
         given = {ref for record in records for ref in references_in(record)}
         if not given:
             return list(records)
-        shown = self.shown_refs(given)
-        return [with_references(record, shown) for record in records]
+        shown = {ref: name for ref, name in self.shown_refs(given).items() if name != ref}
+        return [with_references(record, shown) for record in records] if shown else list(records)
 
     def repeating(self, record: MemoryRecord, limit: int) -> list[MemoryRecord]:
         """
@@ -103,6 +104,16 @@ class RecordReads(NameReads, FactReads):
             for number, frequency, silent, last_run, is_faded in self.connection.execute(sql, part):
                 found[number] = LessonState(frequency, silent, last_run, bool(is_faded))
         return found
+
+    def rows_about(self, ids: Collection[int]) -> Iterator[tuple[int, Row]]:
+        """Yield the rows of the live events about each of these records, with its number; they are not checked."""
+        for part in chunks(ids):
+            sql = (
+                "SELECT e.dst, r.id, r.line, r.crc FROM relation e JOIN record r ON r.id = e.src"
+                f" WHERE e.is_live AND e.type = 'about' AND e.dst IN ({marks(part)})"
+            )
+            for about, number, line, crc in self.connection.execute(sql, part):
+                yield about, orjson.loads(sound(number, line, crc))
 
     def live_rows(self, record_type: str) -> Iterator[tuple[int, str, str, bytes]]:
         """Yield the live records of a record type: number, key, shown name, line."""
@@ -273,7 +284,8 @@ def with_references(record: R, shown: Mapping[str, str]) -> R:
     """Return a record with other references in its fields, where ``shown`` has one for those that are there."""
     changes: dict[str, Any] = {}
     for field in record.references:
-        changes[field] = as_set(shown.get(ref, ref) for ref in getattr(record, field))
+        if not shown.keys().isdisjoint(refs := getattr(record, field)):
+            changes[field] = as_set(shown.get(ref, ref) for ref in refs)
     for field in record.single_references:
         changes[field] = shown.get(getattr(record, field), getattr(record, field))
     changes = {field: value for field, value in changes.items() if value != getattr(record, field)}

@@ -8,7 +8,7 @@ other quoted values stay: an expression that hits other values answers other err
 import re
 
 from graphmem.model.field import MATCH_CHARACTERS
-from graphmem.rules.signature import NUMBER, errors
+from graphmem.rules.signature import NUMBER, PLAIN, errors
 
 LINE_CHARACTERS = 300  # of the line that an expression is made from
 TELLING_WORDS = 2  # words that an expression has to hold as they are
@@ -28,13 +28,15 @@ GENERAL = {
     "path": r"(?:\S*[/\\])?",
     "number": r"\d[\d.,]*",
 }
+TRACEBACK = re.compile(r"Traceback \(most recent call last\):|File \"[^\"]+\", line \d+")  # says nothing of the error
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def expression_of(reason: str) -> str | None:
     """Return an expression that finds an error again in a log; None where too little of it would tell it apart."""
     error = next(iter(errors(reason.splitlines())), None)
-    line = error.text if error else next((one.strip() for one in reason.splitlines() if one.strip()), "")
+    said = (one for one in map(str.strip, reason.splitlines()) if one and not TRACEBACK.match(one))
+    line = error.text if error else next(said, "")
     line = line.strip()[:LINE_CHARACTERS]
     made, kept, at = "", "", 0
     for found in VOLATILE.finditer(line):
@@ -44,9 +46,12 @@ def expression_of(reason: str) -> str | None:
         plain = line[at : found.start()]
         made, kept, at = made + literal(plain) + GENERAL[sort], kept + plain + " ", found.end()
     made, kept = made + literal(line[at:]), kept + line[at:]
-    if len(WORD.findall(kept)) < TELLING_WORDS or len(made) > MATCH_CHARACTERS:
-        return None
-    return made
+    return made if is_telling(kept) and len(made) <= MATCH_CHARACTERS else None
+
+
+def is_telling(kept: str) -> bool:
+    """Return whether a text says what went wrong with what: "permission denied" alone is what many errors end in."""
+    return len(WORD.findall(kept)) >= TELLING_WORDS and WORD.search(PLAIN.sub(" ", kept)) is not None
 
 
 def literal(text: str) -> str:

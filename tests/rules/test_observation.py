@@ -66,7 +66,12 @@ def test_an_expression_finds_the_error_of_another_run_and_no_other_error(reason:
     re2.compile(made)  # linear: never left aside
 
 
-@pytest.mark.parametrize("reason", ["", "   \n", "42", "error", "0x12 0x13", "x" * 4_000])
+@pytest.mark.parametrize(
+    "reason", [
+        "", "   \n", "42", "error", "0x12 0x13", "x" * 4_000, "No such file or directory", "Permission denied.",
+        "Traceback (most recent call last):\n  File \"/a/b.py\", line 3, in run",
+    ],
+)  # fmt: skip
 def test_what_tells_no_error_apart_makes_no_expression(reason: str) -> None:
     assert expression_of(reason) is None
 

@@ -1,5 +1,7 @@
 """Tasks that run: start, complete, block, reopen, cascade, plans made again: campaigns.md, section 1."""
 
+import contextlib
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
 from graphmem.model import Campaign, Relation, Task
+from graphmem.usecase.work.events import events_about, moves_of, task_moves
 from tests.sample import Clock, contents, data, open_memory
 
 PLAN = [
@@ -517,3 +520,58 @@ def test_an_estimate_is_shown_beside_what_the_campaign_took(memory: Memory) -> N
     assert sizes.usual == pytest.approx(2 / 3)
     (like,) = memory.similar("campaign/two", threshold=0).results
     assert (like.took.tasks, like.took.spent) == (2, 4)
+
+
+# --- moves ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_moves_of_all_tasks_read_at_once_are_those_of_each_one(work: Memory) -> None:
+    rng = random.Random(5)
+    moves: tuple[Callable[[str], object], ...] = (
+        work.tasks.start,
+        lambda ref: work.tasks.complete(ref, delivered="done"),
+        lambda ref: work.tasks.block(ref, f"error {rng.random()}"),
+        work.tasks.reopen,
+        lambda _: work.campaigns.propagate("sso"),
+    )
+    for _ in range(60):
+        with contextlib.suppress(Refused):
+            rng.choice(moves)(f"sso/00{rng.randrange(1, 5)}")
+    with work.client.reading() as snapshot:
+        numbers = snapshot.catalog.numbers("task")
+        about = events_about(snapshot, numbers)
+        assert task_moves(snapshot, numbers) == {
+            number: [move for _, move in moves_of(found)] for number, found in about.items()
+        }
+        assert sum(map(len, about.values())) > 10
+
+
+def test_an_event_of_another_sort_about_a_task_is_not_a_move(work: Memory) -> None:
+    work.tasks.start("sso/001")
+    work.events.add("review.verdict", subject="task/sso/001-choose", data={"from": "draft", "to": "final"})
+    assert work.campaigns.status("sso").disagreements == []
+    shown = work.tasks.show("sso/001")
+    assert [move.after for move in shown.moves] == ["active"]
+    assert shown.disagreement is None
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_task_is_found_by_its_number_and_any_name_of_its_campaign(work: Memory) -> None:
+    work.rename("campaign/sso", "sign-on")
+    for ref in ("sso/001", "sso/1", "task/sso/01", "sign-on/001", "campaign/sign-on/1"):
+        assert work.tasks.show(ref).ref == "task/sso/001-choose"
+    for ref in ("sso/9", "other/1", "1", "sso/x", "sso/²"):
+        with pytest.raises(NotFound):
+            work.tasks.show(ref)
+
+
+def test_a_task_of_an_archived_campaign_is_shown_and_does_not_move(work: Memory) -> None:
+    work.tasks.start("sso/001")
+    work.forget("campaign/sso", "not needed")
+    shown = work.tasks.show("task/sso/001-choose")
+    assert shown.workspace is None
+    assert [move.after for move in shown.moves] == ["active"]
+    with pytest.raises(Refused, match="missing or archived"):
+        work.tasks.complete("task/sso/001-choose")

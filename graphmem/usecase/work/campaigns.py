@@ -93,7 +93,7 @@ class Plan:
             if task.status == "unreachable" and task.ref not in self.stopped
         ]
 
-    @property
+    @cached_property
     def keys(self) -> dict[str, str]:
         """The references by key, by shown reference."""
         return {task.ref: task.key_ref for task in self.tasks.values()}

@@ -7,10 +7,12 @@ from typing import Any
 from graphmem.ledger.row import entry
 from graphmem.model import Event, Record
 from graphmem.model.entry import Entry
-from graphmem.model.field import format_time
-from graphmem.rules.moves import Move, disagreement
+from graphmem.model.field import format_time, parse_time
+from graphmem.rules.moves import TASK_EVENTS, Move, disagreement
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build
+
+TASK_TYPES = frozenset(TASK_EVENTS.values())
 
 
 def event(client: Client, event_type: str, at: datetime, subject: str | None, data: Mapping[str, Any]) -> Entry:
@@ -56,8 +58,13 @@ def events_of_type(snapshot: Snapshot, event_type: str) -> list[Event]:
 
 
 def task_moves(snapshot: Snapshot, tasks: Collection[int]) -> dict[int, list[Move]]:
-    """Return the moves of each of these tasks, in the order of time."""
-    return {number: [move for _, move in moves_of(about)] for number, about in events_about(snapshot, tasks).items()}
+    """Return the moves of each of these tasks, in the order of time; of their events only what it takes is read."""
+    rows: dict[int, list[tuple[datetime, str, Move]]] = {}
+    for number, row in snapshot.catalog.rows_about(tasks):
+        at = parse_time(row["at"])
+        if row["type"] in TASK_TYPES and (move := move_in(at, row.get("data"))):
+            rows.setdefault(number, []).append((at, str(row["id"]), move))
+    return {number: [move for *_, move in sorted(found)] for number, found in rows.items()}
 
 
 def disagreement_text(moves: Sequence[Move]) -> str | None:
@@ -75,5 +82,12 @@ def disagreement_text(moves: Sequence[Move]) -> str | None:
 def moves_of(events: Collection[Event]) -> Iterator[tuple[Event, Move]]:
     """Yield those events that are moves from one state to another, each with its move."""
     for one in events:
-        if isinstance(one.data, dict) and {"from", "to"} <= one.data.keys():
-            yield one, Move(one.at, str(one.data["from"]), str(one.data["to"]))
+        if move := move_in(one.at, one.data):
+            yield one, move
+
+
+def move_in(at: datetime, data: object) -> Move | None:
+    """Return the move that an event is, from its time and data; None where it is another event."""
+    if isinstance(data, dict) and {"from", "to"} <= data.keys():
+        return Move(at, str(data["from"]), str(data["to"]))
+    return None

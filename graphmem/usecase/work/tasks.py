@@ -1,5 +1,6 @@
 """Tasks of a campaign: each is started with what the project knows, and teaches by how it ends."""
 
+import contextlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
@@ -37,7 +38,7 @@ from graphmem.usecase.records.validation import build, changed, refuse_archived
 from graphmem.usecase.retrieval.context import context
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.work.campaigns import Plan, plan_of
-from graphmem.usecase.work.events import disagreement_text, events_about, move_event, moves_of
+from graphmem.usecase.work.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
 from graphmem.usecase.work.plans import remarked
 from graphmem.usecase.work.workspace import delivered_before, handed_out_before, workspace
 
@@ -52,15 +53,35 @@ def task_of(snapshot: Snapshot, ref: str) -> tuple[int, Task]:
     try:
         number = snapshot.resolve(ref, ["task"])
     except NotFound:
-        name = ref.removeprefix("task/")
-        found = snapshot.catalog.completions(f"task/{name}-", 2) if name.rpartition("/")[2].isdigit() else []
-        if len(found) != 1:
+        numbered = task_by_number(snapshot, ref)
+        if numbered is None:
             raise
-        number = snapshot.resolve(found[0], ["task"])
+        number = numbered
     refuse_archived(snapshot.catalog, number)
     task = snapshot.catalog.stored(number)
     assert isinstance(task, Task)
     return number, task
+
+
+def task_by_number(snapshot: Snapshot, ref: str) -> int | None:
+    """
+    Return the live task that a campaign, by any of its names, and a number mean, such as ``sso/2``.
+
+    Raises:
+        Usage: two tasks have the number since a merge.
+    """
+    campaign, _, seq = ref.removeprefix("task/").rpartition("/")
+    if not (campaign and seq.isascii() and seq.isdigit()):
+        return None
+    with contextlib.suppress(NotFound):
+        steps = snapshot.catalog.steps([snapshot.resolve(campaign, ["campaign"])], ["part_of"], "in")
+        names = snapshot.catalog.refs({step.far for step in steps})
+        found = [one for one, name in names.items() if name.rpartition("/")[2][:3] == f"{int(seq):03d}"]
+        if len(found) > 1:
+            several = ", ".join(sorted(names[one] for one in found))
+            raise Usage(f"{ref!r} is the number of several tasks", hint=f"name one of: {several}")
+        return found[0] if found else None
+    return None
 
 
 def active_plan(snapshot: Snapshot, task: Task) -> Plan:
@@ -327,9 +348,10 @@ def show(client: Client, request: ShowTaskRequest) -> TaskShown:
         number, task = task_of(snapshot, request.ref)
         record = snapshot.catalog.records([number])[number]
         found = None
-        if task.started_at is not None:
+        if task.started_at is not None and snapshot.catalog.live([task.campaign]):
             found = workspace(snapshot, number, request.budget, handed_out_before(snapshot, task))
-        moves = list(moves_of(events_about(snapshot, [number]).get(number, [])))
+        about = events_about(snapshot, [number]).get(number, [])
+        moves = list(moves_of([one for one in about if one.type in TASK_TYPES]))
         return TaskShown(
             ref=record.ref,
             record=record,
