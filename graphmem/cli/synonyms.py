@@ -41,7 +41,6 @@ COMMANDS = {
     "revert": "undo",
     "rm": "forget",
     "rollback": "undo",
-    "run": "ran",
     "save": "add",
     "search": "query",
     "set": "edit",

@@ -6,6 +6,7 @@ It imports little, for it is printed at every prompt; a test compares it with wh
 
 import json
 import os
+import stat
 import sys
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -25,7 +26,7 @@ def main(arguments: list[str]) -> int:
     """Print the line of the project; nothing, with status 0, where there is none or it cannot be read."""
     try:
         project = project_of(arguments, os.getcwd())
-        if project is not None and os.path.isdir(f"{project}/{STORE}"):
+        if project is not None and is_folder(f"{project}/{STORE}"):
             line = " · ".join(parts(f"{project}/{STORE}"))
             sys.stdout.write(f"{line}\n" if line else "")
             sys.stdout.flush()
@@ -54,14 +55,25 @@ def parts(store: str) -> Iterator[str]:
 def rows(store: str, kind: str) -> Iterator[Row]:
     """Yield the live rows of a kind; lines that are none are left out."""
     for path in files(store, kind):
-        with open(path, "rb") as file:
-            for line in file.read(MOST_BYTES).splitlines():
-                try:
-                    row = json.loads(line)
-                except (ValueError, RecursionError):
-                    continue
-                if is_sound(row) and row.get("archived_at") is None:
-                    yield row
+        for line in content(path).splitlines():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if is_sound(row) and row.get("archived_at") is None:
+                yield row
+
+
+def is_folder(path: str) -> bool:
+    """Return whether there is a folder that is not a link."""
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def content(path: str) -> bytes:
+    """Return what a file holds; nothing of a link, and of what would be waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file:
+        return file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
 
 
 def is_sound(row: object) -> bool:
@@ -72,7 +84,10 @@ def is_sound(row: object) -> bool:
 def files(store: str, kind: str) -> Iterator[str]:
     """Yield the files of a kind; links are not followed."""
     top = f"{store}/data/{kind}"
-    for path in (f"{top}.ndjson", *(f"{folder}/{name}" for folder, _, names in os.walk(top) for name in sorted(names))):
+    if not is_folder(f"{store}/data"):
+        return
+    below = os.walk(top) if is_folder(top) else ()
+    for path in (f"{top}.ndjson", *(f"{folder}/{name}" for folder, _, names in below for name in sorted(names))):
         if path.endswith(".ndjson") and os.path.isfile(path) and not os.path.islink(path):
             yield path
 
@@ -96,11 +111,8 @@ def names_of(campaign: Row) -> set[str]:
 def chunk(store: str) -> Iterator[str]:
     """Yield which chunk is built."""
     try:
-        path = f"{store}/state/run.json"
-        if os.path.islink(path) or os.path.islink(os.path.dirname(path)):
-            return
-        with open(path, "rb") as file:
-            found = json.loads(file.read(MOST_BYTES)).get("chunk_progress")
+        data = content(f"{store}/state/run.json") if is_folder(f"{store}/state") else b""
+        found = json.loads(data).get("chunk_progress")
         yield f"chunk {int(found['current'])} of {int(found['total'])}"
     except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return
