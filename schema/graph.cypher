@@ -285,7 +285,6 @@ CREATE NODE TABLE IF NOT EXISTS `Exploration` (
   `memory` STRING,
   `delta` STRING,
   `session` STRING,
-  `missing` STRING[],
   `updated_at` TIMESTAMP,
   PRIMARY KEY (`key`)
 );

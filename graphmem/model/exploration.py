@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphmem.model.field import Item, StringSet, Text
+from graphmem.model.field import Item, Text
 from graphmem.model.record import Record
 
 ExplorationMode = Literal["structure", "pattern", "memory", "delta"]
@@ -21,7 +21,6 @@ class Exploration(Record):
     memory: Text | None = None  # what the project remembers
     delta: Text | None = None  # what has to change
     session: Item | None = None  # id of the exploration session
-    missing: StringSet = ()  # modes that nobody reported
 
     @property
     def search_text(self) -> str:

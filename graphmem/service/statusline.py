@@ -6,13 +6,19 @@ It imports little, for it is printed at every prompt; a test compares it with wh
 
 import json
 import os
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from graphmem.service.place import STORE, project_of
 
 MOST_BYTES = 16 * 2**20  # of a file that is read; a status line is not worth more
+PHASES = frozenset(
+    "none explore plan build observe complete error".split()
+)  # a test compares these two with the tables
+ITEMS = frozenset("pending processing error processed".split())
+TEXTS = ("id", "at", "type", "subject", "name", "key", "status", "campaign", "created_at")
 Row = dict[str, Any]
 
 
@@ -20,11 +26,11 @@ def main(arguments: list[str]) -> int:
     """Print the line of the project; nothing, with status 0, where there is none or it cannot be read."""
     try:
         project = project_of(arguments, os.getcwd())
-        if project is not None and os.path.isdir(f"{project}/{STORE}"):
+        if project is not None and is_folder(f"{project}/{STORE}"):
             line = " · ".join(parts(f"{project}/{STORE}"))
             sys.stdout.write(f"{line}\n" if line else "")
             sys.stdout.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         pass
     return 0
 
@@ -49,20 +55,39 @@ def parts(store: str) -> Iterator[str]:
 def rows(store: str, kind: str) -> Iterator[Row]:
     """Yield the live rows of a kind; lines that are none are left out."""
     for path in files(store, kind):
-        with open(path, "rb") as file:
-            for line in file.read(MOST_BYTES).splitlines():
-                try:
-                    row = json.loads(line)
-                except ValueError:
-                    continue
-                if isinstance(row, dict) and row.get("archived_at") is None:
-                    yield row
+        for line in content(path).splitlines():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if is_sound(row) and row.get("archived_at") is None:
+                yield row
+
+
+def is_folder(path: str) -> bool:
+    """Return whether there is a folder that is not a link."""
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def content(path: str) -> bytes:
+    """Return what a file holds; nothing of a link, and of what would be waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file:
+        return file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+
+
+def is_sound(row: object) -> bool:
+    """Return whether a row has texts where others name or order it by them."""
+    return isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
 
 
 def files(store: str, kind: str) -> Iterator[str]:
     """Yield the files of a kind; links are not followed."""
     top = f"{store}/data/{kind}"
-    for path in (f"{top}.ndjson", *(f"{folder}/{name}" for folder, _, names in os.walk(top) for name in sorted(names))):
+    if not is_folder(f"{store}/data"):
+        return
+    below = os.walk(top) if is_folder(top) else ()
+    for path in (f"{top}.ndjson", *(f"{folder}/{name}" for folder, _, names in below for name in sorted(names))):
         if path.endswith(".ndjson") and os.path.isfile(path) and not os.path.islink(path):
             yield path
 
@@ -86,10 +111,10 @@ def names_of(campaign: Row) -> set[str]:
 def chunk(store: str) -> Iterator[str]:
     """Yield which chunk is built."""
     try:
-        with open(f"{store}/state/run.json", "rb") as file:
-            found = json.loads(file.read(MOST_BYTES)).get("chunk_progress")
+        data = content(f"{store}/state/run.json") if is_folder(f"{store}/state") else b""
+        found = json.loads(data).get("chunk_progress")
         yield f"chunk {int(found['current'])} of {int(found['total'])}"
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return
 
 
@@ -98,20 +123,27 @@ def phase_of(events: list[Row], campaign: Row | None) -> str:
     names = names_of(campaign) if campaign else set()
     found = {True: "", False: ""}
     for row in events:
-        if row.get("type") == "phase-moved" and isinstance(row.get("data"), dict):
+        if row.get("type") == "phase-moved" and (after := moved_to(row, PHASES)):
             subject = row.get("subject")
             if subject is None or subject in names:
-                found[subject is not None] = plain(row["data"].get("to"))
+                found[subject is not None] = after
     phase = found[True] if found[True] not in ("", "none") else found[False]
     return "" if phase == "none" else phase
+
+
+def moved_to(row: Row, known: Collection[str]) -> str:
+    """Return the state that a move leads to; empty where it is not known."""
+    data = row.get("data")
+    after = data.get("to") if isinstance(data, dict) else None
+    return after if isinstance(after, str) and after in known else ""
 
 
 def inbox(events: list[Row]) -> int:
     """Return how many items of the inbox are not processed."""
     items = {row.get("id"): "pending" for row in events if row.get("type") == "inbox-added"}
     for row in events:
-        if row.get("type") == "inbox-moved" and row.get("subject") in items and isinstance(row.get("data"), dict):
-            items[row["subject"]] = row["data"].get("to")
+        if row.get("type") == "inbox-moved" and row.get("subject") in items and (after := moved_to(row, ITEMS)):
+            items[row["subject"]] = after
     return sum(status != "processed" for status in items.values())
 
 

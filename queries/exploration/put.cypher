@@ -19,7 +19,6 @@
 // param  memory               STRING
 // param  delta                STRING
 // param  session              STRING
-// param  missing              STRING[]
 // param  updated_at           TIMESTAMP
 MERGE (n:Exploration {`key`: $key})
 SET
@@ -40,5 +39,4 @@ SET
   n.`memory` = $memory,
   n.`delta` = $delta,
   n.`session` = $session,
-  n.`missing` = $missing,
   n.`updated_at` = $updated_at;

@@ -105,7 +105,7 @@ def test_a_request_that_does_not_check_out_says_what_would_be_right() -> None:
         assert (caught.value.message, caught.value.hint) == (message, hint)
 
 
-SAMPLES = {"string": "x", "array": ["x"], "boolean": True, "integer": 1, "number": 1.0}
+SAMPLES = {"string": "x", "object": {"x": 1}, "array": ["x"], "boolean": True, "integer": 1, "number": 1.0}
 
 
 @pytest.mark.parametrize("name", REQUESTS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import GraphmemError, safe_files
+from graphmem import GraphmemError, Memory, NotFound, safe_files
 from graphmem.catalog import usage
 from graphmem.embed.model import Embedder
 from tests.faults import whole
@@ -49,7 +49,7 @@ if os.getuid() == 0:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
-    """The store with everything derived, and with counters, failing runs, a session and undo notes."""
+    """The store with everything derived, and with every file of ``state/``."""
     folder = tmp_path_factory.mktemp("derived") / NAME
     whole.fill(folder, embedder)
     with whole.opened(folder, embedder) as memory:
@@ -58,6 +58,9 @@ def project(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Pat
         memory.ran(["make"], status=1, log=[b"Error: error 5 in module 5\n"])
         memory.sessions.work_on("another page", "named")
         memory.hook("codex", '{"hook_event_name":"SessionStart","session_id":"s"}')
+        memory.runs.begin({"chunks": [{"id": "c1"}]})
+        memory.events.add("context-compacted")
+        memory.explorations.report(memory.explorations.start().session, "delta", "a new page")
         whole.past(folder)
         whole.nodes(memory)
         shutil.copytree(folder, folder.with_name("open"))  # with the catalog's -wal and -shm
@@ -82,7 +85,8 @@ FILES = [
     "local/vectors/*.f32",  "local/at/*/.graphmem/data/*.ndjson",
     "local/at/*/.graphmem/local/catalog.sqlite", "local/at/*/.graphmem/local/clone-id", "state/usage.sqlite",
     "state/asked/*.ndjson", "state/hooks/*.json", "state/runs.json", "state/session.json", "state/sessions/named.json",
-    "state/undo/*8.json", "state/clone-id",
+    "state/undo/*8.json", "state/clone-id", "state/run.json", "state/events.ndjson",
+    "state/explorations/*/session.json", "state/explorations/*/delta.json",
 ]  # fmt: skip
 
 
@@ -105,6 +109,9 @@ def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]
             questions["context"] = lambda memory: memory.context("error 5").text and ""
             event = '{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"x"}'
             questions["hook"] = lambda memory: memory.hook("codex", event).text and ""
+            questions["run"] = lambda memory: str(memory.runs.show()) and ""
+            questions["events"] = lambda memory: str(memory.events.list()) and ""
+            questions["wait"] = waited
             questions["undo --list"] = lambda memory: str(memory.undoable()) and ""
             if has_graph:
                 questions["nodes"] = lambda memory: str(whole.nodes(memory))
@@ -114,6 +121,14 @@ def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]
         found["open"] = f"error: {error}"
     found["past"] = asked(lambda: whole.past(folder))
     return found
+
+
+def waited(memory: Memory) -> str:
+    """Wait for an exploration, whose session may be gone with its file."""
+    for session in memory.client.layout.explorations.glob("*"):
+        with contextlib.suppress(NotFound):
+            memory.explorations.wait(session.name, timeout=0)
+    return ""
 
 
 def asked(ask: Callable[[], str]) -> str:

@@ -37,6 +37,7 @@ COMMANDS = [
     "experience", "session", "type list", "type show missing", "log mine", "diff", "diff HEAD", "export --check",
     "validate", "validate --json", "doctor", "doctor --json", "undo --list", "stats", "verify-loop", "trust",
     "campaign ready c", "campaign status c", "campaign replan-input c", "phase status", "inbox list", "events",
+    "run show", "statusline",
     "task show c/001", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
     # from here on, what writes
@@ -45,6 +46,8 @@ COMMANDS = [
     "forget other", "restore other", "supersede other mine", "learn -", "decay r1", "session task t",
     "session decide d", "task start c/001", "task block c/001 --reason x", "campaign propagate c",
     "phase to explore", "inbox add x", "event add review.verdict", "observe c",
+    'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
+    "run begin plan.json", "run resume", "explore start",
     "type add entity fresh", "export", "resolve", "init", "doctor --fix --yes", "undo",
     "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "prime", "prime --json", "status",
     "install claude-code", "uninstall claude-code", "export --to ../out",

@@ -79,6 +79,16 @@ REAL: dict[str, dict[str, Any]] = {
     "inbox.take": {},
     "events.add": {"type": "review.verdict", "subject": BOOM, "data": {"findings": []}},
     "events.list": {"types": ["task-"], "limit": 3},
+    "explorations.start": {},
+    "runs.begin": {"plan": {"chunks": [{"id": "c1"}]}},
+    "runs.chunk": {"id": "c1", "status": "active"},
+    "runs.checkpoint": {"phase": "stabilise"},
+    "runs.resume": {},
+    "runs.end": {},
+    "runs.set": {"fields": {"next_step": "build", "readiness": {"ready": 3}}},
+    "runs.done": {"step": "explore"},
+    "runs.require": {"step": "build", "skip": True},
+    "runs.show": {},
     "campaigns.complete": {"ref": "campaign/shop", "outcome": "faster", "status": "complete"},
     "add_rows": {"lines": '{"kind":"failure","name":"bang","trigger":"a bang"}', "verbose": True},
     "get": {"ref": BOOM},
@@ -122,7 +132,14 @@ REAL: dict[str, dict[str, Any]] = {
     "undo": {},
 }
 # These need what nobody can have in a fixed request: experiences of different days, an id, a task under way.
-REFUSED = {"insights.add", "inbox.dismiss", "inbox.finish", "tasks.complete"}
+REFUSED = {
+    "explorations.report",
+    "explorations.aggregate",
+    "insights.add",
+    "inbox.dismiss",
+    "inbox.finish",
+    "tasks.complete",
+}
 
 
 @pytest.fixture(scope="module")

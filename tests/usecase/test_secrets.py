@@ -52,6 +52,13 @@ WRITES: Mapping[str, Mapping[str, Any]] = {
     "inbox.add": {"content": "look at the disks"},
     "inbox.finish": {"id": "item"},
     "events.add": {"type": "review.verdict"},
+    "explorations.report": {"session": "exploring", "mode": "delta", "text": "a new disk"},
+    "explorations.aggregate": {"session": "exploring", "objective": "disks"},
+    "runs.set": {"fields": {"next_step": "clean"}},
+    "runs.done": {"step": "clean"},
+    "runs.require": {"step": "build", "skip": True},
+    "runs.begin": {"plan": {"chunks": [{"id": "c1"}]}},
+    "runs.checkpoint": {},
     "types.add_entity": {"name": "team"},
     "types.add_relation": {"name": "owns", "sources": ["service"], "targets": ["service"]},
     "add_rows": {"lines": [failure("more")]},
@@ -70,6 +77,7 @@ OTHERS = frozenset({
     "relations.unlink", "campaigns.ready", "campaigns.status", "campaigns.propagate", "campaigns.replan_input",
     "tasks.start", "tasks.show", "phases.status", "phases.can", "phases.move", "phases.reset", "phases.duration",
     "inbox.items", "inbox.take", "inbox.dismiss", "events.list",
+    "explorations.wait", "runs.chunk", "runs.resume",
     "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
     "observe",
@@ -82,6 +90,10 @@ SPOILT: Mapping[str, Callable[[str], Any]] = {
     "data": lambda text: {"note": text},
     "versions": lambda text: {"flask": text},
     "events": lambda text: [json.dumps({**VERDICT, "findings": [{"severity": "high", "text": text}]}).encode()],
+}
+OF_A_RUN: Mapping[str, Callable[[str], Any]] = {
+    "runs.begin.plan": lambda text: {"chunks": [{"id": "c1", "name": text}]},
+    "runs.set.fields": lambda text: {"agent_outputs": {"plan": {"summary": text}}},
 }
 LINES: Mapping[str, Callable[[str], list[bytes]]] = {
     "add_rows": lambda text: [failure("fine"), failure("more", fix=text)],
@@ -113,7 +125,7 @@ def spoilt(operation: str, name: str, text: str) -> dict[str, Any]:
     if name == "lines":
         return {**given, name: LINES[operation](text)}
     if name in SPOILT:
-        return {**given, name: SPOILT[name](text)}
+        return {**given, name: OF_A_RUN.get(f"{operation}.{name}", SPOILT[name])(text)}
     field = REQUESTS[operation].model_fields[name]
     is_many = any("tuple" in str(part) for part in (field.annotation, *get_args(field.annotation)))
     return {**given, name: [text] if is_many else text}
@@ -147,7 +159,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def begin(memory: Memory) -> None:
-    """Make a campaign with a task that is under way."""
+    """Make a campaign with a task that is under way, and an exploration."""
+    session = memory.client.layout.explorations / "exploring/session.json"
+    session.parent.mkdir(parents=True)
+    session.write_text(json.dumps({"started_at": CREATED}))
+    memory.explorations.report("exploring", "structure", "two disks")
     memory.campaigns.create("a plan of work", name="plan")
     memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "the first step", "status": "active"}])
 

@@ -26,12 +26,14 @@ from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,
+    EXPLORATIONS,
     INSIGHTS,
     LESSONS,
     SESSION,
     Pick,
     entry_of,
     experience_entries,
+    exploration_entries,
     lesson_entries,
     session_entries,
 )
@@ -42,7 +44,9 @@ from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.work.campaigns import similar
 
 SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
-SECTIONS = (SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPERIENCES, "Similar campaigns", "Entities")
+SECTIONS = (
+    SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPLORATIONS, EXPERIENCES, "Similar campaigns", "Entities",
+)  # fmt: skip
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
 VERBS: Mapping[Sort, str] = {"cite": "cites", "file": "lists"}  # what a record does with a path
@@ -70,6 +74,7 @@ def context(client: Client, request: ContextRequest, *, without: Collection[str]
     alike = list(campaigns(client, request.objective)) if is_known else []
     learned = [
         *lesson_entries(client, picks, request.domain, request.archetype),
+        *exploration_entries(picks),
         *experience_entries(client, picks, request.task_type, request.tags),
     ]
     with client.reading() as snapshot:

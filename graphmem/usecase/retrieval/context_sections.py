@@ -7,7 +7,7 @@ from graphmem.contract.context import ContextEntry
 from graphmem.contract.experiences import RecallRequest
 from graphmem.contract.lessons import InjectRequest
 from graphmem.contract.query import Hit
-from graphmem.model import Experience, Insight, Lesson, MemoryRecord, Record
+from graphmem.model import Experience, Exploration, Insight, Lesson, MemoryRecord, Record
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.context import entry_text, track_record
 from graphmem.rules.experience import by_worth
@@ -17,7 +17,8 @@ from graphmem.usecase.learning.lessons import inject
 from graphmem.usecase.learning.sessions import board_of, constraints, decisions
 from graphmem.usecase.retrieval.notes import notes_of
 
-SESSION, LESSONS, INSIGHTS, EXPERIENCES = "Constraints and decisions", "Lessons", "Insights", "Experiences"
+SESSION, LESSONS, INSIGHTS = "Constraints and decisions", "Lessons", "Insights"
+EXPLORATIONS, EXPERIENCES = "Explorations", "Experiences"
 
 Notes = Sequence[tuple[str, str]]  # texts, each with a word for what it is
 
@@ -95,6 +96,13 @@ def experience_entries(
             continue
         if pick.because or not protocol:
             yield entry_of(EXPERIENCES, record, notes_of(record), experience_marks(record), pick)
+
+
+def exploration_entries(picks: Collection[Pick]) -> Iterator[ContextEntry]:
+    """Yield the explorations that the objective is about, with what was found."""
+    for pick in picks:
+        if isinstance(record := pick.hit.record, Exploration):
+            yield entry_of(EXPLORATIONS, record, notes_of(record), (), pick)
 
 
 def experience_marks(record: Experience) -> list[str]:

@@ -88,10 +88,13 @@ def wait(client: Client, request: WaitExplorationRequest) -> ExplorationWaited:
     while True:
         found = kept.reports(client.layout.explorations, request.session, MODES)
         passed = monotonic() - begin
-        result = result_of(set(found), request.required, is_over=passed >= request.timeout)
-        if result is not None:
-            with alone(client) as folder:
+        is_over = passed >= request.timeout
+        if result_of(set(found), request.required, is_over=is_over) is not None:
+            with alone(client) as folder:  # what was reported meanwhile is not late
+                found = kept.reports(folder, request.session, MODES)
                 kept.end(folder, request.session, client.now())
+            result = result_of(set(found), request.required, is_over=is_over)
+            assert result is not None
             return ExplorationWaited(
                 session=request.session,
                 result=result,
@@ -121,6 +124,4 @@ def aggregate(client: Client, request: AggregateExplorationRequest) -> Changed:
     if not found:
         raise Refused(f"nothing was reported in exploration session {request.session}", hint="graphmem explore report")
     parts: dict[str, str] = {mode: one.text for mode, one in found.items()}
-    missing = [mode for mode in MODES if mode not in found]
-    fields = {"objective": request.objective, "session": request.session, "missing": missing or None, **parts}
-    return add(client, "exploration", fields)
+    return add(client, "exploration", {"objective": request.objective, "session": request.session, **parts})

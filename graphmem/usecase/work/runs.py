@@ -1,7 +1,8 @@
 """The run state: what is going on now on this machine, its build run, and what a step needs first."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
 import orjson
@@ -29,12 +30,14 @@ from graphmem.model.field import format_time
 from graphmem.model.run_state import BuildRun, Chunk, RunState
 from graphmem.rules.moves import CHUNK_MOVES, refuse_move
 from graphmem.rules.suggest import did_you_mean
-from graphmem.rules.workflow import USUAL, Workflow, missing
+from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle
 from graphmem.runtime import Client
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
 
 OWN = ("build_run", "last_updated")  # fields that commands of their own change
+MOST_OF_A_CAUSE = 200  # characters of a message that another library made
+MOST_NAMES = 20  # in a hint
 USUAL_NAME = "usual"  # name of the workflow where a project declares none
 
 
@@ -85,17 +88,28 @@ def merged(old: Any, new: Any) -> Any:
     return found
 
 
+def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
+    """Return an object as a file of JSON would give it back; ``what`` begins the message where none could."""
+    try:
+        json.dumps(given, allow_nan=False)
+        made: dict[str, Any] = orjson.loads(orjson.dumps(dict(given)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"{what}: {str(error)[:MOST_OF_A_CAUSE]}", hint="an object as JSON has it") from None
+    return made
+
+
 def set_fields(client: Client, request: SetRunRequest) -> RunShown:
     """Change fields of the run state; a writer never changes those that it does not name."""
     request = screened(client, request, "run")
-    for name in request.fields:
+    fields = as_json(request.fields, "run state")
+    for name in fields:
         if name in OWN:
             raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
         if name not in RunState.model_fields:
             known = [field for field in RunState.model_fields if field not in OWN]
             raise BadInput(f"the run state has no field {name!r}", hint=did_you_mean(name, known) or ", ".join(known))
     with changing(client) as held:
-        held.state = changed(client, held.state, request.fields)
+        held.state = changed(client, held.state, fields)
         return shown(held.state)
 
 
@@ -120,7 +134,7 @@ def require(client: Client, request: RequireStepRequest) -> Required:
     if request.step not in workflow:
         raise NotFound(
             f"the workflow {name or USUAL_NAME!r} has no step {request.step!r}",
-            hint=did_you_mean(request.step, workflow) or f"its steps: {', '.join(workflow)}",
+            hint=did_you_mean(request.step, workflow) or f"its steps: {some(workflow)}",
         )
     settled = {*(state.completed_steps or ()), *(state.skipped_steps or ())}
     lacking = missing(workflow, request.step, settled)
@@ -140,6 +154,12 @@ def skipped(client: Client, step: str, steps: list[str]) -> Required:
         said = {"step": step, "skipped": steps}
         client.ledger.commit([event(client, "prerequisite-skipped", snapshot.now, None, said)])
     return Required(step=step, met=True, missing=[], skipped=steps, choices=[])
+
+
+def some(names: Collection[str]) -> str:
+    """Return names for a hint, the first of very many."""
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(list(names)[:MOST_NAMES]) + more
 
 
 def ways_on(step: str, lacking: list[str]) -> list[Choice]:
@@ -165,13 +185,13 @@ def workflow_of(client: Client, name: str | None) -> Workflow:
         if name not in (None, USUAL_NAME):
             raise NotFound(f"no workflow {name!r} is declared", hint=f"declare it in {path}")
         return USUAL
-    declared = parsed(safe_files.read(path), str(path))
+    declared = parsed(safe_files.read(path, most=WORKFLOW_BYTES + 1), str(path))
     if name is None and len(declared) == 1:
         (name,) = declared
     if name is None or name not in declared:
         raise NotFound(
             f"no workflow {name!r} is declared" if name else "several workflows are declared",
-            hint=f"one of: {', '.join(declared)}",
+            hint=f"one of: {some(declared)}",
         )
     return declared[name]
 
@@ -201,8 +221,8 @@ def parsed(data: bytes, path: str) -> dict[str, Workflow]:
     for name, steps in found.items():
         for step, needs in steps.items():
             if unknown := [need for need in needs if need not in steps]:
-                raise BadInput(f"{path}: {name}.{step} needs {unknown[0]!r}, which it does not have", hint=hint)
-            missing(steps, step, ())  # refuses a cycle
+                raise BadInput(f"{path}: {name}.{step} needs {unknown[0]!r}, which is not a step of it", hint=hint)
+        refuse_cycle(steps, f"{path}: {name}")
     return cast(dict[str, Workflow], found)
 
 
@@ -216,14 +236,14 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         current = held.state.build_run
         if current is not None and current.status == "running":
             raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
-        chunks = chunks_of(request.plan.get("chunks"))
-        version = request.plan.get("spec_version") or held.state.spec_version
-        plan = {name: value for name, value in request.plan.items() if name != "chunks"}
+        given = as_json(request.plan, "build run")
+        chunks = chunks_of(given.pop("chunks", None))
+        version = given.get("spec_version") or held.state.spec_version
         run = {
             "run_id": client.new_id(),
             "status": "running",
             "started_at": format_time(client.now()),
-            "plan": {**plan, "total_chunks": len(chunks), **({"spec_version": version} if version else {})},
+            "plan": {**given, "total_chunks": len(chunks), **({"spec_version": version} if version else {})},
             "chunks": [one.model_dump(mode="json", exclude_none=True) for one in chunks],
         }
         fields = {"build_run": None, **({"spec_version": version} if version else {})}
@@ -256,12 +276,15 @@ def chunks_of(given: object) -> list[Chunk]:
         chunks.append(Chunk(**{**made.model_dump(), "status": "planned", "attempt": 0}))
     ids = [one.id for one in chunks]
     for one in chunks:
+        if not one.id.strip():
+            raise BadInput("the id of a chunk is empty", hint=hint)
         if ids.count(one.id) > 1:
             raise BadInput(f"two chunks have the id {one.id!r}", hint="give each an id of its own")
         if unknown := [need for need in one.depends_on if need not in ids]:
-            message = f"chunk {one.id!r} depends on {unknown[0]!r}, which the plan does not have"
-            raise BadInput(message, hint=f"known: {', '.join(ids)}")
-    missing({one.id: one.depends_on for one in chunks} | {"": tuple(ids)}, "", ())  # refuses a cycle
+            raise BadInput(
+                f"chunk {one.id!r} depends on {unknown[0]!r}, which is not a chunk", hint=f"known: {some(ids)}"
+            )
+    refuse_cycle({one.id: one.depends_on for one in chunks}, "the plan of the build run")
     return chunks
 
 
@@ -288,15 +311,28 @@ def current_run(state: RunState) -> BuildRun:
     return state.build_run
 
 
+def under_way(state: RunState) -> BuildRun:
+    """
+    Return the build run, which goes on.
+
+    Raises:
+        NotFound: there is none. Refused: it was ended or given up.
+    """
+    run = current_run(state)
+    if run.status != "running":
+        raise Refused(f"build run {run.run_id} is {run.status}", hint="graphmem run resume --choose resume")
+    return run
+
+
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk to its next status, with the time and the version of the specification."""
     with changing(client) as held:
-        run = current_run(held.state)
+        run = under_way(held.state)
         found = next((one for one in run.chunks if one.id == request.id), None)
         if found is None:
             known = [one.id for one in run.chunks]
             raise NotFound(
-                f"the build run has no chunk {request.id!r}", hint=did_you_mean(request.id, known) or ", ".join(known)
+                f"the build run has no chunk {request.id!r}", hint=did_you_mean(request.id, known) or some(known)
             )
         refuse_move(CHUNK_MOVES, f"chunk {found.id}", found.status, request.status, may_stay=False)
         now = client.now()
@@ -320,7 +356,7 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
     with changing(client) as held:
-        run = current_run(held.state)
+        run = under_way(held.state)
         changes = {"last_checkpoint": client.now(), "convergence_phase": request.phase or run.convergence_phase}
         held.state = with_progress(client, held.state, run.model_copy(update=changes))
         return shown(held.state)
