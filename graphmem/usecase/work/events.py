@@ -66,9 +66,10 @@ def last_moves(snapshot: Snapshot, tasks: Collection[int]) -> dict[int, list[Mov
     for number, row in snapshot.catalog.rows_about(tasks):
         data = row.get("data")
         if row["type"] in TASK_TYPES and isinstance(data, dict) and "from" in data and "to" in data:
-            rows.setdefault(number, []).append((canonical(row["at"]), row["id"], data["from"], data["to"]))
+            move = canonical(str(row["at"])), str(row["id"]), str(data["from"]), str(data["to"])
+            rows.setdefault(number, []).append(move)
     return {
-        number: [Move(parse_time(at), str(before), str(after)) for at, _, before, after in sorted(found)[-2:]]
+        number: [Move(parse_time(at), before, after) for at, _, before, after in sorted(found)[-2:]]
         for number, found in rows.items()
         if len(found) > 1
     }
