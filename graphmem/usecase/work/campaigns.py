@@ -36,6 +36,7 @@ from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Failure, Record, Relation, Task
 from graphmem.model.campaign import FINISHED, Fingerprint
 from graphmem.names import edge_key, row_id, split_ref
+from graphmem.process.collector import collector_paused
 from graphmem.rules.cascade import REPLAN_FROM, CampaignState, state_of, unreachable
 from graphmem.rules.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.rules.plan import ready_tasks
@@ -45,7 +46,7 @@ from graphmem.usecase.records.change import add
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import changed, refuse_archived
 from graphmem.usecase.retrieval.query import query
-from graphmem.usecase.work.events import disagreement_text, event, task_moves
+from graphmem.usecase.work.events import disagreement_text, event, last_moves
 
 NEAR = ("critical", "productive")  # tiers of the failures whose costs an estimate counts
 
@@ -145,7 +146,7 @@ def known_cost(client: Client, objective: str) -> float:
 
 def status(client: Client, request: CampaignRequest) -> CampaignStanding:
     """Return where a campaign is."""
-    with client.reading() as snapshot:
+    with client.reading() as snapshot, collector_paused():
         number, _ = campaign_of(snapshot, request.ref)
         return standing(snapshot, plan_of(snapshot, number))
 
@@ -172,7 +173,7 @@ def standing(snapshot: Snapshot, plan: Plan, changed_tasks: Collection[int] = ()
 
 def disagreements(snapshot: Snapshot, plan: Plan) -> Iterator[Disagreement]:
     """Yield the tasks that two branches moved to different states."""
-    for number, moves in task_moves(snapshot, plan.tasks).items():
+    for number, moves in last_moves(snapshot, plan.tasks).items():
         if text := disagreement_text(moves):
             yield Disagreement(ref=plan.tasks[number].ref, text=text)
 

@@ -13,6 +13,7 @@ from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build
 
 TASK_TYPES = frozenset(TASK_EVENTS.values())
+CANONICAL = "2026-11-01T09:30:00.000Z"
 
 
 def event(client: Client, event_type: str, at: datetime, subject: str | None, data: Mapping[str, Any]) -> Entry:
@@ -57,14 +58,24 @@ def events_of_type(snapshot: Snapshot, event_type: str) -> list[Event]:
     return sorted((one for one in found if one.type == event_type), key=lambda one: (one.at, one.id))
 
 
-def task_moves(snapshot: Snapshot, tasks: Collection[int]) -> dict[int, list[Move]]:
-    """Return the moves of each of these tasks, in the order of time; of their events only what it takes is read."""
-    rows: dict[int, list[tuple[datetime, str, Move]]] = {}
+def last_moves(snapshot: Snapshot, tasks: Collection[int]) -> dict[int, list[Move]]:
+    """Return the two last moves of each of these tasks that has as many; of its events only what that takes is read."""
+    rows: dict[int, list[tuple[str, str, str, str]]] = {}
     for number, row in snapshot.catalog.rows_about(tasks):
-        at = parse_time(row["at"])
-        if row["type"] in TASK_TYPES and (move := move_in(at, row.get("data"))):
-            rows.setdefault(number, []).append((at, str(row["id"]), move))
-    return {number: [move for *_, move in sorted(found)] for number, found in rows.items()}
+        data = row.get("data")
+        if row["type"] in TASK_TYPES and isinstance(data, dict) and "from" in data and "to" in data:
+            move = canonical(str(row["at"])), str(row["id"]), str(data["from"]), str(data["to"])
+            rows.setdefault(number, []).append(move)
+    return {
+        number: [Move(parse_time(at), before, after) for at, _, before, after in sorted(found)[-2:]]
+        for number, found in rows.items()
+        if len(found) > 1
+    }
+
+
+def canonical(time: str) -> str:
+    """Return the time of a row in the form that sorts; rows written by a program have it."""
+    return time if len(time) == len(CANONICAL) and time[-1] == "Z" else format_time(parse_time(time))
 
 
 def disagreement_text(moves: Sequence[Move]) -> str | None:
@@ -82,12 +93,5 @@ def disagreement_text(moves: Sequence[Move]) -> str | None:
 def moves_of(events: Collection[Event]) -> Iterator[tuple[Event, Move]]:
     """Yield those events that are moves from one state to another, each with its move."""
     for one in events:
-        if move := move_in(one.at, one.data):
-            yield one, move
-
-
-def move_in(at: datetime, data: object) -> Move | None:
-    """Return the move that an event is, from its time and data; None where it is another event."""
-    if isinstance(data, dict) and {"from", "to"} <= data.keys():
-        return Move(at, str(data["from"]), str(data["to"]))
-    return None
+        if isinstance(one.data, dict) and {"from", "to"} <= one.data.keys():
+            yield one, Move(one.at, str(one.data["from"]), str(one.data["to"]))
