@@ -70,6 +70,9 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "insight": rows("insight", {
         "name": slugs, "category": st.just("recurring_issue"), "statement": texts, "derived_from": sets,
     }, {**record, "key": slugs, "symptoms": texts, "root_cause": texts, "resolution": texts, "tags": sets}),
+    "exploration": rows("exploration", {"name": slugs, "objective": texts}, {
+        **record, "key": slugs, "structure": texts, "pattern": texts, "memory": texts, "delta": texts, "session": texts,
+    }),
     "entity": rows("entity", {"name": slugs, "type": slugs}, {**record, "key": slugs, "value": texts}),
     "campaign": rows("campaign", {"name": slugs, "objective": texts}, {
         **record, "framework": texts, "status": st.sampled_from(("active", "partial")), "completed_at": times,
@@ -153,6 +156,7 @@ SMALLEST: dict[str, dict[str, Any]] = {
         "lessons": ["l"],
     },
     "insight": {"name": "n", "category": "codebase_insight", "statement": "s", "derived_from": ["experience/a"]},
+    "exploration": {"name": "n", "objective": "o"},
     "decision": {"name": "n", "decision": "d"},
     "constraint": {"name": "n", "constraint": "c"},
     "session": {"name": "n", "started_at": NOW, "ended_at": NOW},

@@ -393,6 +393,7 @@ def test_a_chunk_waits_for_those_that_it_depends_on(memory: Memory) -> None:
         ),
         ({"chunks": [{"id": "a"}], "spec_version": 3}, "spec_version"),
         ({"chunks": [{"id": "a"}], "priorities": 2**70}, "64-bit"),
+        ({"chunks": [{"id": "a"}], "priority_source": 3}, "build run: field 'plan.priority_source' is 3"),
     ],
 )
 def test_a_plan_that_cannot_be_built_is_refused(
@@ -568,6 +569,13 @@ def test_a_project_declares_its_own_steps(memory: Memory, tmp_path: Path) -> Non
     assert refused.value.hint == "did you mean ship?"
     with pytest.raises(NotFound, match="no workflow 'usual'"):
         memory.runs.require("build", workflow="usual")
+
+
+def test_where_nothing_is_declared_there_are_the_usual_steps_only(memory: Memory, tmp_path: Path) -> None:
+    assert memory.runs.require("build", workflow="usual").missing == ["explore", "plan"]
+    with pytest.raises(NotFound, match="no workflow 'feature' is declared") as refused:
+        memory.runs.require("build", workflow="feature")
+    assert refused.value.hint == f"declare it in {tmp_path / '.graphmem/workflows.json'}"
 
 
 def test_of_several_workflows_one_is_named_or_is_that_of_the_state(memory: Memory, tmp_path: Path) -> None:
