@@ -55,7 +55,7 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         Usage: the client has no plugins.
     """
     if request.client not in PROGRAMS:
-        hint = f"one of: {', '.join(PROGRAMS)}; without --plugin: graphmem install {request.client}"
+        hint = f"one of: {', '.join(PROGRAMS)}; without --plugin: {shell.command(NAME, 'install', request.client)}"
         raise Usage(f"graphmem has no plugin for {request.client}", hint=hint)
     folder = folder_of(request)
     if is_removal:

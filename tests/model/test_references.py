@@ -31,6 +31,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "campaign": {"objective": "o"},
     "task": {"objective": "o", "campaign": "campaign/c"},
     "decision": {"decision": "d"},
+    "exploration": {"objective": "o"},
     "constraint": {"constraint": "c"},
     "session": {"started_at": CREATED, "ended_at": CREATED},
     "run": {"run": "r", "at": CREATED},
