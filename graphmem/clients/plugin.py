@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphmem import __version__
+from graphmem import __version__, shell
 from graphmem.clients.edits import Change, planned, write
 from graphmem.clients.entries import NAME, hooks_of, own_program, server_of
 from graphmem.clients.skills import SKILLS
