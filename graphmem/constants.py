@@ -199,6 +199,7 @@ LOCAL_EVENT_BYTES = 2**20  # of the events of this machine, from which the older
 FOLLOW_S = 0.25  # seconds between two looks for new events
 
 # --- observation (docs/concepts/campaigns.md) ---------------------------------------------------------------------
+MOST_TOGETHER = 20  # failures of a campaign that are linked with each other: 190 edges
 CHECKS_AT_ONCE = 4  # verify commands that run at the same time
 CHECK_S = 30.0  # seconds that each may take
 CHECK_BYTES = 4 * 1024  # of the end of its output that are kept

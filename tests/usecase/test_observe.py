@@ -198,6 +198,24 @@ def test_failures_that_blocked_tasks_of_one_campaign_are_seen_together(project: 
     assert [(one.source, one.type, one.target) for one in answer.links] == [("failure/a", "co_occurs", "failure/b")]
 
 
+def test_of_very_many_failures_those_that_blocked_most_tasks_are_linked(project: Memory) -> None:
+    keys = []
+    for number in range(24):
+        record = project.failures.add(
+            f"error number {number} of module {number * 7}", name=f"f{number}", dedup=False
+        ).record
+        assert isinstance(record, Failure)
+        keys.append(record.key_ref)
+    plan = [
+        {"seq": number + 1, "objective": "o", "status": "blocked", "blocked_by": [keys[number], keys[23]]}
+        for number in range(24)
+    ]
+    project.campaigns.add_tasks("sso", plan)
+    links = project.observe().links
+    assert len(links) == 20 * 19 // 2
+    assert any("failure/f23" in (one.source, one.target) for one in links)
+
+
 def test_without_a_name_the_only_active_campaign_is_meant(project: Memory) -> None:
     assert project.observe().campaign == "campaign/sso"
     project.campaigns.create("another one", name="two")

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from graphmem.catalog.words import query_terms
-from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
+from graphmem.constants import FILES_SHARE, MOST_TOGETHER, OBJECTIVE_SHARE, SIZE_SHARE
 from graphmem.contract.campaigns import (
     Actual,
     CampaignRequest,
@@ -274,9 +274,14 @@ def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
 
 
 def seen_together(snapshot: Snapshot, tasks: Sequence[Task]) -> list[Relation]:
-    """Return the co_occurs edges that are still missing between the failures that blocked these tasks."""
-    refs = {ref for task in tasks for ref in task.blocked_by if split_ref(ref)[0] == "failure"}
-    failures = sorted(key for _, key in snapshot.catalog.live(refs).values())
+    """
+    Return the co_occurs edges that are still missing between the failures that blocked these tasks.
+
+    Of very many failures only those that blocked most tasks are linked: what all of them share is the campaign.
+    """
+    times = Counter(ref for task in tasks for ref in task.blocked_by if split_ref(ref)[0] == "failure")
+    often = sorted(times, key=lambda ref: (-times[ref], ref))[:MOST_TOGETHER]
+    failures = sorted(key for _, key in snapshot.catalog.live(often).values())
     edges = []
     for source, target in combinations(failures, 2):
         if snapshot.catalog.relation(row_id(edge_key(source, "co_occurs", target, symmetric=True))) is None:
