@@ -124,11 +124,19 @@ STEPS: dict[str, Callable[[Memory, random.Random, str], object]] = {
     "experience": lambda memory, rng, ref: memory.experiences.add(
         "bug", f"task {rng.randrange(3)}", approach="a", outcome="success", lessons=[f"lesson {rng.randrange(3)}"]
     ),
+    "explore": lambda memory, rng, ref: explore(memory, rng),
     "decide": lambda memory, rng, ref: memory.sessions.decide(f"decision {rng.randrange(4)}", reasoning=ref),
     "link both ways": lambda memory, rng, ref: memory.relations.link(
         *rng.choice([(ref, "co_occurs", "pattern/p0"), ("pattern/p0", "co_occurs", ref)])
     ),
 }
+
+
+def explore(memory: Memory, rng: random.Random) -> None:
+    """Keep an exploration, of few objectives and texts."""
+    session = memory.explorations.start().session
+    memory.explorations.report(session, "delta", f"change {rng.randrange(3)}")
+    memory.explorations.aggregate(session, f"objective {rng.randrange(2)}")
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("GRAPHMEM_TEST_HISTORIES", "2"))))

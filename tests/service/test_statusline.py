@@ -149,6 +149,19 @@ def test_a_line_with_all_of_its_parts(tmp_path: Path, capsys: pytest.CaptureFixt
     assert process(elsewhere, "statusline", GRAPHMEM_DIR=str(tmp_path)).stdout == f"{expected}\n"
 
 
+def test_a_campaign_without_a_phase_shows_that_of_the_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.campaigns.create("a login page", name="login")
+        memory.phases.move("explore")
+        memory.phases.move("plan")
+        memory.phases.move("explore", campaign="login")
+        assert printed(tmp_path, capsys) == said_by_commands(memory) == "login 0/0 · explore"
+        memory.phases.reset(campaign="login")
+        assert printed(tmp_path, capsys) == said_by_commands(memory) == "login 0/0 · plan"
+
+
 def test_the_line_knows_the_states_of_the_tables() -> None:
     assert set(PHASE_MOVES) == statusline.PHASES
     assert set(ITEM_MOVES) == statusline.ITEMS
