@@ -21,6 +21,7 @@ TASK_MOVES: Table = {
     "complete": ("pending",),
 }
 TASK_COMMANDS: Mapping[str, str] = {"active": "start", "complete": "complete", "blocked": "block", "pending": "reopen"}
+LASTING = ("complete", "blocked")  # states that say something which is lost where another branch overrules it
 TASK_EVENTS: Mapping[str, str] = {
     "active": "task-started",
     "complete": "task-completed",
@@ -102,22 +103,54 @@ def possible(states: Sequence[str], commands: Mapping[str, str] | None) -> list[
 
 
 class Move(NamedTuple):
-    """One move that was recorded: when, and from which state to which."""
+    """
+    One move that was recorded.
+
+    Attributes:
+        at: when. before, after: from which state to which.
+        number: of the moves that whoever made it knew, with this one; None where the event does not say.
+    """
 
     at: datetime
     before: str
     after: str
+    number: int | None = None
 
 
 def disagreement(moves: Sequence[Move]) -> tuple[Move, Move] | None:
     """
-    Return the two last moves where they cannot have followed each other: two branches moved the same thing.
+    Return the move that was overruled and the last one, where two branches moved the same thing apart.
 
-    The later one decides the state. A move after them that begins where they ended settles it.
+    The later one decides the state. A move that is made in the knowledge of all others settles it.
 
     Args:
         moves: of one thing, in the order of time.
     """
-    if len(moves) < 2 or moves[-1].before == moves[-2].after or moves[-1].after == moves[-2].after:
+    if len(moves) < 2:
         return None
-    return moves[-2], moves[-1]
+    last = moves[-1]
+    if last.number is None:
+        before = moves[-2]
+        return None if before.after in (last.before, last.after) else (before, last)
+    if last.number >= len(moves):
+        return None
+    own = lineage(moves)
+    overruled = next((move for place, move in reversed([*enumerate(moves)]) if place not in own), last)
+    return (overruled, last) if overruled.after in LASTING and overruled.after != last.after else None
+
+
+def lineage(moves: Sequence[Move]) -> set[int]:
+    """Return the places of the last move and of those that led to it, one after the other."""
+    place = len(moves) - 1
+    found = {place}
+    while number := moves[place].number:
+        fitting = [
+            other
+            for other in range(place)
+            if moves[other].number == number - 1 and moves[other].after == moves[place].before
+        ]
+        if not fitting:
+            break
+        place = fitting[-1]
+        found.add(place)
+    return found

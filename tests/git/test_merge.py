@@ -476,7 +476,10 @@ def test_what_was_purged_does_not_come_back_into_what_was_recorded_again(origin:
 PLAN = [{"seq": 1, "slug": "choose", "objective": "Choose a provider"}]
 
 
-def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("goes_on", [False, True], ids=["blocked", "blocked and begun again"])
+def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_order(
+    tmp_path: Path, goes_on: bool
+) -> None:
     origin = tmp_path / "origin"
     origin.mkdir()
     git(origin, "init", "-q", "-b", "main")
@@ -497,6 +500,8 @@ def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_ord
         clock.back(-clock.step * later[name])
         with open_memory(tmp_path / name, clock=clock) as memory:
             step(memory)
+            if goes_on and name == "right":
+                memory.tasks.start("sso/001")
         commit(tmp_path / name)
     found = []
     for mine, other in (("left", "right"), ("right", "left")):
@@ -511,11 +516,11 @@ def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_ord
             assert [one.ref for one in status.disagreements] == ["task/sso/001-choose"]
             assert shown.disagreement is not None
             assert "to complete" in shown.disagreement
-            assert "active to blocked" in shown.disagreement
+            assert ("blocked to active" if goes_on else "active to blocked") in shown.disagreement
             record = shown.record
             assert isinstance(record, Task)
             assert (record.status, record.delivered, record.blocked_reason) == (
-                "blocked", "provider X", "no provider answers",
+                "active" if goes_on else "blocked", "provider X", "no provider answers",
             )  # fmt: skip
             memory.tasks.reopen("sso/001")
             assert memory.campaigns.status("sso").disagreements == []

@@ -83,3 +83,43 @@ def test_a_move_from_where_a_disagreement_ended_settles_it(states: list[str]) ->
     found = moves(*itertools.pairwise(states), ("active", "blocked"), ("active", "complete"))
     assert disagreement(found) is not None
     assert disagreement([*found, Move(START + timedelta(days=1), "complete", "pending")]) is None
+
+
+def numbered(*found: tuple[str, str, int]) -> list[Move]:
+    return [Move(START + timedelta(minutes=place), *move) for place, move in enumerate(found)]
+
+
+BEGUN = ("pending", "active", 1)
+
+
+@pytest.mark.parametrize(
+    ("found", "overruled"),
+    [
+        ([BEGUN, ("active", "complete", 2)], None),
+        ([BEGUN, ("active", "complete", 2), ("active", "blocked", 2)], "complete"),
+        ([BEGUN, ("active", "blocked", 2), ("active", "complete", 2)], "blocked"),
+        # The later branch went on after it was blocked: what the other one completed is overruled all the same.
+        ([BEGUN, ("active", "complete", 2), ("active", "blocked", 2), ("blocked", "active", 3)], "complete"),
+        ([BEGUN, ("active", "blocked", 2), ("active", "complete", 2), ("blocked", "active", 3)], "complete"),
+        # Both began it, and one of them completed it: nothing that the other one said is lost.
+        ([BEGUN, BEGUN, ("active", "complete", 2)], None),
+        ([BEGUN, BEGUN], None),
+        ([BEGUN, ("active", "complete", 2), ("active", "complete", 2)], None),
+        # Whoever moves it after the merge knows all moves.
+        ([BEGUN, ("active", "complete", 2), ("active", "blocked", 2), ("blocked", "pending", 4)], None),
+        ([BEGUN, ("active", "complete", 2), BEGUN], "complete"),
+    ],
+)
+def test_a_move_that_was_not_known_to_the_last_one_is_overruled(
+    found: list[tuple[str, str, int]], overruled: str | None
+) -> None:
+    told = disagreement(numbered(*found))
+    assert (told[0].after if told else None) == overruled
+    if told:
+        assert told[1] == numbered(*found)[-1]
+
+
+@given(st.lists(st.sampled_from(STATES), min_size=1, max_size=8))
+def test_one_numbered_history_never_disagrees_with_itself(states: list[str]) -> None:
+    steps = itertools.pairwise(states)
+    assert disagreement(numbered(*((*pair, place) for place, pair in enumerate(steps, 1)))) is None

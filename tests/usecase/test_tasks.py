@@ -10,7 +10,7 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
 from graphmem.model import Campaign, Relation, Task
-from graphmem.usecase.work.events import events_about, last_moves, moves_of
+from graphmem.usecase.work.events import events_about, moves_of, task_moves
 from tests.sample import Clock, contents, data, open_memory
 
 PLAN = [
@@ -525,7 +525,7 @@ def test_an_estimate_is_shown_beside_what_the_campaign_took(memory: Memory) -> N
 # --- moves ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_last_moves_of_all_tasks_read_at_once_are_those_of_each_one(work: Memory) -> None:
+def test_the_moves_of_all_tasks_read_at_once_are_those_of_each_one(work: Memory) -> None:
     rng = random.Random(5)
     moves: tuple[Callable[[str], object], ...] = (
         work.tasks.start,
@@ -540,9 +540,10 @@ def test_the_last_moves_of_all_tasks_read_at_once_are_those_of_each_one(work: Me
     with work.client.reading() as snapshot:
         numbers = snapshot.catalog.numbers("task")
         about = events_about(snapshot, numbers)
-        assert last_moves(snapshot, numbers) == {
-            number: [move for _, move in moves_of(found)][-2:] for number, found in about.items() if len(found) > 1
+        assert task_moves(snapshot, numbers) == {
+            number: [move for _, move in moves_of(found)] for number, found in about.items()
         }
+        assert task_moves(snapshot, numbers, is_unsettled=True) == {}, "one clone alone knows all moves"
         assert sum(map(len, about.values())) > 10
 
 

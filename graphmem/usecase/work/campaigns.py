@@ -46,7 +46,7 @@ from graphmem.usecase.records.change import add
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import changed, refuse_archived
 from graphmem.usecase.retrieval.query import query
-from graphmem.usecase.work.events import disagreement_text, event, last_moves
+from graphmem.usecase.work.events import disagreement_text, event, task_moves
 
 NEAR = ("critical", "productive")  # tiers of the failures whose costs an estimate counts
 
@@ -173,7 +173,7 @@ def standing(snapshot: Snapshot, plan: Plan, changed_tasks: Collection[int] = ()
 
 def disagreements(snapshot: Snapshot, plan: Plan) -> Iterator[Disagreement]:
     """Yield the tasks that two branches moved to different states."""
-    for number, moves in last_moves(snapshot, plan.tasks).items():
+    for number, moves in task_moves(snapshot, plan.tasks, is_unsettled=True).items():
         if text := disagreement_text(moves):
             yield Disagreement(ref=plan.tasks[number].ref, text=text)
 

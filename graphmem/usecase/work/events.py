@@ -2,17 +2,21 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from graphmem.ledger.row import entry
-from graphmem.model import Event, Record
+from graphmem.model import Event, Task
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
+from graphmem.names import row_id
 from graphmem.rules.moves import TASK_EVENTS, Move, disagreement
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build
 
 TASK_TYPES = frozenset(TASK_EVENTS.values())
+MoveRow = tuple[str, str, str, str, int | None]  # time and id, both states, how many moves were known
+ORDER = itemgetter(0, 1)
 CANONICAL = "2026-11-01T09:30:00.000Z"
 
 
@@ -32,11 +36,13 @@ def event(client: Client, event_type: str, at: datetime, subject: str | None, da
     return entry(made, client.ledger.symmetric)
 
 
-def move_event(client: Client, event_type: str, before: Record, after: Record, reason: str | None = None) -> Entry:
-    """Return the row of the event that a record moved from one status to another, at the time that its row has."""
+def move_event(snapshot: Snapshot, before: Task, after: Task, reason: str | None = None) -> Entry:
+    """Return the row of the event that a task moved from one status to another, at the time that its row has."""
     at = max(after.edited[name] for name in ("status", "blocked_at") if name in after.edited)
-    moved = {"from": getattr(before, "status", ""), "to": getattr(after, "status", "")}
-    return event(client, event_type, at, after.key_ref, {**moved, "reason": reason})
+    number = row_id(after.key_ref)
+    known = len(task_moves(snapshot, [number]).get(number, ()))
+    moved = {"from": before.status, "to": after.status, "move": known + 1}
+    return event(snapshot.client, TASK_EVENTS[after.status], at, after.key_ref, {**moved, "reason": reason})
 
 
 def events_about(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list[Event]]:
@@ -58,19 +64,36 @@ def events_of_type(snapshot: Snapshot, event_type: str) -> list[Event]:
     return sorted((one for one in found if one.type == event_type), key=lambda one: (one.at, one.id))
 
 
-def last_moves(snapshot: Snapshot, tasks: Collection[int]) -> dict[int, list[Move]]:
-    """Return the two last moves of each of these tasks that has as many; of its events only what that takes is read."""
-    rows: dict[int, list[tuple[str, str, str, str]]] = {}
+def task_moves(snapshot: Snapshot, tasks: Collection[int], *, is_unsettled: bool = False) -> dict[int, list[Move]]:
+    """
+    Return the moves of each of these tasks, in the order of time; of its events only what that takes is read.
+
+    Args:
+        is_unsettled: only of tasks that two branches may have moved apart, which are few.
+    """
+    rows: dict[int, list[MoveRow]] = {}
     for number, row in snapshot.catalog.rows_about(tasks):
         data = row.get("data")
         if row["type"] in TASK_TYPES and isinstance(data, dict) and "from" in data and "to" in data:
-            move = canonical(str(row["at"])), str(row["id"]), str(data["from"]), str(data["to"])
-            rows.setdefault(number, []).append(move)
+            states = str(data["from"]), str(data["to"])
+            rows.setdefault(number, []).append((canonical(str(row["at"])), str(row["id"]), *states, known_by(data)))
     return {
-        number: [Move(parse_time(at), before, after) for at, _, before, after in sorted(found)[-2:]]
+        number: [Move(parse_time(at), before, after, known) for at, _, before, after, known in sorted(found, key=ORDER)]
         for number, found in rows.items()
-        if len(found) > 1
+        if not is_unsettled or may_disagree(found)
     }
+
+
+def may_disagree(rows: Sequence[MoveRow]) -> bool:
+    """Return whether whoever made the last of some moves may not have known all others."""
+    known = max(rows, key=ORDER)[-1]
+    return known is None or known < len(rows)
+
+
+def known_by(data: Mapping[str, object]) -> int | None:
+    """Return how many moves whoever made one knew, as its event says."""
+    found = data.get("move")
+    return found if isinstance(found, int) else None
 
 
 def canonical(time: str) -> str:
@@ -94,4 +117,4 @@ def moves_of(events: Collection[Event]) -> Iterator[tuple[Event, Move]]:
     """Yield those events that are moves from one state to another, each with its move."""
     for one in events:
         if isinstance(one.data, dict) and {"from", "to"} <= one.data.keys():
-            yield one, Move(one.at, str(one.data["from"]), str(one.data["to"]))
+            yield one, Move(one.at, str(one.data["from"]), str(one.data["to"]), known_by(one.data))

@@ -20,7 +20,6 @@ from graphmem.model import Campaign, Task
 from graphmem.model.entry import Entry
 from graphmem.names import row_id, split_ref
 from graphmem.rules.limits import refuse_oversize
-from graphmem.rules.moves import TASK_EVENTS
 from graphmem.rules.plan import planned_tasks, revision
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.screening import screened
@@ -117,7 +116,7 @@ def remarked(client: Client, snapshot: Snapshot, number: int, causes: Collection
     if after is before:
         return []
     is_move = before.status != status
-    moved = [move_event(client, TASK_EVENTS[status], before, after)] if is_move else []
+    moved = [move_event(snapshot, before, after)] if is_move else []
     return [entry(after, client.ledger.symmetric), *moved]
 
 
@@ -183,7 +182,7 @@ def revised(client: Client, snapshot: Snapshot, before: Task, planned: Task) -> 
         return []
     refuse_oversize(after)
     is_move = before.status != status
-    moved = [move_event(client, TASK_EVENTS[status], before, after, "planned again")] if is_move else []
+    moved = [move_event(snapshot, before, after, "planned again")] if is_move else []
     return [entry(after, client.ledger.symmetric), *moved]
 
 

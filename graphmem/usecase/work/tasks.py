@@ -27,7 +27,7 @@ from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.log_excerpt import kept_question
-from graphmem.rules.moves import TASK_COMMANDS, TASK_EVENTS, TASK_MOVES, refuse_move
+from graphmem.rules.moves import TASK_COMMANDS, TASK_MOVES, refuse_move
 from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
 from graphmem.usecase.learning import sessions
@@ -325,7 +325,7 @@ def moved(
     is_move = before.status != after.status or before.blocked_at != after.blocked_at  # blocked by something else
     released: list[int] = []
     if is_move:
-        rows.append(move_event(client, TASK_EVENTS[after.status], before, after, reason))
+        rows.append(move_event(snapshot, before, after, reason))
         released = plan.moved(number, after.status).released
         rows += (row for one in released for row in remarked(client, snapshot, one, ()))
     if rows or also:
