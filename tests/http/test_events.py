@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.http.served import Served, serve, shared_project
+from tests.pace import within
 
 
 @pytest.fixture(scope="module")
@@ -104,5 +105,5 @@ def test_a_service_with_an_open_stream_ends_when_it_is_asked_to(served: Served) 
     begin = time.monotonic()
     assert served.project.run("serve", "--stop").returncode == 0
     served.child.wait(30)
-    assert time.monotonic() - begin < 30
+    assert within(time.monotonic() - begin, 30)
     stream.close()
