@@ -13,8 +13,8 @@ from graphmem.service.place import path_of, project_of, stamp
 
 # What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
 HERE = frozenset(
-    "benchmark demo doctor init install uninstall mcp merge-driver observe purge ran rebuild serve textconv trust"
-    " wait --follow --plot".split()
+    "benchmark demo doctor explore init install uninstall mcp merge-driver observe purge ran rebuild serve textconv"
+    " trust --follow --plot".split()
 )
 ONCE = frozenset({"undo"})  # run a second time they do something else
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
