@@ -331,6 +331,7 @@ def test_a_wait_does_not_hold_the_service(tmp_path: Path) -> None:
             assert project.run("explore", "wait", session, "--timeout", "0").stdout.splitlines()[0] == "timeout"
             assert project.requests() == before
             assert project.run("explore", "report", session, "delta", "-", input="x").stdout == "kept delta (late)\n"
+            assert project.run("list").returncode == 0
             assert project.requests() == before + 1
         finally:
             service.terminate()
