@@ -141,16 +141,14 @@ def disagreement(moves: Sequence[Move]) -> tuple[Move, Move] | None:
 
 def lineage(moves: Sequence[Move]) -> set[int]:
     """Return the places of the last move and of those that led to it, one after the other."""
-    place = len(moves) - 1
-    found = {place}
-    while number := moves[place].number:
-        fitting = [
-            other
-            for other in range(place)
-            if moves[other].number == number - 1 and moves[other].after == moves[place].before
-        ]
-        if not fitting:
-            break
+    found: set[int] = set()
+    fitting = [len(moves) - 1]
+    while fitting:
         place = fitting[-1]
         found.add(place)
+        last = moves[place]
+        before = (last.number or 0) - 1
+        fitting = [
+            other for other in range(place) if moves[other].number == before and moves[other].after == last.before
+        ]
     return found
