@@ -31,6 +31,7 @@ from graphmem.rules.moves import TASK_COMMANDS, TASK_MOVES, refuse_move
 from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
 from graphmem.usecase.learning import sessions
+from graphmem.usecase.learning.test_runs import SURE
 from graphmem.usecase.records.change import add
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.records.screening import screened
@@ -42,7 +43,6 @@ from graphmem.usecase.work.events import TASK_TYPES, disagreement_text, events_a
 from graphmem.usecase.work.plans import remarked
 from graphmem.usecase.work.workspace import delivered_before, handed_out_before, workspace
 
-SURE = frozenset({"line", "match", "signature"})  # evidence that a reason reports this very failure
 ACTIONS: Mapping[str, Literal["started", "completed", "blocked", "reopened"]] = {
     "active": "started", "complete": "completed", "blocked": "blocked", "pending": "reopened",
 }  # fmt: skip
@@ -109,12 +109,12 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     """Start a task: hand out what the project knows for it, what was delivered before, and what is blocked beside."""
     with client.reading() as snapshot:
         number, task = task_of(snapshot, request.ref)
-        refuse_start(active_plan(snapshot, task), number)
-    if task.status == "active":
-        with client.reading() as snapshot:
-            found = workspace(snapshot, number, request.budget, handed_out_before(snapshot, task))
+        plan = active_plan(snapshot, task)
+        refuse_start(plan, number)
+        if task.status == "active":
+            found = workspace(snapshot, plan, number, request.budget, handed_out_before(snapshot, task))
             record = snapshot.catalog.records([number])[number]
-        return TaskChanged(ref=record.ref, action="unchanged", record=record, workspace=found)
+            return TaskChanged(ref=record.ref, action="unchanged", record=record, workspace=found)
     asked = ContextRequest(
         objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
     )
@@ -123,7 +123,7 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
         refuse_start(plan, number)
-        found = workspace(snapshot, number, request.budget, known.entries, known.asked)
+        found = workspace(snapshot, plan, number, request.budget, known.entries, known.asked)
         keys = keys_of(snapshot, found.prior_knowledge)
         changes = {
             "status": "active",
@@ -348,8 +348,10 @@ def show(client: Client, request: ShowTaskRequest) -> TaskShown:
         number, task = task_of(snapshot, request.ref)
         record = snapshot.catalog.records([number])[number]
         found = None
-        if task.started_at is not None and snapshot.catalog.live([task.campaign]):
-            found = workspace(snapshot, number, request.budget, handed_out_before(snapshot, task))
+        campaign = snapshot.catalog.live([task.campaign])
+        if task.started_at is not None and campaign:
+            plan = plan_of(snapshot, campaign[task.campaign][0])
+            found = workspace(snapshot, plan, number, request.budget, handed_out_before(snapshot, task))
         about = events_about(snapshot, [number]).get(number, [])
         moves = list(moves_of([one for one in about if one.type in TASK_TYPES]))
         return TaskShown(

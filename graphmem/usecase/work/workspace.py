@@ -13,7 +13,7 @@ from graphmem.shell import command
 from graphmem.usecase.retrieval.context_sections import Notes, entry_of
 from graphmem.usecase.retrieval.notes import notes_of
 from graphmem.usecase.retrieval.traversal import solving
-from graphmem.usecase.work.campaigns import Plan, plan_of
+from graphmem.usecase.work.campaigns import Plan
 
 BLOCK = "What blocked this task before"
 LINEAGE, SIBLINGS, KNOWN = "Delivered by the tasks before", "Blocked beside this task", "What the project remembers"
@@ -31,18 +31,18 @@ FIELDS = ("type", "delta", "verify", "verify_source", "budget", "framework")
 
 
 def workspace(
-    snapshot: Snapshot, number: int, budget: int, known: Sequence[ContextEntry], asked: str | None = None
+    snapshot: Snapshot, plan: Plan, number: int, budget: int, known: Sequence[ContextEntry], asked: str | None = None
 ) -> Workspace:
     """
     Return the workspace of a task, cut to a budget of tokens: what the tasks before delivered is kept longest.
 
     Args:
+        plan: that the task is in.
         known: what the project remembers for the task, the most valuable first in each section.
         asked: the id of the objective in a report.
     """
     stored = snapshot.catalog.stored(number)
     assert isinstance(stored, Task)
-    plan = plan_of(snapshot, min(found for found, _ in snapshot.catalog.live([stored.campaign]).values()))
     task = plan.tasks[number]
     lineage, siblings = delivered_before(plan, number), blocked_beside(plan, number)
     first = known_of_block(snapshot, stored)
