@@ -26,14 +26,16 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]
 Profile = Literal["classic", "learned"]
 Secrets = Literal["refuse", "redact", "allow"]
+Asked = str | bool | int | float  # a value that a project asks for
 Name = Annotated[str, Field(max_length=1_000)]
 CONFIG_BYTES = 8 * 1024  # of a config file; the parser is quadratic in the parts of a dotted key
 SHOWN = 80  # characters of a value in a message
-# Settings that load weights or let secrets in, with the values that a project may ask for without being trusted.
-NEEDS_TRUST = {
+# Settings that load weights, let secrets in or start a process, with the values that a project may ask for untrusted.
+NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "embedding.model": ("none", constants.DEFAULT_MODEL),
     "retrieval.reranker": ("",),
     "store.secrets": ("refuse", "redact"),
+    "service.autostart": (False,),
 }
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit")
@@ -258,24 +260,25 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def needs_trust(project: Path) -> dict[str, str]:
+def needs_trust(project: Path) -> dict[str, Asked]:
     """Return the settings of a project's config file that count only when it is trusted, by section and key."""
     return asked_for(read_project(project)) if safe_files.is_file(project) else {}
 
 
-def asked_for(found: Mapping[str, Any]) -> dict[str, str]:
-    """Return those of a project's settings that load weights, talk to the network or let secrets in."""
-    asked = {}
+def asked_for(found: Mapping[str, Any]) -> dict[str, Asked]:
+    """Return those of a project's settings that count only where the project is trusted."""
+    asked: dict[str, Asked] = {}
     for name, harmless in NEEDS_TRUST.items():
         section, _, key = name.partition(".")
         keys = found.get(section)
         value = keys.get(key) if isinstance(keys, Mapping) else None
-        if isinstance(value, str) and value not in harmless:
+        of_kind = str if isinstance(harmless[0], str) else str | bool | int | float  # what the setting is read from
+        if value not in harmless and isinstance(value, of_kind):
             asked[name] = value
     return asked
 
 
-def untrusted(project: Path, asked: Mapping[str, str]) -> str | None:
+def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
     """Return why these settings of this clone do not count; None where they were trusted, with the files they load."""
     entry = trusted().get(os.path.realpath(project))
     if not isinstance(entry, dict) or entry.get("settings") != dict(asked):
@@ -293,7 +296,7 @@ def untrusted(project: Path, asked: Mapping[str, str]) -> str | None:
     return None
 
 
-def trust(project: Path, asked: Mapping[str, str]) -> None:
+def trust(project: Path, asked: Mapping[str, Asked]) -> None:
     """Let these settings of this clone count, as long as they and the files that they load are the same."""
     seen: model_files.Seen = {}
     files = {name: files_of(name, value, seen)[0] for name, value in asked.items()}
@@ -317,9 +320,9 @@ def trust_commands(project: Path, commands: Collection[str]) -> None:
     keep(project, {**found, "commands": sorted({*found.get("commands", ()), *commands})})
 
 
-def files_of(setting: str, name: str, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
+def files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
     """Return the hashes of the files that a model would be loaded from now, and whether they are not the hub's."""
-    found = model_files.folder_of(setting, name) if setting in model_files.OWNERS else None
+    found = model_files.folder_of(setting, str(name)) if setting in model_files.OWNERS else None
     return (model_files.hashes(found[0], seen), found[1]) if found else ({}, False)
 
 

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS")  # variables that a caller brings, by how they begin
+from graphmem.user import CALLERS
 
 
 @dataclass(frozen=True)

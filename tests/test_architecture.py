@@ -11,7 +11,7 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "shell", "surroundings", "versions"),
+    ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "shell", "surroundings", "user", "versions"),
     ("files", "safe_files", "model_files", "config"),
     ("model",),
     ("contract",),

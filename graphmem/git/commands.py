@@ -119,7 +119,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     refuse_bare(folder)
     settings = (word for setting in SETTINGS for word in ("-c", setting))
     given = variables().items()
-    kept = {name: value for name, value in given if not name.startswith("GIT_") or name.startswith(KEPT)}
+    kept = {name: value for name, value in given if not name.startswith(("GIT_", "GRAPHMEM_")) or name.startswith(KEPT)}
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(

@@ -87,7 +87,9 @@ def start_worker(module: str) -> subprocess.Popen[bytes]:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment = {**kept, "HOME": os.devnull, "OMP_NUM_THREADS": "1"}  # the engine makes folders in HOME
     pipe = subprocess.PIPE
-    return subprocess.Popen([*command, *places], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
+    return subprocess.Popen(
+        [*command, *places], cwd="/", stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
+    )
 
 
 def read_pipe(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
+from threading import Event
 from typing import Annotated, Any, BinaryIO, Literal
 
 from fastapi import Body, Depends, FastAPI
@@ -53,7 +54,7 @@ UNCHANGED = {"description": "The caller has the answer, as the header ETag says"
 log = logging.getLogger("graphmem.http")
 
 
-def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics) -> FastAPI:
+def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics, ended: Event) -> FastAPI:
     """Return the application for a memory; ``health`` says how its service is, ``metrics`` what it did."""
     app = FastAPI(
         title="graphmem",
@@ -79,7 +80,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
         if operation.stream is not None and operation.name not in IN_JSON_ONLY:
             add_stream(app, operation, run)
     add_rows(app, run)
-    add_events(app, memory, workers)
+    add_events(app, memory, workers, ended)
     add_health(app, health)
     add_metrics(app, metrics)
     add_handlers(app)

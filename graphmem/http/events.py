@@ -2,12 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
+from threading import Event
 from typing import Annotated
 
 from fastapi import FastAPI, Header, Query
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from graphmem.api import Memory
 from graphmem.constants import FOLLOW_S
@@ -22,8 +24,22 @@ KEEP_ALIVE_S = 15.0  # seconds without an event after which a comment shows that
 MOST_STREAMS = 32  # at the same time
 
 
-def add_events(app: FastAPI, memory: Memory, workers: Executor) -> None:
-    """Add the route of the event stream."""
+class Stream(StreamingResponse):
+    """A response that counts as a stream until it ends, however it ends."""
+
+    def __init__(self, parts: AsyncIterator[str], end: Callable[[], None]) -> None:
+        super().__init__(parts, media_type=MEDIA_TYPE)
+        self.end = end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.end()
+
+
+def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) -> None:
+    """Add the route of the event stream; each ends when ``ended`` is set."""
     streams: set[object] = set()
 
     async def call(
@@ -38,26 +54,27 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor) -> None:
         async def look() -> list[tuple[Happening, str]]:
             return await asyncio.get_running_loop().run_in_executor(workers, lambda: follower.look(memory.client))
 
-        first = await look()  # a cursor that is none is refused before the stream begins
+        streams.add(follower)
+        try:
+            first = await look()  # a cursor that is none is refused before the stream begins
+        except BaseException:
+            streams.discard(follower)
+            raise
 
         async def parts() -> AsyncIterator[str]:
-            streams.add(follower)
-            try:
-                yield ": graphmem\n\n"
-                silent, found = 0.0, first
-                while True:
-                    for one, place in found:
-                        yield message(one, place)
-                    silent = 0.0 if found else silent + FOLLOW_S
-                    if silent >= KEEP_ALIVE_S:
-                        silent = 0.0
-                        yield ": still here\n\n"
-                    await asyncio.sleep(FOLLOW_S)
-                    found = await look()
-            finally:
-                streams.discard(follower)
+            yield ": graphmem\n\n"
+            silent, found = 0.0, first
+            while not ended.is_set():
+                for one, place in found:
+                    yield message(one, place)
+                silent = 0.0 if found else silent + FOLLOW_S
+                if silent >= KEEP_ALIVE_S:
+                    silent = 0.0
+                    yield ": still here\n\n"
+                await asyncio.sleep(FOLLOW_S)
+                found = await look()
 
-        return StreamingResponse(parts(), media_type=MEDIA_TYPE)
+        return Stream(parts(), lambda: streams.discard(follower))
 
     shown = {"description": "Events as they come, until the caller goes", "content": {MEDIA_TYPE: {"schema": {}}}}
     app.get(
@@ -71,6 +88,6 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor) -> None:
 
 
 def message(one: Happening, cursor: str) -> str:
-    """Return an event as a server-sent one; its id is the cursor after it."""
+    """Return an event as a server-sent one; its id is the cursor after it, and a line end in its type no line here."""
     data = inert(json.dumps(one.model_dump(mode="json"), ensure_ascii=False))
-    return f"id: {cursor}\nevent: {one.type}\ndata: {data}\n\n"
+    return f"id: {cursor}\nevent: {' '.join(one.type.split())}\ndata: {data}\n\n"

@@ -1,7 +1,9 @@
 """Who may call: the token, the host, the origin and the size of each request, before anything else reads it."""
 
+import contextlib
 import hmac
 import ipaddress
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
@@ -76,13 +78,12 @@ class Guard:
         with self.metrics.connected.track_inprogress():
             if refusal is not None:
                 await refusal(scope, receive, sends)
-            elif (
-                scope["method"] != "POST" and scope["path"] != ROWS
-            ):  # it runs no operation, and may wait as long as the caller does
+            elif scope["method"] != "POST" and scope["path"] != ROWS:  # it runs no operation, and may wait for long
                 await self.app(scope, receive, sends)
             else:
-                with self.service.counted():
-                    await self.app(scope, limited(receive, most_of(scope["path"])), sends)
+                with contextlib.ExitStack() as stack:
+                    given = limited(receive, most_of(scope["path"]))
+                    await self.app(scope, counted(given, lambda: stack.enter_context(self.service.counted())), sends)
 
     def refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         """Return the answer to a caller that may not call, None for one that may; note in the scope what it may do."""
@@ -133,6 +134,20 @@ def limited(receive: Receive, most: int) -> Receive:
         size += len(message.get("body", b""))
         if size > most:
             raise HTTPException(413)
+        return message
+
+    return receives
+
+
+def counted(receive: Receive, count: Callable[[], object]) -> Receive:
+    """Return what receives a body, and counts its request once all of it is there: nothing runs before that."""
+
+    async def receives() -> Message:
+        nonlocal count
+        message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body"):
+            count()
+            count = int  # once: what is asked for after the body is whether the caller is still there
         return message
 
     return receives

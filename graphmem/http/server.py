@@ -1,5 +1,6 @@
 """HTTP beside a service: the address, the socket, and uvicorn in a thread that ends with the service."""
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -8,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphmem.api import Memory
 from graphmem.errors import Unavailable, Usage
@@ -20,8 +22,38 @@ from graphmem.service.server import Service
 from graphmem.telemetry import watched
 
 WAITING = 128  # connections that were not accepted yet
+MOST_CONNECTIONS = 256  # at the same time, with and without a token
+IDLE_S = 10.0  # seconds within which a connection has to bring the head of a request
 START_S = 10.0  # seconds that the thread may take until it answers
 END_S = 5.0  # seconds that it may take to end
+
+
+class Bounded(H11Protocol):
+    """
+    A connection, closed where there are too many, or where it brings no request for some seconds.
+
+    Anybody on this machine can connect, and what is refused without a token is refused only once its head is there.
+    """
+
+    seen: object = None  # the last request that the clock saw
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin a connection."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self.loop.call_later(IDLE_S, self.look)
+
+    def look(self) -> None:
+        """End the connection if it brought no request since the last look, and none is answered."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is self.seen and (self.cycle is None or self.cycle.response_complete):
+            self.transport.abort()
+            return
+        self.seen = self.cycle
+        self.loop.call_later(IDLE_S, self.look)
 
 
 @contextlib.contextmanager
@@ -44,7 +76,7 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
         service.token_file, service.read_token_file = files.get(ALL), files.get(READ)
         with Memory(service.project, models=service.models, command="http") as memory:
             metrics = Metrics(service)
-            app = make_app(memory, lambda: status_of(service.project, service.state()), metrics)
+            app = make_app(memory, lambda: status_of(service.project, service.state()), metrics, service.ended)
             with watched(metrics.add), running(Guard(app, access, service, metrics), listener):
                 say(f"HTTP at {service.http}")
                 for name, path in files.items():
@@ -93,7 +125,7 @@ def running(app: Guard, listener: socket.socket) -> Iterator[None]:
             lifespan="on",
             ws="none",
             loop="asyncio",
-            http="h11",
+            http=Bounded,
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=int(END_S),

@@ -1,6 +1,5 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from graphmem import safe_files
 from graphmem.errors import Unavailable
 from graphmem.shell import command
+from graphmem.user import is_of_another
 
 FOLDER = safe_files.STORE
 PART = re.compile(r"[A-Za-z0-9_.-]+")  # a part of the path of a file that is read
@@ -173,8 +173,7 @@ def not_linked(layout: Layout) -> Layout:
 
 def not_of_another(layout: Layout) -> Layout:
     """Return the layout of a store, or raise ``Unavailable`` where another user made it: who names it may use it."""
-    owner, user = layout.store.stat().st_uid, os.geteuid()
-    if owner not in (user, 0) and not (user == 0 and str(owner) == os.environ.get("SUDO_UID")):
+    if is_of_another(layout.store.stat().st_uid):
         raise Unavailable(
             f"{str(layout.store)!r} belongs to another user",
             hint=f"if you trust it, name its folder: {command('graphmem', '--dir', str(layout.root))}",

@@ -10,35 +10,30 @@ import socket
 import sys
 
 from graphmem.service.place import path_of, project_of, stamp
+from graphmem.user import callers_own
 
 # What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
 HERE = frozenset(
-    "benchmark demo doctor explore init install uninstall mcp merge-driver observe purge ran rebuild serve textconv"
-    " trust --follow --plot".split()
+    "benchmark demo doctor explore export init install uninstall mcp merge-driver observe purge ran rebuild serve"
+    " textconv trust --follow --plot".split()
 )
+HELP = frozenset({"-h", "--help", "--version"})
 ONCE = frozenset({"undo"})  # run a second time they do something else
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
-CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS")  # as in `surroundings`, which imports too much
 LOST = 4  # exit status
 
 
 def served(arguments: list[str], request_id: str) -> int | None:
     """Have the service of the project run a command line; return its exit status, None where there is no answer."""
-    verb = next((word for word in arguments if not word.startswith("-")), None)
-    if (
-        verb is None
-        or not HERE.isdisjoint(arguments)
-        or os.environ.get("GRAPHMEM_SERVICE") == "off"
-        or "_GRAPHMEM_COMPLETE" in os.environ
-        or not {"-h", "--help", "--version"}.isdisjoint(arguments)
-    ):
+    if runs_here(arguments) or os.environ.get("GRAPHMEM_SERVICE") == "off" or "_GRAPHMEM_COMPLETE" in os.environ:
         return None
+    verb = next(word for word in arguments if not word.startswith("-"))
     try:
         is_typed = sys.stdin is not None and sys.stdin.isatty()
         if is_typed and (verb == "match" or "-" in arguments):
             return None  # a terminal talks to the processes in front alone
         folder = os.getcwd()
-        project = project_of(arguments, folder)
+        project = project_of(arguments, folder, os.environ.get("GRAPHMEM_DIR"))
         path = path_of(project, "sock") if project else None
         if path is None or not os.path.exists(path):
             return None
@@ -50,6 +45,12 @@ def served(arguments: list[str], request_id: str) -> int | None:
     return lost() if is_in_doubt else status
 
 
+def runs_here(arguments: list[str]) -> bool:
+    """Return whether a command line runs in the process that it was typed into; no service takes it."""
+    is_a_command = any(not word.startswith("-") for word in arguments)
+    return not is_a_command or not HERE.isdisjoint(arguments) or not HELP.isdisjoint(arguments)
+
+
 def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, object]:
     """Return what a service needs to run a command line as this process would."""
     return {
@@ -57,7 +58,7 @@ def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, 
         "id": request_id,
         "arguments": arguments,
         "folder": folder,
-        "variables": {name: value for name, value in os.environ.items() if name.startswith(CALLERS)} | width(),
+        "variables": callers_own(os.environ) | width(),
         "is_terminal": is_terminal(),
     }
 
@@ -86,11 +87,13 @@ def ask(
     Returns:
         Whether the service began, and the exit status; None where it ended before it answered.
     """
-    from graphmem.service.wire import receive, send  # noqa: PLC0415 - json; not needed without a service
+    from graphmem.service.wire import peer_of, receive, send  # noqa: PLC0415 - json; not needed without a service
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(ACCEPT_S if limit_s is None else limit_s)
         connection.connect(path)
+        if peer_of(connection) not in (os.getuid(), None):
+            return False, None
         send(connection, request, files)
         if connection.recv(1) != b"+":
             return False, None

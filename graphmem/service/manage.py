@@ -42,11 +42,14 @@ def asked(project: Path, order: str) -> ServiceStatus:
             connection.connect(path)
             send(connection, {"manage": order}, [])
             found, _ = receive(connection)
+    except (FileNotFoundError, ConnectionRefusedError):  # none, one that begins, or the socket of one that was killed
+        return ServiceStatus(ok=False, store=store)
     except OSError:
         found = None
-    if found is None and is_stuck(project):
+    if found is None and is_held(project):
         number = holder(project)
-        raise Unavailable(f"the service, process {number}, does not answer", hint=f"end it: kill -9 {number}")
+        message = f"the service, process {number}, did not answer in {ANSWER_S:.0f} s"
+        raise Unavailable(message, hint=f"try again; if it stays so, end it: kill -9 {number}")
     if found is None:
         return ServiceStatus(ok=False, store=store)
     return status_of(project, found)
@@ -81,11 +84,6 @@ def refuse_no_folder(project: Path) -> None:
     if path_of(str(project), "sock") is None:
         message = "there is no folder that only this user can write, for the socket of the service"
         raise Unavailable(message, hint="set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
-
-
-def is_stuck(project: Path) -> bool:
-    """Return whether a process is the service and listens, though it does not answer; one that begins does not yet."""
-    return is_held(project) and os.path.exists(str(path_of(str(project), "sock")))
 
 
 def holder(project: Path) -> str:

@@ -9,6 +9,7 @@ import sys
 from hashlib import sha256
 
 import graphmem
+from graphmem.user import is_of_another
 
 KEPT_DIGITS = 16  # of the SHA-256 of the project's path
 MOST_OF_A_PATH = 70  # bytes of the runtime folder: the path of a socket has at most 103 on macOS
@@ -17,10 +18,23 @@ SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # v
 
 
 def runtime_folder() -> str | None:
-    """Return the folder for sockets, made with mode 0700; None where it is another's, or cannot be made."""
+    """
+    Return the folder for sockets, made with mode 0700; None where there is none.
+
+    Without a runtime folder of the system's it is in ``/tmp``, and where another user took that name first, in the
+    user's cache.
+    """
     base = os.environ.get("XDG_RUNTIME_DIR") or None
-    is_short = base is not None and len(os.fsencode(base)) < MOST_OF_A_PATH
-    folder = f"{base}/graphmem" if is_short else f"/tmp/graphmem-{os.getuid()}"
+    if base is not None and len(os.fsencode(base)) < MOST_OF_A_PATH:
+        return own_folder(f"{base}/graphmem")
+    cache = os.path.expanduser("~/.cache/graphmem")
+    return own_folder(f"/tmp/graphmem-{os.getuid()}") or (
+        own_folder(f"{cache}/run") if len(os.fsencode(cache)) < MOST_OF_A_PATH and os.path.isabs(cache) else None
+    )
+
+
+def own_folder(folder: str) -> str | None:
+    """Return a folder that only this user can use, made where it is missing; None where it is not one."""
     try:
         if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)
@@ -38,9 +52,17 @@ def path_of(project: str, ending: str) -> str | None:
     return f"{folder}/{name}.{ending}" if folder else None
 
 
-def project_of(arguments: list[str], folder: str) -> str | None:
-    """Return the project that a command line is about: as ``--dir`` or ``GRAPHMEM_DIR`` says, or from here upwards."""
-    named = os.environ.get("GRAPHMEM_DIR")
+def project_of(arguments: list[str], folder: str, named: str | None = None) -> str | None:
+    """
+    Return the project that a command line is about: the one that ``--dir`` names, or from here upwards.
+
+    Args:
+        named: what ``GRAPHMEM_DIR`` is for the caller.
+
+    Returns:
+        Its folder; None where there is none, and for a store that the caller did not name and that is a link or another
+        user's: the command itself refuses it in words, and no service reads it.
+    """
     for place, word in enumerate(arguments):
         if word == "--":
             break
@@ -55,7 +77,8 @@ def project_of(arguments: list[str], folder: str) -> str | None:
         if above == folder:
             return None
         folder = above
-    return folder
+    store = f"{folder}/{STORE}"
+    return None if os.path.islink(store) or is_of_another(os.stat(store).st_uid) else folder
 
 
 def stamp() -> str:

@@ -14,8 +14,6 @@ import logging
 import os
 import signal
 import socket
-import struct
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,15 +28,18 @@ from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
 from graphmem.embed.shared import Models
 from graphmem.errors import Unavailable
 from graphmem.ledger.layout import FOLDER
+from graphmem.service.caller import runs_here
 from graphmem.service.manage import refuse_no_folder
-from graphmem.service.place import path_of, stamp
+from graphmem.service.place import path_of, project_of, stamp
 from graphmem.service.streams import Streams, of_caller, separate_streams
-from graphmem.service.wire import receive, send
+from graphmem.service.wire import peer_of, receive, send
 from graphmem.surroundings import Surroundings, called_from
 from graphmem.telemetry import DONE, observed
+from graphmem.user import callers_own
 
 LOOK_S = 0.5  # seconds between two looks at the files, the project and the clock
-HANDSHAKE_S = 5.0  # seconds that a caller may take to send its request
+HANDSHAKE_S = 1.0  # seconds that a caller may take to send its request: it has it before it connects
+FULL_S = 0.1  # seconds until the next try to accept a caller where the process has no file left
 log = logging.getLogger("graphmem.service")
 
 # Takes arguments, the id of the request and the models; returns the exit status, and the command without its texts.
@@ -64,10 +65,12 @@ class Service:
     read_token_file: str | None = None
     models: Models = field(default_factory=Models)
     requests: int = 0
+    connected: int = 0  # callers, from when they are accepted until they have their answer
     running: int = 0
+    is_left: bool = False  # its end did not wait for what still runs, whose answer is not to be relied on
 
     def __post_init__(self) -> None:
-        self.began = self.last_request = time.time()
+        self.began, self.last_request = time.time(), time.monotonic()
         self.stamp = stamp()
         self.lock = threading.Lock()
         self.ended = threading.Event()
@@ -88,7 +91,7 @@ class Service:
         Raises:
             Unavailable: another process is the service of this project, or the socket cannot be made.
         """
-        with self.alone(), beside(), self.listening() as listener:
+        with self.alone(), beside(), self.listening() as listener, self.tidied():
             callers = ThreadPoolExecutor(SERVICE_CALLERS, thread_name_prefix="caller")
             log.info("began", extra={"project": str(self.project), "pid": os.getpid()})
             on_ready()
@@ -97,11 +100,8 @@ class Service:
             with separate_streams():
                 threading.Thread(target=self.watch, daemon=True).start()
                 while not self.ended.is_set():
-                    try:
-                        connection, _ = listener.accept()
-                    except TimeoutError:
-                        continue
-                    callers.submit(self.answer, connection)
+                    if (connection := self.accepted(listener)) is not None:
+                        callers.submit(self.answer, connection)
                 with contextlib.suppress(OSError):
                     os.unlink(self.path)
                 listener.close()
@@ -109,15 +109,30 @@ class Service:
             callers.shutdown(wait=False, cancel_futures=True)
         log.info("ended", extra={"requests": self.requests})
 
+    def accepted(self, listener: socket.socket) -> socket.socket | None:
+        """Return the connection of the next caller, counted; None where there is none now."""
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError:
+            return None
+        except OSError as error:  # the process has too many files open: those of other connections close again
+            log.warning("no caller is accepted", extra={"error": error.strerror})
+            self.ended.wait(FULL_S)
+            return None
+        with self.lock:
+            self.connected += 1
+        return connection
+
     def stop(self, number: int = 0, frame: FrameType | None = None) -> None:
         """End after the requests that are running."""
         self.ended.set()
 
     def drain(self) -> None:
-        """Wait for the requests that are running; one that takes too long is left behind."""
+        """Wait for the callers that were accepted and what runs; what takes too long is left behind, unanswered."""
         end = time.monotonic() + SERVICE_DRAIN_S
-        while self.running and time.monotonic() < end:
+        while (self.running or self.connected) and time.monotonic() < end:
             time.sleep(0.01)
+        self.is_left = True
 
     # --- alone ----------------------------------------------------------------------------------------------------
 
@@ -151,6 +166,15 @@ class Service:
             self.made = os.lstat(self.path).st_ino
             yield listener
 
+    @contextlib.contextmanager
+    def tidied(self) -> Iterator[None]:
+        """Remove what is kept for people, log and lock file, at the end of the block where the project is gone."""
+        yield
+        if not (self.project / FOLDER).is_dir():
+            for ending in ("log", "lock"):
+                with contextlib.suppress(OSError):
+                    os.unlink(f"{self.path.removesuffix('sock')}{ending}")
+
     # --- watching -------------------------------------------------------------------------------------------------
 
     def watch(self) -> None:
@@ -172,7 +196,7 @@ class Service:
                 return "another service took its place"
         except OSError:
             return "its socket is gone"
-        is_idle = not self.running and time.time() - self.last_request > self.idle_s
+        is_idle = not self.running and time.monotonic() - self.last_request > self.idle_s
         return "idle" if is_idle else None
 
     def take_in(self) -> None:
@@ -203,17 +227,34 @@ class Service:
                     if str(request.get("stamp")).splitlines()[:4] != self.stamp.splitlines()[:4]:
                         log.info("ending", extra={"reason": "a caller has another version"})
                         self.stop()
-                elif self.is_confirmed(connection):
+                elif self.may_run(request) and self.is_confirmed(connection):
                     self.run_for(connection, request, files)
         except Exception:
             log.exception("a request failed")
         finally:
+            with self.lock:
+                self.connected -= 1
             for file in files:
                 with contextlib.suppress(OSError):
                     os.close(file)
 
+    def may_run(self, request: dict[str, Any]) -> bool:
+        """
+        Return whether a command line is one for this service; the caller of any other runs it by itself.
+
+        A caller may be in a sandbox that lets it reach this socket and little else: what runs where it is typed, and
+        what is about another project, would be done outside of it.
+        """
+        arguments = [str(word) for word in request["arguments"]]
+        if runs_here(arguments):
+            return False
+        project = project_of(arguments, str(request["folder"]), dict(request["variables"]).get("GRAPHMEM_DIR"))
+        return project is not None and os.path.realpath(project) == os.path.realpath(self.project)
+
     def is_confirmed(self, connection: socket.socket) -> bool:
-        """Return whether the caller still waits: one that did not runs the command itself."""
+        """Return whether the caller still waits: one that did not runs the command itself, also where this one ends."""
+        if self.ended.is_set():
+            return False
         try:
             connection.sendall(b"+")
             return connection.recv(1) == b"+"
@@ -228,11 +269,13 @@ class Service:
                 streams = Streams(given, bool(request["is_terminal"]))
                 token = of_caller.set(streams)
                 try:
-                    with called_from(Surroundings(str(request["folder"]), dict(request["variables"]))):
+                    with called_from(Surroundings(str(request["folder"]), callers_own(request["variables"]))):
                         status, command = self.run(arguments, str(request["id"]), self.models)
                 finally:
                     of_caller.reset(token)
                 seen.name, seen.outcome = command or seen.name, f"exit {status}" if status else DONE
+            if self.is_left:
+                return
             connection.settimeout(None)
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 send(connection, {"status": status, "written": streams.written}, [])
@@ -242,13 +285,13 @@ class Service:
     def counted(self) -> Iterator[None]:
         """Count the block as a request that runs: the service is not idle, and ends after it."""
         with self.lock:
-            self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.time()
+            self.requests, self.running, self.last_request = self.requests + 1, self.running + 1, time.monotonic()
         try:
             yield
         finally:
             with self.lock:
                 self.running -= 1
-                self.last_request = time.time()
+                self.last_request = time.monotonic()
 
     def manage(self, connection: socket.socket, order: str) -> None:
         """Report how the service is, or end it."""
@@ -280,14 +323,6 @@ def opened(files: list[int], text: object = None) -> Any:
     stream: BinaryIO = open(files.pop(0), "rb")  # noqa: SIM115 - closed below
     with stream:
         yield stream
-
-
-def peer_of(connection: socket.socket) -> int | None:
-    """Return the id of the user at the other end; None where the system does not say."""
-    if not sys.platform.startswith("linux"):
-        return None
-    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return int(struct.unpack("3i", found)[1])
 
 
 def end_at_signals(service: Service) -> None:

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 def main(arguments: list[str]) -> int:
     """Print the line of the project; nothing, with status 0, where there is none or it cannot be read."""
     try:
-        project = project_of(arguments, os.getcwd())
+        project = project_of(arguments, os.getcwd(), os.environ.get("GRAPHMEM_DIR"))
         if project is not None and is_folder(f"{project}/{STORE}"):
             line = " · ".join(parts(f"{project}/{STORE}"))
             sys.stdout.write(f"{line}\n" if line else "")

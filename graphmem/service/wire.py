@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import struct
+import sys
 
 TYPE_CHECKING = False  # as in the package: to import `typing` takes as long as the rest
 if TYPE_CHECKING:
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
 
 LENGTH = struct.Struct("!I")
 MOST_BYTES = 2**28  # of an object: an answer with everything in it is far smaller
+
+
+def peer_of(connection: socket.socket) -> int | None:
+    """Return the id of the user at the other end; None where the system does not say."""
+    if not sys.platform.startswith("linux"):
+        return None
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", found)[1])
 
 
 def send(connection: socket.socket, value: dict[str, Any], files: list[int]) -> None:

@@ -35,12 +35,12 @@ class Project:
     def run(self, *arguments: str, **more: object) -> "subprocess.CompletedProcess[str]":
         environment = {**self.environment, **dict(more.pop("environment", {}))}  # type: ignore[call-overload]
         given = {"cwd": self.root, "capture_output": True, "text": True, "env": environment, "check": False, **more}
-        command = [sys.executable, "-m", "graphmem", *arguments]
+        command = [sys.executable, "-P", "-m", "graphmem", *arguments]
         return subprocess.run(command, **given)  # type: ignore[call-overload,no-any-return] # noqa: PLW1510
 
     def serve(self) -> "subprocess.Popen[bytes]":
         """Start the service in the foreground, and wait until it answers."""
-        command = [sys.executable, "-m", "graphmem", "serve"]
+        command = [sys.executable, "-P", "-m", "graphmem", "serve"]
         child = subprocess.Popen(
             command, cwd=self.root, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -1,6 +1,7 @@
 """The service: as a process, with real callers; what it answers, who may ask, and how it ends."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -16,12 +17,14 @@ from typing import Any
 
 import pytest
 
-from graphmem import Memory, __version__, surroundings
+from graphmem import Memory, __version__
 from graphmem.cli.app import run
 from graphmem.cli.caller import Session, ids_of
 from graphmem.service import caller
 from graphmem.service.place import stamp
+from graphmem.service.server import Service
 from graphmem.service.wire import receive, send
+from graphmem.user import callers_own
 from tests.pace import patience
 from tests.service.project import Project, new_project, stopped, wait_until
 
@@ -33,6 +36,13 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made = new_project(tmp_path)
     yield made
     stopped(made)
+
+
+@pytest.fixture
+def idle(project: Project, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """A service in this process, that runs nothing and does not listen."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(project.runtime))
+    return Service(project.root, lambda *given: pytest.fail("it runs"))
 
 
 @pytest.fixture
@@ -85,7 +95,6 @@ def test_the_width_that_a_caller_sets_goes_with_its_request(monkeypatch: pytest.
     variables = caller.request_of([], "/", "1")["variables"]
     assert isinstance(variables, dict)
     assert variables["COLUMNS"] == "70"
-    assert caller.CALLERS == surroundings.CALLERS
 
 
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
@@ -238,9 +247,9 @@ def test_a_service_that_does_not_answer_is_named(served: Project) -> None:
     try:
         for option in ("--stop", "--status", "--detach"):
             done = served.run("serve", option)
-            assert (done.returncode, f"process {process.pid}, does not answer" in done.stderr) == (4, True), option
+            assert (done.returncode, f"process {process.pid}, did not answer" in done.stderr) == (4, True), option
         assert served.run("list").returncode == 0
-        assert "does not answer" in served.run("status").stderr
+        assert "did not answer" in served.run("status").stderr
     finally:
         process.send_signal(signal.SIGCONT)
 
@@ -280,6 +289,73 @@ def test_a_service_that_was_killed_leaves_nothing_that_is_in_the_way(project: Pr
     assert project.requests() == 1
 
 
+def test_with_http_too_one_that_was_killed_is_not_taken_for_the_new_one(project: Project) -> None:
+    project.serve().kill()
+    project.started[0].wait()
+    done = project.run("serve", "--detach", "--http", "127.0.0.1:0", "--json")
+    assert (done.returncode, json.loads(done.stdout)["ok"]) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder"),
+    [
+        (["init", "--dir", "/tmp/elsewhere"], "."),
+        (["trust", "--yes"], "."),
+        (["observe", "c", "--run-verify"], "."),
+        (["doctor", "--fix"], "."),
+        (["install", "codex", "--user"], "."),
+        (["export", "--to", "/tmp/elsewhere"], "."),
+        (["serve"], "."),
+        (["list"], "/"),
+        (["list", "--dir", "/tmp"], "."),
+    ],
+)
+def test_what_does_not_belong_to_a_service_is_refused_by_the_service_itself(
+    project: Project, idle: Service, arguments: list[str], folder: str
+) -> None:
+    """A caller in a sandbox may reach the socket, and little else."""
+    request = {"arguments": arguments, "folder": str(project.root / folder), "variables": {}}
+    assert not idle.may_run(request)
+    assert idle.may_run({**request, "arguments": ["list"], "folder": str(project.root)})
+
+
+def test_a_service_takes_no_code_and_no_token_from_its_caller() -> None:
+    given = {
+        "PYTHONPATH": "/tmp", "LD_PRELOAD": "x.so", "PATH": "/tmp", "GIT_EXEC_PATH": "/tmp",
+        "GRAPHMEM_HTTP_TOKEN": "t", "GRAPHMEM_HTTP_READ_TOKEN": "r", "GRAPHMEM_DIR": "/p", "GIT_AUTHOR_NAME": "me",
+    }  # fmt: skip
+    assert callers_own(given) == {"GRAPHMEM_DIR": "/p", "GIT_AUTHOR_NAME": "me"}
+
+
+def test_a_service_without_a_file_left_waits_and_goes_on(idle: Service) -> None:
+    class Full:
+        def accept(self) -> Any:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    assert idle.accepted(Full()) is None  # type: ignore[arg-type]
+    assert not idle.ended.is_set()
+
+
+def test_a_service_that_ends_leaves_a_command_to_its_caller(idle: Service) -> None:
+    """Not confirmed: the caller runs it by itself, and no empty answer passes for one."""
+    idle.stop()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"+")
+        assert not idle.is_confirmed(ours)
+
+
+def test_a_service_ends_only_after_the_callers_that_it_accepted(idle: Service) -> None:
+    idle.connected = 1
+    waiting = threading.Thread(target=idle.drain)
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive()
+    idle.connected = 0
+    waiting.join(10)
+    assert (waiting.is_alive(), idle.is_left) == (False, True)
+
+
 def test_a_service_of_another_version_ends_and_the_caller_goes_on(served: Project) -> None:
     command = {"arguments": ["list"], "folder": str(served.root), "variables": {}, "id": "1", "is_terminal": False}
     assert served.ask({**command, "stamp": "0.0.1\nolder\nelsewhere\n0"}) is None
@@ -290,7 +366,7 @@ def test_a_service_of_another_version_ends_and_the_caller_goes_on(served: Projec
 def test_a_service_ends_when_the_project_is_gone(served: Project) -> None:
     served.root.rename(served.root.with_name("elsewhere"))
     assert served.started[0].wait(20 * patience()) == 0
-    assert served.socket is None
+    assert not list((served.runtime / "graphmem").iterdir()), "its socket, lock and log are left"
 
 
 def test_a_service_ends_when_nobody_asks(project: Project) -> None:

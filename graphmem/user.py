@@ -1,0 +1,39 @@
+"""
+What counts as the user's own: the variables that one process takes over from another, and whose a folder is.
+
+Only the standard library, and little of it: the caller of a running service imports it.
+"""
+
+import os
+
+TYPE_CHECKING = False  # as in the package: to import `collections.abc` takes as long as the rest
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS")  # variables that a caller brings, by how they begin
+# Of those, what no other process has to know, and what would choose the programs that git runs.
+WITHHELD = ("GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN", "GIT_EXEC_PATH")
+FOREIGN = ("PYTHON", "LD_", "DYLD_")  # variables that choose the code which a process runs, by how they begin
+PLACES = ("PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # of them, folders that an installation may need
+
+
+def callers_own(variables: "Mapping[str, str]") -> dict[str, str]:
+    """Return those variables of a caller that count where a service runs its command."""
+    return {name: value for name, value in variables.items() if name.startswith(CALLERS) and name not in WITHHELD}
+
+
+def for_a_child(variables: "Mapping[str, str]") -> dict[str, str]:
+    """Return the variables for a process of ours in another folder: nothing that it would load from that folder."""
+    kept = {name: value for name, value in variables.items() if not name.startswith(FOREIGN)}
+    return kept | {name: places for name in PLACES if (places := absolute(variables.get(name, "")))}
+
+
+def absolute(places: str) -> str:
+    """Return those folders of a list that are the same ones from every folder."""
+    return os.pathsep.join(place for place in places.split(os.pathsep) if os.path.isabs(place))
+
+
+def is_of_another(owner: int) -> bool:
+    """Return whether what a user id owns is another user's; root's is not, and under sudo not that of the caller."""
+    user = os.geteuid()
+    return owner not in (user, 0) and not (user == 0 and str(owner) == os.environ.get("SUDO_UID"))
