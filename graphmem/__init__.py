@@ -11,6 +11,7 @@ graphmem: one memory for the coding agents of a project.
 from importlib import import_module
 
 from graphmem.errors import (
+    AlreadyDone,
     BadInput,
     Conflict,
     Damaged,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AlreadyDone",
     "AnyRecord",
     "BadInput",
     "Campaign",

@@ -58,7 +58,7 @@ def main() -> None:
     from graphmem.service.caller import served  # noqa: PLC0415 - what a running service answers needs no more than this
 
     request_id = os.urandom(16).hex()
-    status = served(sys.argv[1:], request_id)
+    is_repeat, status = served(sys.argv[1:], request_id)
     if status is not None:
         os._exit(status)
     gc.set_threshold(100_000, 20, 20)  # start-up makes very many objects, all of them to stay
@@ -72,7 +72,7 @@ def main() -> None:
         os._exit(serve(folder or None))
     from graphmem.cli.app import run_here  # noqa: PLC0415 - numpy reads the variables above when it is first imported
 
-    status = run_here(sys.argv[1:], request_id)
+    status = run_here(sys.argv[1:], request_id, is_repeat=is_repeat)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

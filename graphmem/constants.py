@@ -247,4 +247,5 @@ SERVICE_IDLE_S = 900.0  # seconds without a request after which the service ends
 SERVICE_CALLERS = 32  # commands that it runs at the same time; more wait, or run by themselves
 SERVICE_DRAIN_S = 30.0  # seconds that it waits at its end for the commands it runs
 SERVICE_START_S = 10.0  # seconds that a new service may take until it answers
+REQUESTS = 256  # answers of requests that wrote something, kept for a caller that lost one
 SERVICE_LOG_BYTES = 2**20  # of its log, after which the log before it is replaced

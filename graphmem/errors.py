@@ -10,8 +10,9 @@ Every exception that graphmem raises.
     │       └── FileReplaced exit 3   conflict     another program replaced a file while a command decided
     ├── Unavailable          exit 4   unavailable  cannot be done now: no store, no permission, time is up
     │   └── Locked           exit 4   locked       another process writes
-    └── Damaged              exit 5   damaged      the store itself does not check out
-        └── DamagedCatalog   exit 5   damaged      what was read of the files is not as it was written
+    ├── Damaged              exit 5   damaged      the store itself does not check out
+    │   └── DamagedCatalog   exit 5   damaged      what was read of the files is not as it was written
+    └── AlreadyDone          exit 0   already_done the request came before, was carried out, and its answer was lost
 
 A front end maps the class to its status and never reads the text.
 """
@@ -96,3 +97,19 @@ class Damaged(GraphmemError):
 
 class DamagedCatalog(Damaged):
     """The catalog is not as it was written; made again from the files, it is."""
+
+
+class AlreadyDone(GraphmemError):
+    """
+    The request of a caller was carried out before; only where the caller gave it an id.
+
+    Attributes:
+        answer: that of the first time, in the form of the front end; None where it was not kept.
+    """
+
+    exit_status = 0
+    code = "already_done"
+
+    def __init__(self, message: str, *, answer: object = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.answer = answer

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from graphmem.catalog.database import catalog_errors
 from graphmem.contract.answer import Answer
+from graphmem.contract.operations import READS
 from graphmem.errors import DamagedCatalog, FileReplaced
+from graphmem.machine import requests
 from graphmem.runtime import Client
 from graphmem.telemetry import observed
 
@@ -107,6 +109,9 @@ def runs_again(method: Callable[..., Any], name: str, *, is_held: bool) -> Calla
             args = tuple(Tape(value) if isinstance(value, Iterator) else value for value in args)
             named = {name: Tape(value) if isinstance(value, Iterator) else value for name, value in named.items()}
         with observed("operation", name):
-            return call(self.client, partial(method, self, *args, **named), may_repeat=may_repeat)
+            answer = call(self.client, partial(method, self, *args, **named), may_repeat=may_repeat)
+        if name not in READS and (request := requests.current()) is not None:
+            request.has_changed(self.client.layout.requests)
+        return answer
 
     return run

@@ -44,6 +44,7 @@ from graphmem.ledger.layout import holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import plain_edge
 from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
+from graphmem.machine import requests
 from graphmem.model import MODELS
 from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time, parse_time
@@ -384,7 +385,17 @@ class SyncedLedger:
             sweep(self.layout)
             self.load_vocabulary()
             self.purges = self.catalog.purges()
+            if (request := requests.current()) is not None:
+                request.refuse_done(self.layout.requests, self.has_happened)
             yield sync
+
+    def has_happened(self, note: str) -> bool:
+        """Return whether a write that was noted has happened; inside ``writing``, so the rows are as they are."""
+        found = undo.has_happened(self.layout, note)
+        if found is not None:
+            return found
+        write = undo.read_write(self.layout.undo / f"{note}{undo.UNSURE}")
+        return undo.Overlay(self.catalog.lines_of, self.symmetric).take_back(write, is_sure=False) is not None
 
     def commit(
         self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
@@ -449,9 +460,12 @@ class SyncedLedger:
         """Change files by their paths, all or none, and take the changes in; noted, so that they can be taken back."""
         if not batches:
             return
+        request = requests.current()
         for file in batches:
             self.refuse_unwell(file)
         note = undo.note(self.layout, self.catalog.lines_of, self.command, batches) if is_noted else None
+        if note is not None and request is not None:
+            request.note(self.layout.requests, undo.name_of(note))
         written = {file: self.contents(batch) for file, batch in batches.items()}
         for file, data in written.items():
             for found in oversize(file, len(data)):
@@ -467,10 +481,14 @@ class SyncedLedger:
         except (GraphmemError, CatalogError):  # refused before anything was replaced; any other end may be a death
             if note is not None:
                 safe_files.remove(note)
+                if request is not None:
+                    request.forget(self.layout.requests)
             raise
         self.writes += 1
         if note is not None:
             undo.confirm(note)
+        if request is not None:
+            request.has_written(self.layout.requests, is_noted=note is not None)
         if any(is_of_purges(file) for file in batches):
             self.sync_written()
 

@@ -28,6 +28,7 @@ def test_every_exception_is_public_and_has_a_status_and_a_code() -> None:
         "Conflict": (3, "conflict"),
         "FileReplaced": (3, "conflict"),
         "Unavailable": (4, "unavailable"),
+        "AlreadyDone": (0, "already_done"),
         "Locked": (4, "locked"),
         "Damaged": (5, "damaged"),
         "DamagedCatalog": (5, "damaged"),

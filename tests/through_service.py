@@ -62,7 +62,7 @@ def printed(answer: dict[str, object]) -> int:
 def run(arguments: Sequence[str], session: Session | None = None) -> int:
     """Have the service run a command line; in this process where it must be."""
     pass_input_on()
-    status = caller.served(list(arguments), os.urandom(16).hex())
+    _, status = caller.served(list(arguments), os.urandom(16).hex())
     counts["served"] += status is not None
     counts["here"] += status is None and caller.HERE.isdisjoint(arguments)
     return run_in_process(arguments, session) if status is None else status

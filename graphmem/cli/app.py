@@ -8,6 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,7 +22,9 @@ from graphmem.cli.help import help_of
 from graphmem.cli.options import in_options
 from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.synonyms import COMMANDS
-from graphmem.errors import GraphmemError, Usage
+from graphmem.errors import AlreadyDone, GraphmemError, Usage
+from graphmem.machine.requests import Request, carried_out
+from graphmem.service.caller import content_of
 from graphmem.service.launch import launch
 
 # Each verb: the module that has it, its name there, and its line in the help.
@@ -305,10 +308,12 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
         session.close()
 
 
-def run_here(arguments: Sequence[str], request_id: str) -> int:
-    """Run the command line in a process of its own; run again for the same request, it reports nothing twice."""
+def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
+    """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
     session = Session(new_id=ids_of(request_id))
-    status = run(arguments, session)
+    request = Request(request_id, content_of(arguments), is_repeat=True)
+    with carried_out(request) if is_repeat else nullcontext():
+        status = run(arguments, session)
     if session.wants_service:
         launch(str(session.memory.client.layout.root))
     return status
@@ -328,6 +333,8 @@ def status_of(session: Session, arguments: list[str]) -> int:
     try:
         refuse_no_text(arguments)
         result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=session)
+    except AlreadyDone as error:
+        return session.repeat(error)
     except GraphmemError as error:
         session.is_json |= isinstance(error, Usage) and asks_for_json(arguments)
         session.fail(error.code, in_options(error), error.hint, error.details)

@@ -8,12 +8,17 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
 from pydantic import BaseModel
 
 import graphmem
+from graphmem.contract.service import Done
+from graphmem.errors import AlreadyDone, Unavailable
+from graphmem.ledger import undo
+from graphmem.machine import requests
 from graphmem.names import inert, visible
 from graphmem.service.place import path_of
 
@@ -22,7 +27,11 @@ if TYPE_CHECKING:
 
     from graphmem.api import Memory
     from graphmem.embed.shared import Models
+    from graphmem.ledger.layout import Layout
     from graphmem.model.vocabulary import Vocabulary
+
+
+ONCE = frozenset({"undo"})  # commands that do something else when they run a second time
 
 
 @dataclass
@@ -61,7 +70,24 @@ class Session:
                 command=self.command,
                 models=self.models,
             )
+            self.refuse_done(self.opened.client.layout)
         return self.opened
+
+    def refuse_done(self, layout: "Layout") -> None:
+        """
+        Let the command begin, unless it is a repeat of one that was carried out.
+
+        Raises:
+            AlreadyDone: it was; the error has what it printed.
+            Unavailable: it may have been, and does something else when it runs again.
+        """
+        request = requests.current()
+        if request is None:
+            return
+        request.refuse_done(layout.requests, partial(undo.has_happened, layout))
+        if request.is_repeat and self.command in ONCE:
+            hint = "look before you repeat it, such as with: graphmem undo --list"
+            raise Unavailable("the service ended while it ran the command; it may be done", hint=hint)
 
     @property
     def wants_service(self) -> bool:
@@ -79,6 +105,16 @@ class Session:
             print(note, file=sys.stderr)
         if self.opened is not None:
             self.opened.close()
+
+    def repeat(self, error: AlreadyDone) -> int:
+        """Print what the command printed when it was carried out; return its exit status."""
+        answer = error.answer
+        if not isinstance(answer, dict):  # it was lost between the write and its answer
+            self.answer(Done(), f"{error.message}; see: graphmem undo --list")
+            return 0
+        for number, text in answer["written"]:
+            print(text, end="", file=sys.stdout if number == 1 else sys.stderr)
+        return int(answer["status"])
 
     # --- speaking -----------------------------------------------------------------------------------------------
 

@@ -183,3 +183,11 @@ REQUESTS: dict[str, type[Request]] = {
     "verify_loop": VerifyLoopRequest,
     "names": NamesRequest,
 }
+
+# Operations that change nothing that is remembered: a token for reading may call them.
+READS = frozenset(
+    "lessons.inject experiences.recall sessions.show campaigns.ready campaigns.status campaigns.replan_input tasks.show"
+    " runs.show phases.status phases.can phases.duration inbox.items events.list types.list types.show get list"
+    " undoable query context stale match related path solutions similar cypher cypher_named queries log diff"
+    " export_check validate doctor prime status stats verify_loop names".split()
+)

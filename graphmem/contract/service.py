@@ -4,6 +4,12 @@ from graphmem.contract.answer import Answer
 from graphmem.model.field import Time
 
 
+class Done(Answer):
+    """The answer to a request that came again, was carried out before, and whose own answer was not kept."""
+
+    done: bool = True
+
+
 class ServiceStatus(Answer):
     """
     The service of a project; ``ok`` says whether it answers, and without it nothing else is known.

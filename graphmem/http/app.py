@@ -4,12 +4,14 @@ import importlib.util
 import json
 import logging
 import os
+import re
 import tempfile
 from asyncio import get_running_loop
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
+from hashlib import sha256
 from threading import Event
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -24,8 +26,8 @@ from starlette.responses import Response, StreamingResponse
 
 from graphmem import __version__, retry
 from graphmem.api import Memory
-from graphmem.contract.service import ServiceStatus
-from graphmem.errors import GraphmemError
+from graphmem.contract.service import Done, ServiceStatus
+from graphmem.errors import AlreadyDone, GraphmemError
 from graphmem.http.etags import tagged
 from graphmem.http.events import add_events
 from graphmem.http.guard import DOCS, HEALTH, METRICS, ROWS, STREAM, TYPES
@@ -33,6 +35,8 @@ from graphmem.http.metrics import PLAIN, Metrics
 from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
 from graphmem.http.page import HEADERS, page_of
 from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
+from graphmem.ledger import undo
+from graphmem.machine.requests import Request, carried_out
 from graphmem.model import MODELS
 from graphmem.model.record import Record
 from graphmem.names import inert
@@ -49,6 +53,14 @@ ABOUT = (
 KNOWN = {
     "name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"},
     "description": "Tags of answers that the caller has; where one is still right, the answer is 304",
+}  # fmt: skip
+ID = re.compile(r"[ -~]{1,255}")  # of a request
+REPLAYED = "Idempotency-Replayed"  # header of an answer to a request that had been carried out before
+KEY = {
+    "name": "Idempotency-Key", "in": "header", "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+    "description": "An id of the request, one for each: sent again under the same id, it is not carried out twice, and "
+    "gets the answer of the first time",
 }  # fmt: skip
 UNCHANGED = {"description": "The caller has the answer, as the header ETag says"}
 log = logging.getLogger("graphmem.http")
@@ -102,7 +114,8 @@ def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> No
 
         def work(memory: Memory) -> Response:
             if not operation.is_read:
-                return answer(operation.call(memory, given))
+                asked = request_of(request, operation, given.model_dump_json())
+                return once(memory, asked, lambda: answer(operation.call(memory, given)))
             return tagged(memory, operation.name, given, known, lambda: answer(operation.call(memory, given)))
 
         return await run(work)  # type: ignore[no-any-return]
@@ -112,7 +125,7 @@ def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> No
     more = shared(operation)
     if operation.is_read:
         more["responses"] = {304: UNCHANGED, **more["responses"]}
-        more["openapi_extra"] = {"parameters": [KNOWN]}
+    more["openapi_extra"] = {"parameters": [KNOWN if operation.is_read else KEY]}
     app.post(operation.path, **more)(call)
 
 
@@ -122,11 +135,14 @@ def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> N
     async def call(request: Call) -> Response:
         given = operation.request.model_validate(dict(request.query_params))
         with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as lines:
+            content = sha256(given.model_dump_json().encode())
             async for part in request.stream():  # all of it before the first line is used: a slow caller holds no lock
                 lines.write(part)
+                content.update(part)
             lines.seek(0)
+            asked = request_of(request, operation, content.hexdigest())
             work = partial(operation.call, given=given, lines=lines)
-            return await run(lambda memory: answer(work(memory)))  # type: ignore[no-any-return]
+            return await run(lambda memory: once(memory, asked, lambda: answer(work(memory))))  # type: ignore[no-any-return]
 
     fields = operation.request.model_json_schema()["properties"]
     parameters = [
@@ -134,10 +150,42 @@ def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> N
         for name, field in fields.items()
     ]
     content = {media_type: {"schema": {"type": "string"}} for media_type in TYPES[True]}
-    extra = {"parameters": parameters, "requestBody": {"required": True, "content": content}}
+    own = [] if operation.is_read else [KEY]
+    extra = {"parameters": [*own, *parameters], "requestBody": {"required": True, "content": content}}
     more = shared(operation)
     more["operation_id"] += STREAM.replace("/", ".")
     app.post(operation.path + STREAM, openapi_extra=extra, **more)(call)
+
+
+def request_of(call: Call, operation: Operation, content: str) -> Request | None:
+    """
+    Return the request that a caller sent, with its id; None without one.
+
+    Raises:
+        HTTPException: the id cannot be one.
+    """
+    given = call.headers.get("idempotency-key")
+    if given is None or operation.is_read:
+        return None
+    if not ID.fullmatch(given):
+        raise HTTPException(400, "the header Idempotency-Key has from 1 to 255 printable ASCII characters")
+    return Request(f"http {given}", f"{operation.name} {content}")
+
+
+def once(memory: Memory, asked: Request | None, work: Callable[[], Response]) -> Response:
+    """Carry a request out; one that was carried out before gets the answer of the first time."""
+    if asked is None:
+        return work()
+    layout = memory.client.layout
+    with carried_out(asked):
+        try:
+            asked.refuse_done(layout.requests, partial(undo.has_happened, layout))
+            response = work()
+        except AlreadyDone as error:
+            body = error.answer if isinstance(error.answer, str) else Done().model_dump_json()
+            return Response(body, media_type="application/json", headers={REPLAYED: "true"})
+        asked.keep(bytes(response.body).decode())
+        return response
 
 
 def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
-from graphmem.http.operations import READS
+from graphmem.contract.operations import READS
 from graphmem.service.server import Service
 from graphmem.telemetry import Observed
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, create_model
 
 from graphmem import api, contract
-from graphmem.contract.operations import REQUESTS
+from graphmem.contract.operations import READS, REQUESTS
 from graphmem.contract.request import Request
 
 # What HTTP does not offer, and why.
@@ -29,13 +29,6 @@ WITHOUT = {
     "observe": {"run_verify": "runs commands of the project on this machine"},
     "purge": {"history_script": "writes a program to any file"},
 }
-# Operations that change nothing that is remembered: a token for reading may call them.
-READS = frozenset(
-    "lessons.inject experiences.recall sessions.show campaigns.ready campaigns.status campaigns.replan_input tasks.show"
-    " runs.show phases.status phases.can phases.duration inbox.items events.list types.list types.show get list"
-    " undoable query context stale match related path solutions similar cypher cypher_named queries log diff"
-    " export_check validate doctor prime status stats verify_loop names".split()
-)
 STREAMS = {  # parameters that are read once, line by line; no request holds them
     "lines": "The lines, as one text",
     "events": "The events, one JSON object a line, as one text",

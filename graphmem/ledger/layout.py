@@ -108,6 +108,11 @@ class Layout:
         return self.state / "events.ndjson"
 
     @property
+    def requests(self) -> Path:
+        """Holds which requests of callers were carried out, with their answers."""
+        return self.state / "requests"
+
+    @property
     def journal(self) -> Path:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"

@@ -128,6 +128,22 @@ def is_sure(path: Path) -> bool:
     return not path.name.endswith(UNSURE)
 
 
+def has_happened(layout: Layout, name: str) -> bool | None:
+    """
+    Return whether a write that was noted has happened; None where only its rows show it.
+
+    Args:
+        name: of its note, without the end. A note that is gone was forgotten, or taken back with its write.
+    """
+    unsure = safe_files.is_file(layout.undo / f"{name}{UNSURE}")
+    return None if unsure and not safe_files.is_file(layout.undo / f"{name}{SURE}") else True
+
+
+def name_of(path: Path) -> str:
+    """Return the name of a note, without its end."""
+    return path.name[:10]
+
+
 def number_of(path: Path) -> int:
     """Return the number of a note."""
     return int(path.name[:10])

@@ -15,6 +15,7 @@ from threading import Event, Thread
 
 TYPE_CHECKING = False  # as in the package
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TextIO
 
 ANSWERS = os.path.join(os.path.dirname(__file__), "answers.json")
@@ -37,6 +38,7 @@ class Front:
         self.kept: list[str] = []  # what came since and the SDK has to see
         self.is_open = Event()  # the SDK has answered the opening
         self.is_warming = False
+        self.when_sent: dict[str, Callable[[], None]] = {}  # by the id of a request, as JSON: called after its answer
 
     # --- before the SDK -----------------------------------------------------------------------------------------
 
@@ -99,6 +101,8 @@ class Front:
         """Write a line of the SDK, but for its answer to the opening."""
         if self.is_open.is_set():
             self.send(text)
+            if self.when_sent and (done := self.when_sent.pop(json.dumps(json.loads(text).get("id")), None)):
+                done()
         self.is_open.set()
 
     def flush(self) -> None:

@@ -12,37 +12,49 @@ import sys
 from graphmem.service.place import path_of, project_of, stamp
 from graphmem.user import callers_own
 
+TYPE_CHECKING = False  # as in the package
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
 HERE = frozenset(
     "benchmark demo doctor explore export init install uninstall mcp merge-driver observe purge ran rebuild serve"
     " textconv trust --follow --plot".split()
 )
 HELP = frozenset({"-h", "--help", "--version"})
-ONCE = frozenset({"undo"})  # run a second time they do something else
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
 LOST = 4  # exit status
 
 
-def served(arguments: list[str], request_id: str) -> int | None:
-    """Have the service of the project run a command line; return its exit status, None where there is no answer."""
+def served(arguments: list[str], request_id: str) -> tuple[bool, int | None]:
+    """
+    Have the service of the project run a command line.
+
+    Returns:
+        Whether it began, and the exit status; None where there is no answer: the caller runs it, and where it began, it
+        runs it as a repeat of this request.
+    """
     if runs_here(arguments) or os.environ.get("GRAPHMEM_SERVICE") == "off" or "_GRAPHMEM_COMPLETE" in os.environ:
-        return None
+        return False, None
     verb = next(word for word in arguments if not word.startswith("-"))
     try:
         is_typed = sys.stdin is not None and sys.stdin.isatty()
         if is_typed and (verb == "match" or "-" in arguments):
-            return None  # a terminal talks to the processes in front alone
+            return False, None  # a terminal talks to the processes in front alone
         folder = os.getcwd()
         project = project_of(arguments, folder, os.environ.get("GRAPHMEM_DIR"))
         path = path_of(project, "sock") if project else None
         if path is None or not os.path.exists(path):
-            return None
+            return False, None
         files = [0] if sys.stdin is not None and not is_typed else []
-        is_taken, status = ask(path, request_of(arguments, folder, request_id), files)
+        return ask(path, request_of(arguments, folder, request_id), files)
     except (OSError, ValueError, UnicodeError):
-        return None
-    is_in_doubt = is_taken and status is None and not ONCE.isdisjoint(arguments)
-    return lost() if is_in_doubt else status
+        return False, None
+
+
+def content_of(arguments: "Sequence[str]") -> str:
+    """Return what a command line asks for, the same where it is sent again."""
+    return "\0".join(arguments)
 
 
 def runs_here(arguments: list[str]) -> bool:
@@ -104,12 +116,6 @@ def ask(
         except OSError:
             answer = None
     return True, None if answer is None else printed(answer)
-
-
-def lost() -> int:
-    """Report that a service ended while it ran a command that may not run twice."""
-    hint = "look before you repeat it, such as with: graphmem undo --list"
-    return complain("unavailable", "the service ended while it ran the command; it may be done", hint)
 
 
 def complain(code: str, message: str, hint: str | None = None) -> int:

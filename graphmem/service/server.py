@@ -28,7 +28,8 @@ from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
 from graphmem.embed.shared import Models
 from graphmem.errors import Unavailable
 from graphmem.ledger.layout import FOLDER
-from graphmem.service.caller import runs_here
+from graphmem.machine.requests import Request, carried_out
+from graphmem.service.caller import content_of, runs_here
 from graphmem.service.manage import refuse_no_folder
 from graphmem.service.place import path_of, project_of, stamp
 from graphmem.service.streams import Streams, of_caller, separate_streams
@@ -269,8 +270,13 @@ class Service:
                 streams = Streams(given, bool(request["is_terminal"]))
                 token = of_caller.set(streams)
                 try:
-                    with called_from(Surroundings(str(request["folder"]), callers_own(request["variables"]))):
+                    with (
+                        called_from(Surroundings(str(request["folder"]), callers_own(request["variables"]))),
+                        once(str(request["id"]), arguments) as asked,
+                    ):
                         status, command = self.run(arguments, str(request["id"]), self.models)
+                        if asked is not None:
+                            asked.keep({"status": status, "written": [list(piece) for piece in streams.written]})
                 finally:
                     of_caller.reset(token)
                 seen.name, seen.outcome = command or seen.name, f"exit {status}" if status else DONE
@@ -312,6 +318,12 @@ class Service:
             "token_file": self.token_file,
             "read_token_file": self.read_token_file,
         }
+
+
+def once(request_id: str, arguments: list[str]) -> contextlib.AbstractContextManager[Request | None]:
+    """Return what lets a block carry out a command line once; an event of a client is not sent a second time."""
+    is_event = arguments[:1] == ["hook"]
+    return contextlib.nullcontext() if is_event else carried_out(Request(request_id, content_of(arguments)))
 
 
 @contextlib.contextmanager

@@ -20,9 +20,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from graphmem.contract.operations import REQUESTS
+from graphmem.contract.operations import READS, REQUESTS
 from graphmem.http.etags import FROM_FILES
-from graphmem.http.operations import LEFT_OUT, READS, WITHOUT, methods, operations
+from graphmem.http.operations import LEFT_OUT, WITHOUT, methods, operations
 from tests.http.served import Answer, Served, said, serve, shared_project, start
 from tests.service.project import Project, new_project, stopped, wait_until
 

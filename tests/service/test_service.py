@@ -18,8 +18,6 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, __version__
-from graphmem.cli.app import run
-from graphmem.cli.caller import Session, ids_of
 from graphmem.service import caller
 from graphmem.service.place import stamp
 from graphmem.service.server import Service
@@ -452,20 +450,39 @@ def abandoned(project: Project) -> Path:
     return path
 
 
-def test_a_report_counts_once_when_the_service_dies_after_it_was_written(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+DYING = """\
+import os, sys
+from graphmem.service import server
+answer = server.send
+def send(connection, value, files):
+    if "written" in value:
+        os._exit(9)
+    answer(connection, value, files)
+server.send = send
+if sys.argv.pop(1) == "early":
+    server.Request.keep = lambda self, answer: None
+from graphmem.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("when", ["late", "early"])
+def test_a_service_that_dies_before_its_answer_is_repeated_and_changes_nothing_twice(
+    project: Project, when: str
 ) -> None:
+    """Late: its answer was kept. Early: it was not."""
     project.run("add", "failure", "--name", "boom", "--trigger", "it went boom")
-    path = abandoned(project)
-    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
-
-    def write(request: dict[str, Any]) -> None:
-        assert run([*request["arguments"], "--dir", str(project.root)], Session(new_id=ids_of(request["id"]))) == 0
-
-    thread = answer_nothing(path, write)
-    assert project.run("feedback", "boom", "--helped").returncode == 0
-    thread.join()
-    assert json.loads(project.run("get", "boom", "--json").stdout)["record"]["helped"] == 1
+    command = [sys.executable, "-P", "-c", DYING, when, "serve"]
+    child = subprocess.Popen(command, cwd=project.root, env=project.environment)
+    project.started.append(child)
+    wait_until(project.is_answering)
+    done = project.run("session", "decide", "Insert with ON CONFLICT", "--because", "it went boom")
+    assert child.wait(20 * patience()) == 9
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("created decision/" in done.stdout) == (when == "late")
+    assert ("done before" in done.stdout) == (when == "early")
+    decisions = json.loads(project.run("list", "decision", "--json").stdout)
+    assert decisions["total"] == 1
 
 
 def test_a_command_that_may_not_run_twice_is_not_repeated(project: Project) -> None:

@@ -1,0 +1,107 @@
+"""Connections: how many, for how long, and what of a request counts as one that runs."""
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from graphmem.contract.events import Happening
+from graphmem.http import guard, server
+from graphmem.http.events import message
+from tests.pace import patience
+
+HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        while (await receive())["type"] != "lifespan.shutdown":
+            await send({"type": "lifespan.startup.complete"})
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    while (await receive()).get("more_body"):
+        pass
+    await PlainTextResponse("well")(scope, receive, send)
+
+
+@pytest.fixture
+def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    monkeypatch.setattr(server, "IDLE_S", 0.3 * patience())
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 3)
+    with server.bound("127.0.0.1", 0) as listener, server.running(app, listener):  # type: ignore[arg-type]
+        yield listener.getsockname()[1]
+
+
+def connected(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=10 * patience())
+
+
+def is_closed(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1000) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", HEAD, HEAD + b"\r\nabcde"], ids=["nothing", "a letter", "half", "one"])
+def test_a_connection_that_brings_no_request_is_closed(port: int, sent: bytes) -> None:
+    with connected(port) as connection:
+        connection.sendall(sent)
+        if sent.endswith(b"abcde"):
+            assert b"200 OK" in connection.recv(10_000)
+        assert is_closed(connection)
+
+
+def test_a_body_may_take_its_time(port: int) -> None:
+    with connected(port) as connection:
+        connection.sendall(HEAD + b"\r\n")
+        for letter in b"abcde":
+            time.sleep(0.2)
+            connection.sendall(bytes([letter]))
+        assert b"200 OK" in connection.recv(10_000)
+
+
+def test_more_connections_than_the_bound_are_closed(port: int) -> None:
+    held = [connected(port) for _ in range(3)]
+    for connection in held:  # each has a request under way
+        connection.sendall(HEAD + b"\r\n")
+    time.sleep(0.1)
+    with connected(port) as one_more:
+        assert is_closed(one_more)
+    for connection in held:
+        connection.sendall(b"abcde")
+        assert b"200 OK" in connection.recv(10_000)
+        connection.close()
+    time.sleep(0.1)
+    with connected(port) as again:
+        again.sendall(HEAD + b"\r\nabcde")
+        assert b"200 OK" in again.recv(10_000)
+
+
+def test_a_request_counts_once_its_body_is_there() -> None:
+    """Before that nothing runs, so a slow caller does not keep the service from ending."""
+    parts = iter([(b"a", True), (b"b", True), (b"c", False), (b"", False)])
+    counts: list[int] = []
+
+    async def receive() -> dict[str, object]:
+        body, more = next(parts)
+        return {"type": "http.request", "body": body, "more_body": more}
+
+    given = guard.counted(receive, lambda: counts.append(1))
+    seen = []
+    for _ in range(4):
+        with pytest.raises(StopIteration):
+            given().__await__().send(None)
+        seen.append(len(counts))
+    assert seen == [0, 0, 1, 1]
+
+
+def test_a_text_of_an_event_ends_no_line_of_the_stream() -> None:
+    kind = 'x\nid: 999\ndata: {"forged": true}\n\nid: 1000\revent: task-completed\r\ndata: {}'
+    one = Happening.model_construct(id="1", at="2026-11-01T00:00:00.000Z", type=kind, data={"a": "b\n\nid: 2"})
+    lines = message(one, "5").splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["id", "event", "data", ""]
+    assert lines[0] == "id: 5"
