@@ -2,7 +2,6 @@
 
 import _signal  # type: ignore[import-not-found] # `signal` takes 5 ms to import, and an interrupt then is a traceback
 import gc
-import importlib.machinery
 import os
 import sys
 
@@ -26,8 +25,6 @@ def interrupted(number: int, frame: object) -> None:
 
 def project_of(options: list[str]) -> str | None:
     """Return the folder that ``mcp`` is to work on, empty for the usual one; None where the command line has to see."""
-    if importlib.machinery.PathFinder.find_spec("mcp") is None:
-        return None
     has_folder = len(options) == 2 and options[0] == "--dir" and not options[1].startswith("-")
     return options[1] if has_folder else None if options else ""
 

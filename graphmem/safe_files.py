@@ -13,7 +13,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import BufferedRandom
 from pathlib import Path
 from typing import TypeVar
@@ -71,6 +71,11 @@ def folder(path: Path, *, make: bool = False) -> Iterator[int]:
 def opened_folder(path: Path, *, make: bool) -> int:
     """Return the descriptor of a folder, for the caller to close."""
     start, parts = divided(path)
+    return walked(start, parts, make=make)
+
+
+def walked(start: Path, parts: Sequence[str], *, make: bool = False) -> int:
+    """Return the descriptor of a folder, for the caller to close; from ``start`` on no link is followed."""
     if make:
         start.mkdir(parents=True, exist_ok=True)
     handle = os.open(start, DIRECTORY)

@@ -1,7 +1,10 @@
 """What every test gets: one thread for numpy, no settings of the machine, real stores in temporary folders."""
 
 import os
+import sys
 
+# As where graphmem is installed: the shell of a test finds it. Nothing else of the machine has to be set.
+os.environ["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads spin
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 

@@ -11,7 +11,19 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "shell", "surroundings", "user", "versions"),
+    (
+        "constants",
+        "errors",
+        "lazy",
+        "names",
+        "ndjson",
+        "programs",
+        "telemetry",
+        "shell",
+        "surroundings",
+        "user",
+        "versions",
+    ),
     ("files", "safe_files", "model_files", "config"),
     ("model",),
     ("contract",),

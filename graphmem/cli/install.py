@@ -1,30 +1,37 @@
 """``install`` and ``uninstall``."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from graphmem import shell
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import Session, session_of
 from graphmem.cli.options import argument, option
 from graphmem.clients.install import install as install_client
 from graphmem.clients.install import places
-from graphmem.contract.install import Installed, InstallRequest
-from graphmem.errors import Unavailable, Usage
+from graphmem.clients.setup import found_clients
+from graphmem.contract.install import InstallClient, Installed, InstalledAll, InstallRequest
+from graphmem.errors import GraphmemError, Unavailable, Usage
 from graphmem.runtime import find_store
 from graphmem.surroundings import current_folder
 
 User = Annotated[bool, typer.Option("--user", help="Set up all projects of this user.")]
+CLIENT_HELP = f"The coding agent. One of: {', '.join(get_args(InstallClient))}."
 Project = Annotated[bool, typer.Option("--project", help="Set up this project, in files that can be committed.")]
+
+
+def client_names() -> list[str]:
+    """Return the names of the clients, for the shell to complete."""
+    return list(get_args(InstallClient))
 
 
 def install(
     ctx: typer.Context,
-    client: str = argument(InstallRequest, "client", metavar="CLIENT"),
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help=CLIENT_HELP, autocompletion=client_names)] = "",
+    every: Annotated[bool, typer.Option("--all", help="Set up each client that is found on this machine.")] = False,
     project: Project = False,
     user: User = False,
     plugin: bool = option(InstallRequest, "plugin"),
@@ -34,7 +41,8 @@ def install(
     """
     Set up a coding agent: its hooks and its MCP server, in this project unless --user or --plugin is given.
 
-    It prints every change, writes beside what is there, and commits nothing; `graphmem uninstall` takes it back.
+    It says which files it changed (--dry-run shows every line), what is left for you to do in the client, and commits
+    nothing; `graphmem uninstall` takes it back.
     A plugin also has skills; `claude-code`, `codex` and `gemini` have programs that install one.
 
     Example: graphmem install claude-code
@@ -42,13 +50,18 @@ def install(
     is_user = scope(project, user, plugin)
     if out is not None and not plugin:
         raise Usage("--out is where the plugin goes", hint=shell.command("graphmem", "install", client, "--plugin"))
+    if every:
+        run_all(ctx, client, is_user=is_user, plugin=plugin, dry_run=dry_run)
+        return
+    if not client:
+        raise Usage("install takes a client", hint=f"one of: {', '.join(client_names())}; or --all")
     where = None if out is None else Path(os.path.abspath(current_folder() / out.expanduser()))
     run(ctx, {"client": client, "plugin": plugin, "out": where, "dry_run": dry_run}, is_user=is_user, is_removal=False)
 
 
 def uninstall(
     ctx: typer.Context,
-    client: str = argument(InstallRequest, "client", metavar="CLIENT"),
+    client: str = argument(InstallRequest, "client", metavar="CLIENT", autocompletion=client_names),
     project: Project = False,
     user: User = False,
     plugin: bool = option(InstallRequest, "plugin"),
@@ -63,6 +76,43 @@ def uninstall(
     run(ctx, {"client": client, "plugin": plugin, "dry_run": dry_run}, is_user=is_user, is_removal=True)
 
 
+def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry_run: bool) -> None:
+    """Set up the clients that are found; what cannot be set up is reported, and the others are all the same."""
+    if client or plugin:
+        raise Usage(f"--all takes no {'client' if client else '--plugin'}", hint="graphmem install --all")
+    session, made, failed = session_of(ctx), list[Installed](), dict[str, str]()
+    found = found_clients()
+    if not found:
+        message = "no coding agent is found: none of their programs is on the PATH, none of their folders in your home"
+        raise Unavailable(message, hint=f"name one: graphmem install CLIENT ({', '.join(client_names())})")
+    lines: list[str] = []
+    for name in found:
+        values = {"client": name, "folder": folder_of(session, is_user=is_user), "dry_run": dry_run}
+        request = InstallRequest.model_validate({**values, "scope": "user" if is_user else "project"})
+        try:
+            answer = install_client(request)
+        except GraphmemError as error:
+            failed[name] = error.message
+            continue
+        made.append(answer)
+        lines += shown(answer, request, is_removal=False)
+        lines += answer.notices
+    lines += [f"{name} is not set up: {message}" for name, message in failed.items()]
+    session.answer(InstalledAll(clients=made, failed=failed), "\n".join(lines))
+    if failed:
+        raise typer.Exit(3)
+
+
+def folder_of(session: Session, *, is_user: bool) -> Path:
+    """Return the project; where a user's own files are meant, a folder without a memory does too."""
+    try:
+        return find_store(session.folder).root
+    except Unavailable:
+        if not is_user:
+            raise
+        return current_folder() / Path(session.folder or ".")
+
+
 def scope(project: bool, user: bool, plugin: bool) -> bool:
     """Return whether all projects of the user are meant."""
     if project and (user or plugin):
@@ -73,12 +123,7 @@ def scope(project: bool, user: bool, plugin: bool) -> bool:
 def run(ctx: typer.Context, values: dict[str, object], *, is_user: bool, is_removal: bool) -> None:
     """Change the files of a client and print what changed."""
     session = session_of(ctx)
-    try:
-        folder = find_store(session.folder).root
-    except Unavailable:
-        if not (is_user or is_removal):
-            raise
-        folder = current_folder() / Path(session.folder or ".")
+    folder = folder_of(session, is_user=is_user or is_removal)
     request = InstallRequest.model_validate({**values, "folder": folder, "scope": "user" if is_user else "project"})
     answer = install_client(request, is_removal=is_removal)
     session.answer(answer, "\n".join(shown(answer, request, is_removal=is_removal)))
@@ -91,8 +136,6 @@ def run(ctx: typer.Context, values: dict[str, object], *, is_user: bool, is_remo
             f"{request.client} has graphmem {len(undo)} times, so its tools are there as often; take back all but one"
         )
         session.say(f"{twice}: {', '.join(f'`{one}`' for one in undo)}")
-    if not (is_user or request.client == "agents-md" or shutil.which("graphmem")):
-        session.say("graphmem is not on the PATH, where agents will look for it: pipx install graphmem")
 
 
 def shown(answer: Installed, request: InstallRequest, *, is_removal: bool) -> Iterator[str]:
@@ -110,12 +153,15 @@ def shown(answer: Installed, request: InstallRequest, *, is_removal: bool) -> It
     if answer.applied and not is_removal and not request.out:
         option = ["--plugin"] if request.plugin else ["--user"] if answer.scope == "user" else []
         undo = shell.command("graphmem", "uninstall", answer.client, *option)
-        yield f"{answer.client} is set up; take it back with: {undo}"
+        is_ready = not (answer.steps or answer.commands)
+        yield f"{answer.client} is set up{'' if is_ready else ', but for this'}; take it back with: {undo}"
+        yield from (f"left to do {step}" for step in answer.steps)
 
 
 def changes(answer: Installed) -> Iterator[str]:
-    """Yield the files that change, each with its difference."""
+    """Yield the files that change; before they do, each with its difference."""
     for file in answer.files:
-        yield f"{'' if answer.applied or file.action == 'unchanged' else 'would be '}{file.action}: {file.path}"
-        if file.diff:
+        would = "" if answer.applied or file.action == "unchanged" else "would be "
+        yield f"{would}{file.action}: {file.path}" + (f" -> {file.link}" if file.link else "")
+        if file.diff and not answer.applied:
             yield file.diff.rstrip("\n")

@@ -1,11 +1,8 @@
 """``mcp``."""
 
-import importlib.util
-
 import typer
 
 from graphmem.cli.caller import session_of
-from graphmem.errors import Unavailable
 from graphmem.mcp.front import serve
 
 
@@ -19,6 +16,4 @@ def mcp(ctx: typer.Context) -> None:
     Example: graphmem mcp --dir ~/work/project
     """
     session = session_of(ctx)
-    if importlib.util.find_spec("mcp") is None:
-        raise Unavailable("the MCP SDK is not installed", hint="install it with: pip install 'graphmem[mcp]'")
     raise typer.Exit(serve(session.folder, session.lock_timeout_s))

@@ -13,12 +13,15 @@ import hashlib
 import json
 import os
 import re
+import secrets
+import stat
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphmem import safe_files
 from graphmem.config import state_folder
 from graphmem.contract.install import InstalledFile
 from graphmem.errors import BadInput, Unavailable
@@ -29,26 +32,72 @@ Edit = Callable[[bytes | None], bytes | None]  # what is in a file now, None whe
 
 
 @dataclass(frozen=True)
+class Place:
+    """
+    Where a file is.
+
+    Args:
+        base: the folder of a project, which may be a stranger's: no link below it is followed, neither of the file nor
+            of a folder on the way. None for a file of the user's own home, where a link is the user's and is followed.
+    """
+
+    path: Path
+    base: Path | None = None
+
+    @property
+    def real(self) -> Path:
+        """The path of the file itself."""
+        return Path(os.path.realpath(self.path)) if self.base is None else self.path
+
+    @contextlib.contextmanager
+    def folder(self, *, make: bool = False) -> Iterator[int]:
+        """Yield the descriptor of the folder of the file, made where it is missing if asked for."""
+        real = self.real
+        start = real.parent if self.base is None else self.base
+        parts = real.parent.relative_to(start).parts
+        handle = safe_files.walked(start, parts, make=make)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+
+    def is_link(self) -> bool:
+        """Return whether the file, or a folder on the way that counts, is a link."""
+        if self.base is None:
+            return False
+        below = self.path.relative_to(self.base).parts
+        return any(self.base.joinpath(*below[: count + 1]).is_symlink() for count in range(len(below)))
+
+
+@dataclass(frozen=True)
 class Change:
     """A file with what is in it and what will be; None where it is not there."""
 
-    path: Path
+    place: Place
     before: bytes | None
     after: bytes | None
 
+    @property
+    def path(self) -> Path:
+        """The path of the file, as it is named."""
+        return self.place.path
+
     def shown(self) -> InstalledFile:
         """Return the change as an answer has it."""
+        real = self.place.real
+        link = str(real) if real != Path(os.path.abspath(self.path)) and self.path.is_symlink() else None
         if self.before == self.after:
-            return InstalledFile(path=str(self.path), action="unchanged", diff="")
+            return InstalledFile(path=str(self.path), link=link, action="unchanged", diff="")
         action = "created" if self.before is None else "removed" if self.after is None else "changed"
         lines = [
             (data or b"").decode("utf-8", "replace").splitlines(keepends=True) for data in (self.before, self.after)
         ]
-        diff = "".join(difflib.unified_diff(lines[0], lines[1], f"a/{self.path.name}", f"b/{self.path.name}"))
-        return InstalledFile.model_validate({"path": str(self.path), "action": action, "diff": diff})
+        name = "/".join(self.path.parts[-2:])
+        diff = "".join(difflib.unified_diff(lines[0], lines[1], f"a/{name}", f"b/{name}"))
+        return InstalledFile.model_validate({"path": str(self.path), "link": link, "action": action, "diff": diff})
 
 
-def planned(path: Path, edit: Edit) -> Change:
+def planned(place: Place, edit: Edit) -> Change:
     """
     Return what an edit makes of a file.
 
@@ -56,51 +105,79 @@ def planned(path: Path, edit: Edit) -> Change:
         BadInput: it is in a form that is not understood.
         Unavailable: it cannot be read, or is not a regular file.
     """
-    before = read(path)
+    before = read(place)
     try:
-        return Change(path, before, edit(before))
+        return Change(place, before, edit(before))
     except ValueError as error:
-        hint = "correct it, or set graphmem up there by hand: docs/guides/agents.md"
-        raise BadInput(f"{str(path)!r} is not changed, for it cannot be read: {error}", hint=hint) from None
+        hint = "correct it, or set graphmem up there by hand: graphmem install --dry-run in an empty project shows how"
+        raise BadInput(f"{str(place.path)!r} is not changed: {error}", hint=hint) from None
 
 
-def read(path: Path) -> bytes | None:
+def read(place: Place) -> bytes | None:
     """Return what is in a file; None where it is not there."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        if path.exists() and not path.is_file():
-            raise Unavailable(f"{str(path)!r} is not a regular file")
-        with open(path, "rb") as file:
+        with place.folder() as folder:
+            handle = os.open(place.real.name, flags, dir_fd=folder)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise Unavailable(f"{str(place.path)!r} is not a regular file")
+        with open(handle, "rb") as file:
             data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Unavailable(f"{str(path)!r} cannot be read: {(error.strerror or '').lower()}") from None
+        raise failed(place, "read", error) from None
     if len(data) > MOST_BYTES:
-        raise Unavailable(f"{str(path)!r} has more than {MOST_BYTES // 2**20} MiB")
+        raise Unavailable(f"{str(place.path)!r} has more than {MOST_BYTES // 2**20} MiB")
     return data
 
 
 def write(change: Change) -> None:
-    """Write a change, all or nothing; the mode of a file stays, and a link is followed."""
+    """Write a change, all or nothing; the mode of a file stays."""
     if change.before == change.after:
         return
-    real = Path(os.path.realpath(change.path))
+    place, name = change.place, change.place.real.name
     try:
         if change.after is None:
-            real.unlink()
-            remove_empty(real.parent)
+            with place.folder() as folder:
+                os.unlink(name, dir_fd=folder)
+            remove_empty(place.real.parent)
             return
-        real.parent.mkdir(parents=True, exist_ok=True)
-        fresh = real.with_name(f".{real.name}.graphmem")
-        with open(fresh, "wb") as file:
-            file.write(change.after)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            os.chmod(fresh, real.stat().st_mode & 0o7777)
-        os.replace(fresh, real)
+        with place.folder(make=True) as folder:
+            fresh = f".{name}.{secrets.token_hex(8)}"
+            mode = mode_of(name, folder)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                with open(os.open(fresh, flags, 0o666 if mode is None else 0o600, dir_fd=folder), "wb") as file:
+                    file.write(change.after)
+                    file.flush()
+                    if mode is not None:
+                        os.fchmod(file.fileno(), mode)
+                    os.fsync(file.fileno())
+                os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.unlink(fresh, dir_fd=folder)
+                raise
     except OSError as error:
-        raise Unavailable(f"{str(change.path)!r} cannot be written: {(error.strerror or '').lower()}") from None
+        raise failed(place, "written", error) from None
+
+
+def mode_of(name: str, folder: int) -> int | None:
+    """Return the mode of a file; None where it is not there."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & 0o7777
+    except FileNotFoundError:
+        return None
+
+
+def failed(place: Place, verb: str, error: OSError) -> Unavailable:
+    """Return the error for a file that cannot be read or written."""
+    if place.is_link():
+        hint = "a link that a branch can bring leads anywhere: put a file or a folder in its place"
+        return Unavailable(f"{str(place.path)!r} is, or is behind, a symbolic link, which is not followed", hint=hint)
+    return Unavailable(f"{str(place.path)!r} cannot be {verb}: {(error.strerror or '').lower()}")
 
 
 def remove_empty(folder: Path) -> None:
@@ -132,7 +209,8 @@ def keep(change: Change, clean: bytes | None) -> None:
     first = kept["before"] if kept and kept["after"] == digest(change.before) else encoded(clean)
     value = {"path": str(change.path), "before": first, "after": digest(change.after)}
     backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    backup.write_text(json.dumps(value), encoding="utf-8")
+    write(Change(Place(backup), None, json.dumps(value).encode()))
+    backup.chmod(0o600)  # a client's settings may hold keys
 
 
 def kept_of(path: Path) -> dict[str, Any] | None:
@@ -144,12 +222,12 @@ def kept_of(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and {"before", "after"} <= found.keys() else None
 
 
-def restored(path: Path, edit: Edit) -> Change:
+def restored(place: Place, edit: Edit) -> Change:
     """Return a file as it was before an installation; where it was changed since, without what ``edit`` takes out."""
-    now, kept = read(path), kept_of(path)
+    now, kept = read(place), kept_of(place.path)
     if now is not None and kept is not None and kept["after"] == digest(now):
-        return Change(path, now, None if kept["before"] is None else base64.b64decode(kept["before"]))
-    return planned(path, edit)
+        return Change(place, now, None if kept["before"] is None else base64.b64decode(kept["before"]))
+    return planned(place, edit)
 
 
 def forget(path: Path) -> None:

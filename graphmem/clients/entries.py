@@ -1,13 +1,15 @@
 """What each coding agent is given, wherever it is written: graphmem's MCP server, and its hook at each event."""
 
-import os
 import shlex
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-NAME = "graphmem"
+from graphmem.programs import NAME
+
+# What a project's files run, which a team commits: the program of each machine, by the PATH, but none that the folder
+# brings; where there is no graphmem it does nothing.
+BY_PATH = ("/bin/sh", "-c", 'case $(command -v "$0") in /*) exec "$0" "$@"; esac', NAME)
+CODEX_END_S = 3  # that Codex allows for its last event
 TIMEOUT_S = 5  # that a client gives a hook; ours ends after 0.3
 CLAUDE_EVENTS = {
     "SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|Edit|Write|MultiEdit|NotebookEdit",
@@ -33,22 +35,24 @@ def hooks_of(client: str, program: Sequence[str]) -> dict[str, dict[str, Any]]:
         case "claude-code":
             return matched(CLAUDE_EVENTS, command, TIMEOUT_S)
         case "codex":
-            return matched(CODEX_EVENTS, command, TIMEOUT_S)
+            return matched(CODEX_EVENTS, command, TIMEOUT_S, {"SessionEnd": CODEX_END_S})
         case "gemini":
             return matched(GEMINI_EVENTS, command, TIMEOUT_S * 1000)
         case _:
             return {event: {"command": command} for event in CURSOR_EVENTS}
 
 
-def matched(events: Mapping[str, str], command: str, timeout: int) -> dict[str, dict[str, Any]]:
-    """Return the entries of Claude Code's form of hooks, which Codex and Gemini have too."""
-    handler = {"type": "command", "command": command, "timeout": timeout}
-    return {
-        event: {**({"matcher": matcher} if matcher else {}), "hooks": [handler]} for event, matcher in events.items()
-    }
+def matched(
+    events: Mapping[str, str], command: str, timeout: int, other: Mapping[str, int] | None = None
+) -> dict[str, dict[str, Any]]:
+    """
+    Return the entries of Claude Code's form of hooks, which Codex and Gemini have too.
 
-
-def own_program() -> list[str]:
-    """Return the command that runs this graphmem from anywhere."""
-    found = shutil.which(NAME)
-    return [os.path.abspath(found)] if found else [sys.executable, "-m", NAME]
+    Args:
+        other: the time-outs of events that have another one.
+    """
+    made = {}
+    for event, matcher in events.items():
+        handler = {"type": "command", "command": command, "timeout": (other or {}).get(event, timeout)}
+        made[event] = {**({"matcher": matcher} if matcher else {}), "hooks": [handler]}
+    return made

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shlex
-import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from graphmem.clients import plugin
 from graphmem.clients.edits import (
     Change,
     Edit,
+    Place,
     forget,
     json_edit,
     keep,
@@ -26,11 +26,13 @@ from graphmem.clients.edits import (
     text_edit,
     write,
 )
-from graphmem.clients.entries import NAME, hooks_of, own_program, server_of
+from graphmem.clients.entries import BY_PATH, hooks_of, server_of
 from graphmem.clients.opencode import SHIM
+from graphmem.clients.setup import failure_of, steps
 from graphmem.contract.findings import Finding
 from graphmem.contract.install import InstallClient, Installed, InstallRequest, Scope
 from graphmem.errors import GraphmemError, Usage
+from graphmem.programs import NAME, own_program, program
 from graphmem.rules.instructions import INSTRUCTIONS
 
 TOML_MARKS = ("# >>> graphmem >>>", "# <<< graphmem <<<")
@@ -61,9 +63,9 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         return plugin.install(request, is_removal=is_removal)
     targets = list(targets_of(request))
     if is_removal:
-        changes = [restored(target.path, target.remove) for target in targets]
+        changes = [restored(request_place(request, target), target.remove) for target in targets]
     else:
-        changes = [planned(target.path, target.add) for target in targets]
+        changes = [planned(request_place(request, target), target.add) for target in targets]
     if not request.dry_run:
         for target, change in zip(targets, changes, strict=True):
             if change.before != change.after and not is_removal:
@@ -77,7 +79,24 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         applied=not request.dry_run,
         files=[change.shown() for change in changes],
         commands=list(commands(request, is_removal=is_removal)),
+        steps=[] if is_removal or request.dry_run else steps(request.client, request.scope),
+        notices=[] if is_removal or request.dry_run else problems(request),
     )
+
+
+def problems(request: InstallRequest) -> list[str]:
+    """Return why what was written would not start."""
+    if request.client == "agents-md":
+        return []
+    if request.scope == "project" and program(NAME) is None:
+        return ["graphmem is not on the PATH, where agents will look for it: pipx install graphmem"]
+    failure = failure_of(own_program() if request.scope == "user" else BY_PATH)
+    return [failure] if failure else []
+
+
+def request_place(request: InstallRequest, target: Target) -> Place:
+    """Return where a file of a client is: in a project no link is followed, in a home a link is the user's own."""
+    return Place(target.path, None if request.scope == "user" else request.folder)
 
 
 def checked(folder: Path) -> Iterator[Finding]:
@@ -94,11 +113,9 @@ def checked(folder: Path) -> Iterator[Finding]:
                 str(folder), f"{client} is set up {len(undo)} times, so its tools are there as often", "one of them",
                 undo[0],
             )  # fmt: skip
-        if has_hooks(request) and shutil.which(NAME) is None:
-            yield warning(
-                str(next(targets_of(request)).path.relative_to(folder)), f"{client} does not find graphmem",
-                "graphmem on the PATH", "pipx install 'graphmem[mcp]'",
-            )  # fmt: skip
+        for problem in problems(request) if has_hooks(request) else ():
+            file = next(targets_of(request)).path.relative_to(folder).as_posix()
+            yield warning(file, f"{client} cannot start graphmem: {problem}", "a program", "pipx install graphmem")
 
 
 def places(client: InstallClient, folder: Path) -> list[str]:
@@ -115,7 +132,7 @@ def places(client: InstallClient, folder: Path) -> list[str]:
 def missing(request: InstallRequest) -> list[Change]:
     """Return the files that lack what an installation writes, of a client of which another file has it."""
     try:
-        changes = [planned(target.path, target.add) for target in targets_of(request)]
+        changes = [planned(request_place(request, target), target.add) for target in targets_of(request)]
     except GraphmemError:
         return []
     lacking = [change for change in changes if change.before != change.after]
@@ -130,7 +147,9 @@ def is_old(change: Change) -> bool:
 def has_hooks(request: InstallRequest) -> bool:
     """Return whether a project's files start graphmem."""
     with contextlib.suppress(GraphmemError):
-        return any(f"{NAME} hook ".encode() in (read(target.path) or b"") for target in targets_of(request))
+        return any(
+            f"{NAME} hook ".encode() in (read(request_place(request, target)) or b"") for target in targets_of(request)
+        )
     return False
 
 
@@ -152,8 +171,8 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
     """Yield the files of a client."""
     is_user = request.scope == "user"
     root = Path.home() if is_user else request.folder
-    program = own_program() if is_user else [NAME]
-    hooks, server = hooks_of(request.client, program), server_of(program)
+    command = own_program() if is_user else list(BY_PATH)
+    hooks, server = hooks_of(request.client, command), server_of(command)
     match request.client:
         case "claude-code":
             yield hooks_file(root / ".claude" / "settings.json", hooks)
@@ -169,10 +188,10 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             yield Target(path, both(add, put), both(remove, take))
         case "opencode":
             home = config_home() / "opencode" if is_user else root
-            local = {"type": "local", "command": [*program, "mcp"], "enabled": True}
+            local = {"type": "local", "command": [*command, "mcp"], "enabled": True}
             yield entry_file(home / "opencode.json", ("mcp", NAME), local)
             plugins = home / "plugins" if is_user else home / ".opencode" / "plugins"
-            text = SHIM.replace('["graphmem", "hook", "opencode"]', str(shim_command(program)))
+            text = SHIM.replace('["graphmem", "hook", "opencode"]', str(shim_command(command)))
             mark = SHIM.partition("\n")[0]
             yield Target(plugins / "graphmem.js", text_edit(text, mark), text_edit(None, mark))
         case "cursor":
@@ -255,8 +274,13 @@ def is_ours(handler: object) -> bool:
         words = shlex.split(str(handler.get("command", ""))) if isinstance(handler, dict) else []
     except ValueError:
         return False
-    is_program = len(words) == 3 and os.path.basename(words[0]) == NAME
-    return (is_program or words[1:3] == ["-m", NAME]) and words[-2:-1] == ["hook"]
+    return is_own_command(words[:-2]) and words[-2:-1] == ["hook"]
+
+
+def is_own_command(words: list[str]) -> bool:
+    """Return whether a command runs graphmem, as this version or an earlier one wrote it."""
+    is_program = len(words) == 1 and os.path.basename(words[0]) == NAME
+    return is_program or words == list(BY_PATH) or words[1:] in (["-P", "-m", NAME], ["-m", NAME])
 
 
 def is_our_server(entry: object) -> bool:
@@ -265,8 +289,7 @@ def is_our_server(entry: object) -> bool:
         return False
     command = entry.get("command")
     words = [*(command if isinstance(command, list) else [command]), *(entry.get("args") or [])]
-    is_program = len(words) == 2 and os.path.basename(str(words[0])) == NAME
-    return (is_program or words[1:3] == ["-m", NAME]) and words[-1] == "mcp"
+    return is_own_command([str(word) for word in words[:-1]]) and words[-1] == "mcp"
 
 
 def hooks_file(path: Path, entries: Mapping[str, dict[str, Any]]) -> Target:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from graphmem import __version__, shell
-from graphmem.clients.edits import Change, planned, write
-from graphmem.clients.entries import NAME, hooks_of, own_program, server_of
+from graphmem.clients.edits import Change, Place, planned, write
+from graphmem.clients.entries import BY_PATH, hooks_of, server_of
 from graphmem.clients.skills import SKILLS
 from graphmem.config import state_folder
 from graphmem.contract.install import Installed, InstallRequest
 from graphmem.errors import Refused, Unavailable, Usage
+from graphmem.programs import NAME, own_program, program
 
 PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini"}
 ID = f"{NAME}@{NAME}"  # the plugin of the marketplace, which is the same folder
@@ -38,7 +39,7 @@ The hooks do it by themselves: a briefing when a session begins, the known fix w
 helped.
 
 Each project that has a memory was prepared with `graphmem init`; in any other the plugin does nothing.
-It needs the program: `pipx install 'graphmem[mcp]'`.
+It needs the program: `pipx install graphmem`.
 This folder was written by `graphmem install CLIENT --plugin`, which writes it again after an upgrade.
 """
 
@@ -62,10 +63,10 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         return uninstall(request, folder)
     if request.out:
         refuse_other(folder)
-    made = contents([NAME] if request.out else own_program())
-    changes = [planned(folder / name, always(text.encode())) for name, text in made.items()]
+    made = contents(BY_PATH if request.out else own_program())
+    changes = [planned(Place(folder / name, folder), always(text.encode())) for name, text in made.items()]
     lines = registration(request.client, folder)
-    is_run = not request.out and shutil.which(PROGRAMS[request.client]) is not None
+    is_run = not request.out and program(PROGRAMS[request.client]) is not None
     if not request.dry_run:
         for change in changes:
             write(change)
@@ -79,10 +80,10 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
 
 def uninstall(request: InstallRequest, folder: Path) -> Installed:
     """Take the plugin out of the client, and remove its folder."""
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    changes = [planned(path, always(None)) for path in found]
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    changes = [planned(Place(path, folder), always(None)) for path in found]
     lines = removal(request.client) if found else []
-    is_run = shutil.which(PROGRAMS[request.client]) is not None
+    is_run = program(PROGRAMS[request.client]) is not None
     notices = []
     if found and not request.dry_run:
         if is_run:
@@ -169,7 +170,8 @@ def failure_of(words: list[str]) -> str | None:
     """Run a command of a client; return what it says if it fails."""
     try:
         done = subprocess.run(
-            words,
+            [program(words[0]) or words[0], *words[1:]],
+            cwd="/",  # a project's own settings of the client do not count here
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

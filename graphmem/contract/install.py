@@ -24,9 +24,10 @@ class InstallRequest(Request):
 
 
 class InstalledFile(Part):
-    """A file that an installation touches; ``diff`` is in the unified format."""
+    """A file that an installation touches; ``diff`` is in the unified format, ``link`` where it is a link's target."""
 
     path: str
+    link: str | None = None
     action: Literal["created", "changed", "removed", "unchanged"]
     diff: str
 
@@ -35,7 +36,8 @@ class Installed(Answer):
     """
     What an installation changed, or would change.
 
-    ``ran`` are commands of the client's program that were run, or would be; ``commands`` are left to be typed.
+    ``ran`` are commands of the client's program that were run, or would be; ``commands`` are left to be typed, and
+    ``steps`` to be done in the client by a person.
     """
 
     client: InstallClient
@@ -44,3 +46,11 @@ class Installed(Answer):
     files: list[InstalledFile]
     ran: list[str] = []
     commands: list[str]
+    steps: list[str] = []
+
+
+class InstalledAll(Answer):
+    """What ``install --all`` did for each client that it found; ``failed`` has what the others say."""
+
+    clients: list[Installed]
+    failed: dict[str, str]

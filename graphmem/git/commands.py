@@ -25,6 +25,7 @@ from time import monotonic
 
 from graphmem.constants import FILE_BYTES, GIT_BYTES, GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
+from graphmem.programs import program
 from graphmem.surroundings import variables
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
@@ -123,7 +124,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(
-            ["git", "--no-pager", *settings, *arguments],
+            [program("git") or "git", "--no-pager", *settings, *arguments],
             cwd=folder,
             stdin=pipe,
             stdout=pipe,

@@ -1,6 +1,5 @@
 """The application: a route for each operation, its description in OpenAPI, and errors as problem details."""
 
-import importlib.util
 import json
 import logging
 import os
@@ -31,6 +30,7 @@ from graphmem.errors import AlreadyDone, GraphmemError
 from graphmem.http.etags import tagged
 from graphmem.http.events import add_events
 from graphmem.http.guard import DOCS, HEALTH, METRICS, ROWS, STREAM, TYPES
+from graphmem.http.mcp import McpRoute
 from graphmem.http.metrics import PLAIN, Metrics
 from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
 from graphmem.http.page import HEADERS, page_of
@@ -96,10 +96,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
     add_health(app, health)
     add_metrics(app, metrics)
     add_handlers(app)
-    if importlib.util.find_spec("mcp") is not None:
-        from graphmem.http.mcp import McpRoute  # noqa: PLC0415 - the SDK is an extra
-
-        McpRoute(memory).add_to(app)
+    McpRoute(memory).add_to(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]
     app.get(DOCS, include_in_schema=False)(partial(shown_page, app))
     return app

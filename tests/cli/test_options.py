@@ -20,7 +20,8 @@ ADDED = {
     "edit --objective", "edit --saved", "edit --set", "edit --source", "edit --trigger", "edit --value",
     "edit --version",
     "export --check", "feedback --failed", "feedback --helped", "feedback --ndjson", "feedback ref", "init project",
-    "install --dry-run", "install --out", "install --plugin", "install --project", "install --user", "install client",
+    "install --all", "install --dry-run", "install --out", "install --plugin", "install --project", "install --user",
+    "install client",
     "uninstall --dry-run", "uninstall --plugin", "uninstall --project", "uninstall --user", "uninstall client",
 
     "learn events", "match file", "query --explain", "rebuild --no-embed", "stats --plot", "textconv file",

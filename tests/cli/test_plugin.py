@@ -11,6 +11,7 @@ import pytest
 
 from graphmem import __version__
 from graphmem.cli.app import run
+from graphmem.clients.entries import BY_PATH
 from graphmem.clients.plugin import PROGRAMS, contents
 from graphmem.clients.skills import SKILLS
 from graphmem.contract.install import InstallClient
@@ -170,7 +171,7 @@ def test_a_folder_of_the_caller_gets_the_plugin_with_a_program_that_others_have_
     found = answer(capsys, "install", "gemini", "--plugin", "--out", "plugin")
     assert not log.exists()
     assert f"gemini extensions link {Path.cwd() / 'plugin' / 'gemini'} --consent" in found["commands"]
-    assert tree(Path("plugin")) == {name: text.encode() for name, text in contents(["graphmem"]).items()}
+    assert tree(Path("plugin")) == {name: text.encode() for name, text in contents(BY_PATH).items()}
     assert run(["install", "codex", "--plugin", "--out", "plugin"]) == 0  # the same folder, for every client
     assert tree(home) == {}
 

@@ -213,21 +213,6 @@ def test_the_project_is_that_of_the_option_the_variable_the_client_or_the_folder
     assert found(folder, CLAUDE_PROJECT_DIR=str(folder / "gone"))
 
 
-def test_without_the_sdk_it_says_how_to_install_it(folder: Path) -> None:
-    hide = (
-        "import importlib.machinery, importlib.util, sys\n"
-        "def hidden(find): return lambda name, *more: None if name == 'mcp' else find(name, *more)\n"
-        "for where in (importlib.machinery.PathFinder, importlib.util): where.find_spec = hidden(where.find_spec)\n"
-        "sys.argv = ['graphmem', 'mcp']\nfrom graphmem.__main__ import main\nmain()"
-    )
-    command, env = [sys.executable, "-c", hide], {**os.environ, **SURROUNDINGS}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, check=False)
-    assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr.splitlines() == [
-        "error: the MCP SDK is not installed", "hint: install it with: pip install 'graphmem[mcp]'"
-    ]  # fmt: skip
-
-
 # --- the wire -------------------------------------------------------------------------------------------------------
 
 
