@@ -250,3 +250,21 @@ def test_two_memories_share_one_graph(small: Memory) -> None:
             (small if number else other).failures.add(f"number {number}", name=f"n{number}")
             for memory in (small, other):
                 assert memory.cypher("MATCH (n:Failure) RETURN count(*)").rows == [[number + 3]]
+
+
+ODD = ("123", "-1.5", "null", "{}", '["a", "b"]', "a\nb", "\\u0041", "\\", '"', "''", "é\u2028", "😀", "a,b", "{a: b}")
+
+
+def test_a_graph_that_is_built_has_every_text_as_it_is(small: Memory) -> None:
+    tags = [text for text in ODD if text.isprintable()]
+    for number, text in enumerate(ODD):
+        small.failures.add(f"{text} failed", name=f"odd-{number}", tags=tags)
+        small.relations.link(f"odd-{number}", "causes", "b", note=f"{text} failed")
+    small.client.graph.rebuild()
+    rows = small.cypher(
+        "MATCH (f:Failure)-[c:CAUSES]->(:Failure {name: 'b'}) WHERE f.name STARTS WITH 'odd' "
+        "RETURN f.name, f.trigger, f.tags, c.note, f.helped"
+    ).rows
+    expected = {f"odd-{number}": f"{text} failed" for number, text in enumerate(ODD)}
+    assert [[*row] for row in rows] == [[row[0], expected.pop(str(row[0])), sorted(tags), row[1], 0] for row in rows]
+    assert expected == {}

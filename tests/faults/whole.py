@@ -67,10 +67,15 @@ QUESTIONS: dict[str, Callable[[Memory], str]] = {
     "get": lambda memory: memory.get("failure/f7").record.model_dump_json(),
     "solutions": lambda memory: memory.solutions("f9").model_dump_json(),
     "related": lambda memory: memory.related("failure/f11").model_dump_json(),
-    "query": lambda memory: memory.query("error 5 in module 5").model_dump_json(),
+    "query": lambda memory: rounded(memory.query("error 5 in module 5").model_dump_json()),
     "stats": lambda memory: json.dumps(memory.stats().records),
     "types": lambda memory: memory.types.list().model_dump_json(),
 }
+
+
+def rounded(text: str) -> str:
+    """Return JSON with five digits of each number: a vector's last ones depend on the texts that were read with it."""
+    return re.sub(r"\d\.\d{6,}(?!e)", lambda found: f"{float(found[0]):.5f}", text)
 
 
 def past(folder: Path) -> str:

@@ -7,9 +7,14 @@ LadybugDB continues Kuzu and has its Python API. A process can import one of the
 import importlib
 import resource
 import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import orjson
 
 from graphmem.constants import GRAPH_LEAST_BYTES, GRAPH_OVERHEAD_BYTES
 from graphmem.errors import Unavailable
@@ -59,6 +64,40 @@ def open_database(
         return database, module.Connection(database, num_threads=threads)
     except (ImportError, RuntimeError, MemoryError) as error:  # a library that finds no memory is not imported
         raise unavailable(error, "the graph cannot be opened") from None
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """Copies many rows at once into the tables of a graph that is being built; ``folder`` has its file."""
+
+    connection: Connection
+    engine: Engine
+    folder: Path
+
+    def copy(self, table: str, rows: Sequence[bytes], *options: str) -> None:
+        """
+        Copy rows into a table, all or none.
+
+        Args:
+            rows: JSON objects with the columns of the table in its order; of a relation, the keys of its ends first.
+            options: of the engine's COPY statement.
+
+        Raises:
+            OSError: there is no room for the temporary file from which Kuzu reads the rows.
+        """
+        if self.engine == "ladybug":  # its reader of JSON would have to be downloaded
+            arrow = importlib.import_module("pyarrow")
+            importlib.import_module("importlib.util")  # the engine looks for it and does not import it
+            found = arrow.Table.from_pylist([orjson.loads(row) for row in rows])
+            given = f" ({', '.join(options)})" if options else ""
+            self.connection.execute(f"COPY {table} FROM $rows{given}", {"rows": found})
+            return
+        # A file without a name: none is left behind, and no character of a folder means anything to the engine.
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            file.write(b"[" + b",\n".join(rows) + b"]")
+            file.seek(0)
+            given = ", ".join(["file_format='json'", *options])
+            self.connection.execute(f"COPY {table} FROM '/dev/fd/{file.fileno()}' ({given})")
 
 
 def address_space(most: int, needed: int) -> int:
