@@ -11,14 +11,13 @@ import json
 import os
 import stat
 import tempfile
-import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphmem import constants, model_files, safe_files
+from graphmem import constants, foreign, model_files, safe_files
 from graphmem.errors import BadInput, Unavailable
 from graphmem.surroundings import variables
 
@@ -28,7 +27,7 @@ Profile = Literal["classic", "learned"]
 Secrets = Literal["refuse", "redact", "allow"]
 Asked = str | bool | int | float  # a value that a project asks for
 Name = Annotated[str, Field(max_length=1_000)]
-CONFIG_BYTES = 8 * 1024  # of a config file; the parser is quadratic in the parts of a dotted key
+CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
 # Settings that load weights, let secrets in or start a process, with the values that a project may ask for untrusted.
 NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
@@ -355,9 +354,7 @@ def read_toml(path: Path, data: bytes) -> dict[str, Any]:
     if len(data) > CONFIG_BYTES:
         raise BadInput(f"{path} has more than {CONFIG_BYTES:,} bytes", hint=hint)
     try:
-        found = tomllib.loads(data.decode("utf-8-sig"))
-    except RecursionError:
-        raise BadInput(f"{path} is nested too deep", hint=hint) from None
+        found = foreign.toml(data.decode("utf-8-sig"))
     except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise BadInput(f"{path} is not TOML: {str(error)[:200]}", hint=hint) from None
     refuse_unknown(found, str(path))

@@ -24,7 +24,7 @@ LEVELS = (
         "user",
         "versions",
     ),
-    ("files", "safe_files", "model_files", "config"),
+    ("files", "foreign", "safe_files", "model_files", "config"),
     ("model",),
     ("contract",),
     ("rules",),

@@ -15,13 +15,12 @@ import os
 import re
 import secrets
 import stat
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphmem import safe_files
+from graphmem import foreign, safe_files
 from graphmem.config import state_folder
 from graphmem.contract.install import InstalledFile
 from graphmem.errors import BadInput, Unavailable
@@ -255,13 +254,13 @@ def json_edit(change: Callable[[dict[str, Any]], None]) -> Edit:
     def edit(before: bytes | None) -> bytes | None:
         text = before.decode("utf-8-sig") if before else ""
         try:
-            value = json.loads(text, object_pairs_hook=without_doubles) if text.strip() else {}
+            value = foreign.json(text, load=in_order) if text.strip() else {}
             if not isinstance(value, dict):
                 raise ValueError("it is not a JSON object")
             found = json.dumps(value)
             change(value)
         except RecursionError:
-            raise ValueError("it is nested too deeply") from None
+            raise ValueError("it is nested too deep") from None
         except (AttributeError, KeyError, TypeError):
             raise ValueError("its entries have another form than the client's") from None
         if json.dumps(value) == found:
@@ -273,6 +272,11 @@ def json_edit(change: Callable[[dict[str, Any]], None]) -> Edit:
         return in_form_of(before, made)
 
     return edit
+
+
+def in_order(text: str) -> Any:
+    """Return a JSON value as it is written, with every number as it is."""
+    return json.loads(text, object_pairs_hook=without_doubles)
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -329,7 +333,7 @@ def refuse_toml_with(table: str) -> Callable[[str], None]:
     """Return what refuses a text that is not TOML, or has a table of ours that we did not write."""
 
     def refuse(text: str) -> None:
-        found: Any = tomllib.loads(text)
+        found: Any = foreign.toml(text)
         for name in table.split("."):
             found = found.get(name) if isinstance(found, Mapping) else found
         if found is not None:

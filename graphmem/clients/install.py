@@ -3,13 +3,12 @@
 import contextlib
 import os
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from graphmem import shell
+from graphmem import foreign, shell
 from graphmem.clients import plugin
 from graphmem.clients.edits import (
     Change,
@@ -329,7 +328,7 @@ def codex_file(path: Path, server: Mapping[str, Any]) -> Target:
     words = ", ".join(toml_text(word) for word in server["args"])
     lines = f"[mcp_servers.{NAME}]\ncommand = {toml_text(server['command'])}\nargs = [{words}]"
     refuse = refuse_toml_with(f"mcp_servers.{NAME}")
-    add = marked_edit(lines, *TOML_MARKS, refuse, lambda text: (tomllib.loads(text), None)[1])
+    add = marked_edit(lines, *TOML_MARKS, refuse, lambda text: (foreign.toml(text), None)[1])
     return Target(path, add, marked_edit(None, *TOML_MARKS))
 
 

@@ -1,7 +1,6 @@
 """The project's vocabulary: Markdown files with front matter, read, checked and written."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from graphmem import safe_files
+from graphmem import foreign, safe_files
 from graphmem.contract.findings import Finding
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import PART, Layout
@@ -25,10 +24,8 @@ from graphmem.model.vocabulary import (
     Vocabulary,
 )
 from graphmem.names import RESERVED_KINDS, TYPE_NAME, label, relation_label
-from graphmem.ndjson import NESTING
 from graphmem.shell import command
 
-LONG_NUMBER = re.compile(r"[-+]?[0-9.][0-9a-fA-FxXoO_:.+-]{32,}")  # also binary, hexadecimal, of base 60
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 
@@ -104,8 +101,7 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
 
     text = "\n".join(lines[1:end])
     try:
-        refuse_harm(text)
-        front = yaml.safe_load(text)
+        front = foreign.yaml(text)
     except yaml.YAMLError as error:
         raise BadFrontMatter(error) from None
     if not isinstance(front, dict):
@@ -115,26 +111,6 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
     except ValidationError as error:
         message, expected = complaint(error)
         raise ValueError(f"{message}: {expected}") from None
-
-
-def refuse_harm(text: str) -> None:
-    """Raise ``ValueError`` for YAML with aliases or long numbers, which represent more than is read, or nested deep."""
-    import yaml  # noqa: PLC0415 - as above
-
-    starts = (
-        yaml.FlowSequenceStartToken,
-        yaml.FlowMappingStartToken,
-        yaml.BlockSequenceStartToken,
-        yaml.BlockMappingStartToken,
-    )
-    ends = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
-    depth = 0
-    for token in yaml.scan(text):
-        depth += isinstance(token, starts) - isinstance(token, ends)
-        if isinstance(token, yaml.AliasToken) or depth > NESTING:
-            raise ValueError(f"the front matter has aliases, or is nested over {NESTING} levels deep")
-        if isinstance(token, yaml.ScalarToken) and token.plain and LONG_NUMBER.fullmatch(token.value):
-            raise ValueError(f"a number of {len(token.value):,} characters: {token.value[:30]}…")
 
 
 class BadFrontMatter(ValueError):

@@ -5,13 +5,12 @@ Lock files are read by patterns of their lines, which programs write: a TOML par
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
-import orjson
+from graphmem import foreign
 
 Packages = set[tuple[str, str]]  # name and version
 
@@ -36,7 +35,7 @@ def by_pattern(pattern: re.Pattern[str], text: str) -> Packages:
 
 def npm_lock(text: str) -> Packages:
     """Return the packages of an npm lock file that the project itself sees; nested ones are left out."""
-    row = orjson.loads(text)
+    row = foreign.json(text)
     packages = row.get("packages") or {}
     flat = {
         path.removeprefix("node_modules/"): found for path, found in packages.items() if path[:13] == "node_modules/"
@@ -74,7 +73,7 @@ def requirements(found: object) -> Iterator[str]:
 
 def python_manifest(text: str) -> Iterator[str]:
     """Yield what a ``pyproject.toml`` asks for."""
-    row = tomllib.loads(text)
+    row = foreign.toml(text)
     project, poetry = row.get("project", {}), row.get("tool", {}).get("poetry", {})
     yield from requirements(project.get("dependencies"))
     groups = (*project.get("optional-dependencies", {}).values(), *row.get("dependency-groups", {}).values())
@@ -95,9 +94,9 @@ MANIFESTS: Mapping[str, Callable[[str], Iterable[str]]] = {
     "pyproject.toml": python_manifest,
     "requirements*.txt": lambda text: (name for name, _ in by_pattern(REQUIREMENT, text)),
     "package.json": partial(
-        tables, orjson.loads, ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+        tables, foreign.json, ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
     ),
-    "Cargo.toml": partial(tables, tomllib.loads, ("dependencies", "dev-dependencies", "build-dependencies")),
+    "Cargo.toml": partial(tables, foreign.toml, ("dependencies", "dev-dependencies", "build-dependencies")),
     "go.mod": lambda text: (found[1] for found in GO_REQUIRED.finditer(text) if not found["indirect"]),
     "Gemfile.lock": lambda text: GEM_DEPENDENCY.findall(text.partition("\nDEPENDENCIES\n")[2].partition("\n\n")[0]),
 }

@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from graphmem import foreign
 from graphmem.constants import CITED_FILE_BYTES, LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
 from graphmem.contract.records import VersionSource
 from graphmem.rules.lock_files import direct, is_lock, locked, patterns
@@ -95,7 +94,7 @@ def installed(root: Path) -> Known:
                     found.setdefault(comparable(made["name"]), Used(made["name"], frozenset({made["version"]})))
     for file in islice((root / "node_modules").glob("*/package.json"), PACKAGES_LISTED):
         with contextlib.suppress(OSError, ValueError, AttributeError, Unread):
-            row = orjson.loads(content_of(root, str(file.relative_to(root))) or b"{}")
+            row = foreign.json(decoded(content_of(root, str(file.relative_to(root))) or b"{}"))
             if isinstance(row.get("version"), str):
                 found.setdefault(comparable(file.parent.name), Used(file.parent.name, frozenset({row["version"]})))
     return found

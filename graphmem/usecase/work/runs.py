@@ -8,7 +8,7 @@ from typing import Any, cast
 import orjson
 from pydantic import ValidationError
 
-from graphmem import safe_files
+from graphmem import foreign, safe_files
 from graphmem.constants import WORKFLOW_BYTES
 from graphmem.contract.runs import (
     BeginBuildRequest,
@@ -202,7 +202,7 @@ def parsed(data: bytes, path: str) -> dict[str, Workflow]:
     try:
         if len(data) > WORKFLOW_BYTES:
             raise ValueError("it is too large")
-        found = orjson.loads(data)
+        found = foreign.json(data.decode())
     except ValueError as error:
         raise BadInput(f"{path} does not declare workflows: {error}", hint=hint) from None
     is_declaration = (
