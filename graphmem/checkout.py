@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+import orjson
+
 from graphmem import safe_files
 from graphmem.catalog import vectors
 from graphmem.catalog.database import CATALOG, CatalogError, remove
@@ -13,12 +15,15 @@ from graphmem.clone import find_clone
 from graphmem.errors import NotFound
 from graphmem.git import commands
 from graphmem.git.commands import Commit
+from graphmem.ledger.data_file import without_purged
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, is_plain
 from graphmem.process.lock import locked
+from graphmem.rules.purged import Purges
 from graphmem.sync import SyncedLedger
 
-TREE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # the hash of a tree, which a past state is named by
+STATE = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})(-[0-9a-f]{16})?")  # a tree's hash, and that of what was purged since
+CLEARED = "cleared.json"  # in a past state: the hashes of the files that are not as committed, for rows were purged
 KEPT = 5  # past states that stay at hand; each is as large as the store
 
 
@@ -43,7 +48,8 @@ def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]
     tree, files = committed(folder, commit.hash)
     if not files:
         raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
-    root = local / "at" / tree
+    present.sync()
+    root = local / "at" / f"{tree}{mark_of(present.catalog.purges())}"
     if not is_whole(root, files):
         with locked(local / "at.lock", timeout_s=present.lock_timeout_s):
             take_out(present, local, files, root)
@@ -71,22 +77,43 @@ def is_read(path: str) -> bool:
     return path == "config.toml" or (path.startswith("data/") and name.endswith(".ndjson"))
 
 
+def mark_of(purges: Purges) -> str:
+    """Return what names the purges that a past state was made without; empty where there are none."""
+    return f"-{hashlib.sha256(repr(sorted(purges.hashes)).encode()).hexdigest()[:16]}" if purges else ""
+
+
 def is_whole(root: Path, files: dict[str, str]) -> bool:
-    """Return whether a past state has the files of its commit, byte for byte: git names them by their hashes."""
-    for path, name in files.items():
+    """
+    Return whether a past state has the files of its commit, byte for byte: git names them by their hashes.
+
+    Files from which purged rows were taken have hashes of their own.
+    """
+    cleared: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError):
+        cleared = dict(orjson.loads(safe_files.read(root / CLEARED)))
+    for path, name in {**files, **cleared}.items():
         try:
             data = safe_files.read(root / FOLDER / path)
         except OSError:
             return False
-        digest = hashlib.new("sha1" if len(name) == 40 else "sha256", usedforsecurity=False)
-        digest.update(b"blob %d\0" % len(data) + data)
-        if digest.hexdigest() != name:
+        if blob_hash(data, name) != name:
             return False
     return True
 
 
+def blob_hash(data: bytes, like: str) -> str:
+    """Return the hash by which git names these bytes; ``like`` is a hash of the same repository."""
+    digest = hashlib.new("sha1" if len(like) == 40 else "sha256", usedforsecurity=False)
+    digest.update(b"blob %d\0" % len(data) + data)
+    return digest.hexdigest()
+
+
 def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Path) -> None:
-    """Write the files of a commit below ``root``, with what is derived of them so far: all or nothing."""
+    """
+    Write the files of a commit below ``root``, with what is derived of them so far: all or nothing.
+
+    Rows that were purged since are left out: their texts are in git's history only.
+    """
     for path in safe_files.folders(root.parent):  # the process that made a draft held the lock, and is dead
         if path.name.startswith("."):
             safe_files.remove_folder(path)
@@ -94,8 +121,17 @@ def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Pa
         return
     safe_files.remove_folder(root)
     draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
+    purges, symmetric = present.catalog.purges(), present.symmetric
+    contents: dict[Path, bytes] = {}
+    cleared: dict[str, str] = {}
     with commands.objects(present.layout.root) as objects:
-        replace_files({draft / FOLDER / path: objects.read(name) for path, name in files.items()})
+        for file, name in files.items():
+            was = objects.read(name)
+            data = without_purged(was, purges, symmetric) if file.startswith("data/") else was
+            contents[draft / FOLDER / file] = data
+            if data is not was:
+                cleared[file] = blob_hash(data, name)
+    replace_files({**contents, draft / CLEARED: orjson.dumps(cleared)} if cleared else contents)
     begin_from(present, local, find_clone(Layout(draft)).layout.local)
     safe_files.replace(draft, root)
 
@@ -103,7 +139,6 @@ def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Pa
 def begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
     """Begin with the catalog and the vectors of now: only rows that were other then have to be read and embedded."""
     try:
-        present.sync()
         with safe_files.folder(to, make=True):
             present.catalog.copy(to / CATALOG)
         with safe_files.folder(to / "vectors", make=True):
@@ -116,6 +151,6 @@ def begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
 def forget_oldest(folder: Path) -> None:
     """Remove the past states that were not asked for longest."""
     with contextlib.suppress(OSError):  # another process removes them too
-        states = [path for path in safe_files.folders(folder) if TREE.fullmatch(path.name)]
+        states = [path for path in safe_files.folders(folder) if STATE.fullmatch(path.name)]
         for path in sorted(states, key=lambda path: path.lstat().st_mtime, reverse=True)[KEPT:]:
             safe_files.remove_folder(path)

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from graphmem import safe_files
+from graphmem import purging, safe_files
 from graphmem.catalog import vectors
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
@@ -38,6 +38,7 @@ from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
+from graphmem.process.lock import locked
 from graphmem.rules.suggest import did_you_mean
 from graphmem.surroundings import current_folder
 from graphmem.sync import Follower, Sync, SyncedLedger
@@ -164,6 +165,11 @@ class Client:
         """Where the files are."""
         return self.clone.layout
 
+    @property
+    def lock_timeout_s(self) -> float:
+        """The seconds that a writer waits for another one."""
+        return self.settings.store.lock_timeout
+
     @cached_property
     def graph(self) -> GraphMirror:
         """The graph, for Cypher and for the commands that maintain it; no other command uses it."""
@@ -190,6 +196,17 @@ class Client:
         """Take in what changed on disk, and report what is wrong with it; ``is_thorough`` compares every byte."""
         self.before_sync()
         self.after_sync(self.ledger.sync(is_thorough=is_thorough))
+        if self.present is None and safe_files.is_file(self.layout.purge):
+            with contextlib.suppress(GraphmemError, OSError), locked(self.ledger.lock, timeout_s=0):
+                self.finish_purge()
+
+    def finish_purge(self) -> None:
+        """Clear what a purge left, alone with the store, and report what could not be cleared."""
+        if left := purging.finish(self):  # the rows are gone: that is no failure of the purge
+            self.notify_once(
+                f"the rows are purged; {', '.join(dict.fromkeys(left))} could not be cleared and may still hold their"
+                " texts, which the next command tries again: is the disk full?"
+            )
 
     def before_sync(self) -> None:
         """Refuse a store that cannot be read, and announce a first reading that takes long."""
@@ -350,6 +367,8 @@ class Client:
         self.before_sync()
         with self.ledger.writing() as sync:
             self.after_sync(sync)
+            if safe_files.is_file(self.layout.purge):
+                self.finish_purge()
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
             yield Snapshot(self)

@@ -25,6 +25,7 @@ STORE = ".graphmem"
 DERIVED = "local"  # the folder in a store of what is made again from its files
 PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
 COPIED_BYTES = 2**20  # at a time
+PUT_TRIES = 10  # to put a new file in its place while others sweep the folder
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 MODES = {
     "rb": os.O_RDONLY,
@@ -137,6 +138,28 @@ def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
         if is_flushed:
             file.flush()
             os.fsync(file.fileno())
+
+
+def put(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
+    """
+    Replace a file by a new one, all or nothing; its folder is made. Whoever calls is alone with the file.
+
+    A writer of the store removes what dead processes left (``ledger/journal.py``), and cannot tell it from the new file
+    of one that holds another lock than its own: where that is taken away, it is written again.
+    """
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    for tries in range(PUT_TRIES, 0, -1):
+        with folder(path.parent, make=True):
+            try:
+                write(fresh, data, is_flushed=is_flushed)
+            except OSError:
+                remove(fresh)
+                raise
+        try:
+            return replace(fresh, path)
+        except FileNotFoundError:
+            if tries == 1:
+                raise
 
 
 def copy(source: Path, target: Path) -> None:

@@ -22,6 +22,7 @@ from graphmem.catalog import changes
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import REPAIR, CatalogError, table_of
 from graphmem.catalog.files import Stamp
+from graphmem.catalog.keys import text_hash
 from graphmem.clone import Clone, state_of_index
 from graphmem.constants import FILE_BYTES
 from graphmem.contract.findings import Finding
@@ -44,12 +45,13 @@ from graphmem.ledger.layout import holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import plain_edge
 from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
-from graphmem.machine import requests
+from graphmem.machine import requests, traces
+from graphmem.machine.traces import traces_of
 from graphmem.model import MODELS
 from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.ndjson import Lines
+from graphmem.ndjson import Lines, decode
 from graphmem.process.collector import collector_paused
 from graphmem.process.lock import locked
 from graphmem.rules.purged import Purges
@@ -198,13 +200,25 @@ class SyncedLedger:
             if any(file.startswith("types/") for file in changed) or sync.is_first:
                 changed = self.read_types(changed)
             purges = [file for file in changed if is_of_purges(file)]
+            before = self.catalog.purges()
             sync.rows += self.take_in(purges)
             if purges:  # any row may have to be kept out now, or no longer
+                self.keep_traces(self.catalog.purges().since(before))
                 changed = sorted({*changed, *self.present_files()} - {*purges})
             sync.rows += self.take_in(changed, is_every_line=bool(purges))
             if self.moment() != moment and self.changed_files(is_thorough=is_thorough):
                 raise Moved
         return sync
+
+    def keep_traces(self, purges: Purges) -> None:
+        """Keep what tells of the records that a purge which arrived takes away: their traces here are cleared next."""
+        lines = self.catalog.record_lines() if purges else ()
+        found = {number: row for number, line in lines if purges.purged_at(row := decode(line), self.symmetric)}
+        if found:
+            texts = {text_hash(self.catalog.stored(number)) for number in found}
+            kept = traces_of(found.values(), hashes=purges.hashes, digests=filter(None, texts))
+            with contextlib.suppress(OSError):  # a store that can only be read has no traces that could be cleared
+                traces.keep(self.layout.purge, kept)
 
     @property
     def index_lock(self) -> Path | None:

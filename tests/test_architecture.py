@@ -32,7 +32,7 @@ LEVELS = (
     ("ledger", "catalog", "embed", "machine"),
     ("graph", "clone"),
     ("sync",),
-    ("checkout",),
+    ("checkout", "purging"),
     ("runtime",),
     ("retry", "usecase"),
     ("api", "clients"),
@@ -117,8 +117,7 @@ def test_only_cypher_and_what_maintains_the_graph_uses_it(file: str) -> None:
 
 # Cypher; then validate, rebuild and purge, which maintain the graph; and what hands it to them.
 USES_THE_GRAPH = (
-    "usecase/retrieval/cypher.py", "usecase/store/validate.py", "usecase/store/rebuild.py", "usecase/records/purge.py",
-    "runtime.py",
+    "usecase/retrieval/cypher.py", "usecase/store/validate.py", "usecase/store/rebuild.py", "purging.py", "runtime.py",
 )  # fmt: skip
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.

@@ -96,6 +96,10 @@ class RecordReads(NameReads, FactReads):
         sql = "SELECT id, line, crc FROM record WHERE id = ?"
         return parse_record(*self.connection.execute(sql, (number,)).fetchone())
 
+    def record_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the line of every record, archived ones too, with its number."""
+        yield from self.connection.execute("SELECT id, line FROM record")
+
     def lesson_states(self, ids: Collection[int]) -> dict[int, LessonState]:
         """Return the states of those records that are lessons."""
         found = {}

@@ -61,6 +61,7 @@ def purged(answer: Purged, *, is_written: bool) -> str:
     lines += [f"{would}changed {ref}" for ref in answer.changed]
     lines += [f"{would}removed from {file}: {text.count(rows, 'row')}" for file, rows in answer.rows.items()]
     lines += [f"{would}removed: {text.count(answer.vectors, 'vector')}"] if answer.vectors else []
+    lines += [f"quoted by {ref}, which stays: edit it, or purge it too" for ref in answer.quoted_by]
     if is_written:
         lines += [f"git's history: look at the head of the program, then run it: {answer.history[0]}"]
     elif answer.done and answer.history:

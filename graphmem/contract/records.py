@@ -294,11 +294,17 @@ class Writes(Answer):
 
 
 class Purged(Answer):
-    """What ``purge`` destroyed, or would; ``rows`` counts the rows that go by file, ``history`` cleans git's own."""
+    """
+    What ``purge`` destroyed, or would.
+
+    ``rows`` counts the rows that go by file, ``quoted_by`` names records that stay and quote what goes, ``history``
+    cleans git's own.
+    """
 
     done: bool
     records: list[str]
     rows: dict[str, int]
     changed: list[str]
     vectors: int
+    quoted_by: list[str] = []
     history: list[str]

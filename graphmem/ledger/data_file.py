@@ -173,6 +173,24 @@ def is_purged(line: bytes, entry: Entry | None, known: Known) -> bool:
     return known.purges.purged_at(row, known.symmetric) is not None
 
 
+def without_purged(data: bytes, purges: Purges, symmetric: frozenset[str]) -> bytes:
+    """Return the bytes of a data file without the rows that were purged; the same object where there are none."""
+    if not purges:
+        return data
+    lines = data.split(b"\n")
+    kept = [line for line in lines if not is_purged_line(line, purges, symmetric)]
+    return b"\n".join(kept) if len(kept) < len(lines) else data
+
+
+def is_purged_line(line: bytes, purges: Purges, symmetric: frozenset[str]) -> bool:
+    """Return whether a line holds a row that was purged; one that holds no row does not."""
+    try:
+        row = read_entry(line.rstrip(b"\r"), symmetric).row if line.strip() else None
+    except BadLine:
+        return False
+    return row is not None and purges.purged_at(row, symmetric) is not None
+
+
 def misplaced(layout: Layout, vocabulary: Vocabulary, file: str) -> list[Finding]:
     """Return a finding where no type file declares the type of the rows in a file."""
     kind, type_name = holds(file)

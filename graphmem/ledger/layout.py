@@ -113,6 +113,16 @@ class Layout:
         return self.state / "requests"
 
     @property
+    def purge(self) -> Path:
+        """Holds what tells of purged records while it is being cleared from the files of this machine."""
+        return self.state / "purge.json"
+
+    @property
+    def rejects(self) -> Path:
+        """Holds the lines that the last bulk addition put aside."""
+        return self.state / "rejects.ndjson"
+
+    @property
     def journal(self) -> Path:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"

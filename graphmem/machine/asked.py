@@ -5,7 +5,7 @@ In ``state/``, never committed: one file a day, a line a question. Source: docs/
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphmem import safe_files
 from graphmem.constants import ASKED_BYTES, ASKED_DAYS
+from graphmem.machine.lines import append
 from graphmem.rules.log_excerpt import kept_question
 
 ID_LENGTH = 12  # hexadecimal digits of the SHA-256 of what was asked
@@ -29,7 +30,9 @@ class Asked(BaseModel):
     by_ref: dict[str, str]
 
 
-def keep(folder: Path, now: datetime, question: str, by_ref: Mapping[str, str] | None = None) -> str | None:
+def keep(
+    folder: Path, now: datetime, question: str, by_ref: Mapping[str, str], on_message: Callable[[str], None]
+) -> str | None:
     """
     Keep a question; return its id, None where it cannot be kept. The same question has the same id.
 
@@ -39,19 +42,17 @@ def keep(folder: Path, now: datetime, question: str, by_ref: Mapping[str, str] |
     """
     kept = {
         "question": kept_question(question),
-        "by_ref": {ref: kept_question(text) for ref, text in (by_ref or {}).items()},
+        "by_ref": {ref: kept_question(text) for ref, text in by_ref.items()},
     }
     made = hashlib.sha256(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)).hexdigest()[:ID_LENGTH]
     path = folder / f"{now:%Y-%m-%d}.ndjson"
     try:
         stat = safe_files.stat_of(path)
         if stat is None:
-            with safe_files.folder(folder, make=True):
-                forget_old(folder, now)
+            forget_old(folder, now)
         elif stat.st_size > ASKED_BYTES:
             return None
-        with safe_files.opened(path, "ab") as file:
-            file.write(orjson.dumps({"id": made, **kept}) + b"\n")
+        append(path, orjson.dumps({"id": made, **kept}) + b"\n", on_message)
     except OSError:
         return None
     return made

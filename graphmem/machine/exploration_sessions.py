@@ -65,11 +65,7 @@ def alone(lock: Path, timeout_s: float) -> Iterator[None]:
 
 def write(folder: Path, session: str, name: str, value: ExplorationSession | Report) -> None:
     """Write a file of a session, all or nothing."""
-    path = folder / session / f"{name}.json"
-    fresh = path.with_name(f".{path.name}.new")
-    with safe_files.folder(path.parent, make=True):
-        safe_files.write(fresh, value.model_dump_json().encode(), is_flushed=True)
-    safe_files.replace(fresh, path)
+    safe_files.put(folder / session / f"{name}.json", value.model_dump_json().encode(), is_flushed=True)
 
 
 def end(folder: Path, session: str, now: datetime) -> None:

@@ -40,8 +40,8 @@ Episodes = dict[str, Episode]  # by a key of session and command
 FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
 
 
-def read(path: Path, now: datetime, on_message: Callable[[str], None]) -> Episodes:
-    """Return what failed lately; nothing, which is reported, where the file is not one."""
+def read(path: Path, now: datetime | None, on_message: Callable[[str], None]) -> Episodes:
+    """Return what failed lately, or ever for no time; nothing, which is reported, where the file is not one."""
     try:
         stat = safe_files.stat_of(path)
         if stat is None and os.path.lexists(path):
@@ -55,12 +55,12 @@ def read(path: Path, now: datetime, on_message: Callable[[str], None]) -> Episod
         cause = "it is damaged" if isinstance(error, ValidationError) else str(error)
         on_message(f"{path} is taken as empty: {cause}")
         return {}
-    return {key: episode for key, episode in found.items() if now - episode.at <= timedelta(days=RUN_DAYS)}
+    return {key: one for key, one in found.items() if now is None or now - one.at <= timedelta(days=RUN_DAYS)}
 
 
 @contextlib.contextmanager
 def changing(
-    path: Path, lock: Path, timeout_s: float, now: datetime, on_message: Callable[[str], None]
+    path: Path, lock: Path, timeout_s: float, now: datetime | None, on_message: Callable[[str], None]
 ) -> Iterator[Episodes]:
     """
     Yield what failed lately, alone with it; what the block changes is written at its end, all or nothing.
@@ -75,7 +75,4 @@ def changing(
         yield episodes
         if episodes != before and not safe_files.is_linked(path):
             latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
-            fresh = path.with_name(f"{path.name}.tmp")  # of the one who holds the lock
-            with safe_files.folder(path.parent, make=True):
-                safe_files.write(fresh, FILE.dump_json(dict(latest)), is_flushed=True)
-            safe_files.replace(fresh, path)
+            safe_files.put(path, FILE.dump_json(dict(latest)), is_flushed=True)

@@ -2,7 +2,7 @@
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -63,10 +63,7 @@ class HookSessions:
             if found == before and path.exists():
                 return
             found.at = now
-            fresh = path.with_name(f".{path.name}.new")
-            with safe_files.folder(self.folder, make=True):
-                safe_files.write(fresh, found.model_dump_json().encode())
-            safe_files.replace(fresh, path)
+            safe_files.put(path, found.model_dump_json().encode())
 
     def forget(self, session: str, now: datetime) -> None:
         """Remove a session that ended, and those of which nothing was heard for days."""
@@ -75,6 +72,22 @@ class HookSessions:
                 found = read(path)
                 if path.stem == session or found is None or now - found.at > timedelta(days=RUN_DAYS):
                     safe_files.remove(path)
+
+    def drop(self, is_told: Callable[[str], bool]) -> None:
+        """
+        Remove the references that hold something from every session.
+
+        Raises:
+            Locked: another process is at it all the time.
+            OSError: a file cannot be replaced.
+        """
+        with locked(self.lock, timeout_s=self.timeout_s):
+            for path in safe_files.files(self.folder):
+                if (found := read(path)) is None:
+                    continue
+                kept = {name: [ref for ref in getattr(found, name) if not is_told(ref)] for name in ("shown", "used")}
+                if any(len(refs) < len(getattr(found, name)) for name, refs in kept.items()):
+                    safe_files.put(path, found.model_copy(update=kept).model_dump_json().encode())
 
 
 def read(path: Path) -> HookSession | None:

@@ -4,7 +4,7 @@ Events of this machine alone, such as that a context was compacted: in ``state/`
 One file, a line an event; above a size the older half is forgotten.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import orjson
 
 from graphmem import safe_files
 from graphmem.constants import LOCAL_EVENT_BYTES
+from graphmem.machine.lines import append
 from graphmem.process.lock import locked
 
 
-def keep(path: Path, lock: Path, timeout_s: float, row: dict[str, Any]) -> None:
+def keep(path: Path, lock: Path, timeout_s: float, row: dict[str, Any], on_message: Callable[[str], None]) -> None:
     """
     Add an event.
 
@@ -24,15 +25,28 @@ def keep(path: Path, lock: Path, timeout_s: float, row: dict[str, Any]) -> None:
         OSError: it cannot be written.
     """
     line = orjson.dumps(row, option=orjson.OPT_SORT_KEYS) + b"\n"
-    with locked(lock, timeout_s=timeout_s), safe_files.folder(path.parent, make=True):
+    with locked(lock, timeout_s=timeout_s):
         stat = safe_files.stat_of(path)
         if stat is not None and stat.st_size + len(line) > LOCAL_EVENT_BYTES:
             lines = safe_files.read(path).splitlines(keepends=True)
-            fresh = path.with_name(f".{path.name}.new")
-            safe_files.write(fresh, b"".join(lines[len(lines) // 2 :]))
-            safe_files.replace(fresh, path)
-        with safe_files.opened(path, "ab") as file:
-            file.write(line)
+            safe_files.put(path, b"".join(lines[len(lines) // 2 :]))
+        append(path, line, on_message)
+
+
+def forget(path: Path, lock: Path, timeout_s: float, is_told: Callable[[str], bool]) -> None:
+    """
+    Remove the events of which a text holds something.
+
+    Raises:
+        Locked: another process is at it all the time.
+        OSError: the file cannot be replaced.
+    """
+    with locked(lock, timeout_s=timeout_s):
+        if safe_files.is_file(path):
+            lines = safe_files.read(path).splitlines(keepends=True)
+            kept = [line for line in lines if not is_told(line.decode("utf-8", "replace"))]
+            if len(kept) < len(lines):
+                safe_files.put(path, b"".join(kept))
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -196,10 +196,15 @@ def write(path: Path, kept: Kept) -> None:
     data = kept.model_dump_json().encode()
     if len(data) > ANSWER_BYTES:
         data = kept.model_copy(update={"answer": None}).model_dump_json().encode()
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with safe_files.folder(path.parent, make=True):
-        safe_files.write(fresh, data)
-    safe_files.replace(fresh, path)
+    safe_files.put(path, data)
+
+
+def drop_answers(folder: Path, is_told: Callable[[str], bool]) -> None:
+    """Forget the answers that hold something; that their requests were carried out stays known."""
+    for path in safe_files.files(folder):
+        kept = read(path)
+        if kept is not None and kept.answer is not None and is_told(kept.model_dump_json()):
+            write(path, kept.model_copy(update={"answer": None}))
 
 
 def forget_old(folder: Path) -> None:

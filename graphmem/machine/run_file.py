@@ -60,7 +60,4 @@ def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str
                 f"the run state would have {len(data):,} bytes",
                 hint=f"at most {RUN_STATE_BYTES:,}; null clears a field",
             )
-        fresh = path.with_name(f".{path.name}.new")  # of the one who holds the lock
-        with safe_files.folder(path.parent, make=True):
-            safe_files.write(fresh, data, is_flushed=True)
-        safe_files.replace(fresh, path)
+        safe_files.put(path, data, is_flushed=True)

@@ -31,11 +31,8 @@ def read(path: Path) -> tuple[Blackboard, str | None]:
 
 def write(path: Path, board: Blackboard) -> None:
     """Replace the file by what is current now; under the lock of the store."""
-    fresh = path.with_name(f".{path.name}.new")
     data = orjson.dumps(board.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS)
-    with safe_files.folder(path.parent, make=True):
-        safe_files.write(fresh, data)
-    safe_files.replace(fresh, path)
+    safe_files.put(path, data)
 
 
 def remove(path: Path) -> None:

@@ -34,6 +34,20 @@ class Purges:
     def __bool__(self) -> bool:
         return bool(self.by_salt)
 
+    @property
+    def hashes(self) -> frozenset[str]:
+        """The hashes of all salts."""
+        return frozenset(name for hashes in self.by_salt.values() for name in hashes)
+
+    def since(self, before: "Purges") -> "Purges":
+        """Return the purges that are not among earlier ones."""
+        added = Purges()
+        for salt, hashes in self.by_salt.items():
+            known = before.by_salt.get(salt, {})
+            if fresh := {name: at for name, at in hashes.items() if known.get(name) != at}:
+                added.by_salt[salt] = fresh
+        return added
+
     def purged_at(self, row: Row, symmetric: Container[str]) -> str | None:
         """Return the time of the purge that a row does not outlive; None for a row that is to be read."""
         if row["kind"] == "purge":

@@ -73,7 +73,7 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
     if event.kind in ("prompt", "before") and not is_taken(request.client, event):
         return HookAnswer(event=event.kind)
     name, now = name_of(request.client, event.session), client.now()
-    kept = HookSessions(client.layout.state / "hooks", client.local / "hooks.lock", client.settings.store.lock_timeout)
+    kept = HookSessions(client.layout.state / "hooks", client.local / "hooks.lock", client.lock_timeout_s)
     if event.kind == "end":
         end(client, event, kept.of(name))
         kept.forget(name, now)

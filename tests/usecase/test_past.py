@@ -350,7 +350,7 @@ def test_a_past_that_begins_with_the_catalog_of_now_answers_as_if_it_were_read_f
 def answers(memory: Memory) -> list[str]:
     """Return what a store answers."""
     asked = [
-        memory.list(), memory.get("f1"), memory.get("f4"), memory.related("f1"), memory.types.list(),
+        memory.list(), memory.get("f1"), memory.get("f3"), memory.related("f1"), memory.types.list(),
         memory.cypher("MATCH (n) RETURN n.ref, n.fix ORDER BY n.ref"),
     ]  # fmt: skip
     hits = [f"{hit.ref} {hit.relevance}" for hit in memory.query("thing number 7").results]

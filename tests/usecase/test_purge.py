@@ -1,13 +1,15 @@
 """What was purged is in no file of the store, and no merge brings it back."""
 
+import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event, Thread
 
 import orjson
 import pytest
 
-from graphmem import Memory, NotFound
+from graphmem import Memory, NotFound, safe_files
 from graphmem.embed.model import Embedder
 from graphmem.rules.purged import Purges, purge_hash
 from tests.repository import Repository
@@ -91,6 +93,115 @@ def test_after_a_purge_its_bytes_are_in_no_file_of_the_store(store: Memory, tmp_
     store.rebuild()
     store.close()
     assert traces(folder) == []
+
+
+def test_a_purge_that_arrives_clears_what_is_on_this_machine(store: Memory, tmp_path: Path) -> None:
+    """In the worktree of somebody else who merges the purge, nothing of the text stays beside git's own history."""
+    folder = tmp_path / ".graphmem"
+    with Memory(tmp_path, at="HEAD") as past:  # as another worktree has it from before
+        past.list()
+    rows = {file.name: file.read_bytes() for file in (folder / "data").glob("*.ndjson")}
+    store.purge(["xyzzyname"], yes=True)
+    after = {file.name: file.read_bytes() for file in (folder / "data").glob("*.ndjson")}
+    other = tmp_path / "other"
+    other.mkdir()
+    Repository(other)
+    with open_memory(other) as memory:
+        for name, content in rows.items():
+            write(other / ".graphmem/data" / name, content)
+        memory.query("PlughTrigger")
+        memory.ran(["make"], status=1, log=[b"PlughTriggerError: the FrobFix failed\n"])
+        memory.sessions.start(task="PlughTriggerError: the FrobFix failed, again")
+        memory.events.add("context-compacted", data={"said": ["PlughTriggerError: the FrobFix failed"]})
+        memory.cypher("MATCH (f:Failure) RETURN f.fix")
+        assert traces(other / ".graphmem/state") != []
+        for name, content in after.items():
+            write(other / ".graphmem/data" / name, content)
+        memory.list()
+        assert traces(other / ".graphmem") == []
+        assert not (other / ".graphmem/state/purge.json").exists()
+
+
+def test_a_past_state_lacks_what_was_purged_since(memory: Memory, tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    memory.failures.add("PlughTriggerError: the door is shut", name="xyzzyname", fix="FrobFix it")
+    memory.failures.add("another thing", name="other", fix="do it")
+    memory.relations.link("xyzzyname", "causes", "other", note="wibblenote")
+    repository.commit("the store")
+    memory.purge(["xyzzyname"], yes=True)
+    for _ in range(2):  # taken out of git, and read again
+        with Memory(tmp_path, at="HEAD") as past:
+            assert [one.ref for one in past.list().results] == ["failure/other"]
+    assert traces(tmp_path / ".graphmem") == []
+
+
+def test_records_that_quote_what_was_purged_are_named(memory: Memory) -> None:
+    memory.failures.add("PlughTriggerError: the door is shut", name="xyzzyname", fix="FrobFix it")
+    memory.patterns.add("any door", "answer to PlughTriggerError: the door is shut", name="quoter")
+    memory.failures.add("another thing", name="other", fix="do it")
+    memory.relations.link("quoter", "solves", "xyzzyname")
+    assert memory.purge(["xyzzyname"]).quoted_by == ["pattern/quoter"]
+    assert memory.purge(["xyzzyname"], yes=True).quoted_by == ["pattern/quoter"]
+
+
+@pytest.mark.parametrize("step", range(1, 12))
+def test_what_a_purge_that_was_cut_off_left_is_cleared_by_the_next_command(
+    store: Memory, tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut off before each file of this machine is replaced or removed, after the rows were replaced."""
+    calls = iter(range(1, 1_000))
+
+    def dying(act: Callable[..., None]) -> Callable[..., None]:
+        def died_or_done(*arguments: object, **options: object) -> None:
+            if next(calls) == step:
+                raise KeyboardInterrupt
+            act(*arguments, **options)
+
+        return died_or_done
+
+    with monkeypatch.context() as patch:
+        for name in ("put", "remove_folder", "remove"):
+            patch.setattr(safe_files, name, dying(getattr(safe_files, name)))
+        with contextlib.suppress(KeyboardInterrupt):
+            store.purge(["xyzzyname"], yes=True)
+    gone = b"PlughTrigger" not in data(tmp_path, "failure").read_bytes()
+    store.list()
+    if gone:
+        assert traces(tmp_path / ".graphmem") == []
+    assert not (tmp_path / ".graphmem/state/purge.json").exists()
+    assert store.validate().ok
+
+
+def test_a_purge_takes_nothing_from_those_who_write_beside_it(tmp_path: Path) -> None:
+    """Events and the run state of this machine are changed under their locks, also by a purge."""
+    with open_memory(tmp_path) as memory:
+        for number in range(8):
+            memory.failures.add(f"PlughTrigger {number} went wrong", name=f"xyzzyname{number}", dedup=False)
+    done: dict[str, int] = {"events": 0, "fields": 0}
+    is_purged = Event()
+
+    def act(name: str, add: Callable[[Memory, int], object]) -> None:
+        with open_memory(tmp_path) as beside:
+            while not is_purged.is_set():
+                add(beside, done[name])
+                done[name] += 1
+
+    writers = [
+        Thread(target=act, args=("events", lambda one, n: one.events.add("context-made", data={"n": n}))),
+        Thread(target=act, args=("fields", lambda one, n: one.runs.set({"agent_outputs": {f"part-{n}": {"n": n}}}))),
+    ]
+    for thread in writers:
+        thread.start()
+    with open_memory(tmp_path) as memory:
+        for number in range(8):
+            memory.purge([f"xyzzyname{number}"], yes=True)
+        is_purged.set()
+        for thread in writers:
+            thread.join()
+        kept = [orjson.loads(line) for line in (tmp_path / ".graphmem/state/events.ndjson").read_bytes().splitlines()]
+        assert [row["data"]["n"] for row in kept] == list(range(done["events"]))
+        outputs = memory.runs.show().agent_outputs
+        assert outputs is not None and set(outputs) == {f"part-{n}" for n in range(done["fields"])}
 
 
 def test_an_open_reader_does_not_keep_purged_bytes_in_the_log_of_the_catalog(memory: Memory, tmp_path: Path) -> None:

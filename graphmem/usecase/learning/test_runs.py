@@ -52,9 +52,7 @@ def passed_of(client: Client, key: str, task: str | None = None) -> Ran | None:
 
 def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episodes]:
     """Return a block that is alone with what failed lately, and writes what it changes."""
-    return changing(
-        client.layout.runs, client.local / "runs.lock", client.settings.store.lock_timeout, now, client.notify_once
-    )
+    return changing(client.layout.runs, client.local / "runs.lock", client.lock_timeout_s, now, client.notify_once)
 
 
 def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog) -> Ran:

@@ -3,27 +3,24 @@
 import contextlib
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from graphmem import safe_files
-from graphmem.catalog import usage
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.keys import hash_of, text_hash
-from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
-from graphmem.clone import cached
 from graphmem.contract.records import Purged, PurgeRequest
 from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import history_filter
 from graphmem.ledger.row import entry
-from graphmem.machine import failed_runs, session_board
+from graphmem.machine import traces
+from graphmem.machine.traces import Traces, traces_of
 from graphmem.model import Campaign, Event, Feedback, MemoryRecord, Purge, Record, Task
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
@@ -35,10 +32,7 @@ from graphmem.shell import command
 from graphmem.usecase.records.duplicates import aside_fields
 from graphmem.usecase.records.validation import changed
 
-TIMES = ("kind", "created_at", "edited", "archived_at", "at", "tags", "sources", "files")  # that tell no record
 SCRIPT_COMMAND = "graphmem purge --history-script FILE"
-GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
-SHORTEST = 8  # characters of a text that tells a record
 
 
 @dataclass
@@ -53,39 +47,20 @@ class PurgePlan:
     told: dict[int, Event] = field(default_factory=dict)  # events about others, without what holds their texts
 
     @cached_property
-    def handles(self) -> frozenset[str]:
-        """Every reference that may mean one of them."""
-        return frozenset(
-            f"{record.record_type}/{name}"
-            for record in self.records.values()
-            for name in (record.key, record.name, *record.aliases)
-        )
-
-    @cached_property
     def texts(self) -> frozenset[str]:
         """What is in their texts."""
         found = (getattr(record, name, None) for record in self.records.values() for name in aside_fields(type(record)))
         return frozenset(text for text in found if text)
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
-        """What their rows say and nothing else would: texts and references, also as JSON has them."""
-        found = {text for record in self.records.values() for text in texts_of(record.to_row())} | self.handles
-        telling = {text for text in found if len(text) >= SHORTEST}
-        return tuple(telling | {orjson.dumps(text).decode()[1:-1] for text in telling})
+    def traces(self) -> Traces:
+        """What tells of them."""
+        return traces_of([record.to_row() for record in self.records.values()])
 
     @property
     def removed(self) -> set[int]:
         """The numbers of the rows that go."""
         return {number for numbers in self.rows.values() for number in numbers}
-
-    def is_told(self, text: str) -> bool:
-        """Return whether a text holds one of their texts."""
-        return any(word in text for word in self.words)
-
-    def is_called(self, ref: str) -> bool:
-        """Return whether a reference is one of theirs; they may be gone by now."""
-        return ref in self.handles
 
     def removed_rows(self) -> list[Row]:
         """Return the rows that go."""
@@ -97,7 +72,7 @@ class PurgePlan:
 
     def is_named(self, ref: str | None) -> bool:
         """Return whether a reference means one of them."""
-        return ref in self.handles and self.catalog.lookup(*split_ref(ref)) in self.records
+        return ref in self.traces.handles and self.catalog.lookup(*split_ref(ref)) in self.records
 
     def remove(self, rows: Iterable[tuple[int, str]]) -> None:
         """Note rows that go."""
@@ -123,6 +98,7 @@ def purge(client: Client, request: PurgeRequest) -> Purged:
         script = script_for(client, plan) if history_script is not None else b""
         digests = orphaned_vectors(snapshot.catalog, plan)
         records = sorted(snapshot.catalog.refs(plan.records).values())
+        quoting = quoters(client, plan)
         changes = sorted(snapshot.catalog.refs(plan.changes).values())
         if yes and records:
             destroy(client, plan, digests)
@@ -136,6 +112,7 @@ def purge(client: Client, request: PurgeRequest) -> Purged:
             rows=rows,
             changed=changes,
             vectors=len(digests),
+            quoted_by=sorted(snapshot.catalog.refs(quoting).values()),
             history=[program] if records or history_script else [],
         )
 
@@ -158,14 +135,21 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
     """
     Remove the rows, and their bytes from every file of the store.
 
-    Undo notes are put aside first: a purge that is cut off later leaves none that brings a row back, and one that is
-    refused leaves them as they were.
+    What is to be cleared is kept first, for the next command to go on with where this one is cut off. Undo notes are
+    put aside: a purge that is cut off later leaves none that brings a row back, and one that is refused leaves them as
+    they were.
     """
     puts = [renewed(client, number, values) for number, values in plan.changes.items()]
     puts += [entry(one, ()) for one in (*plan.reports.values(), *plan.told.values())]
-    puts += [entry(made, ()) for made in purge_rows(client, plan.removed_rows())]
+    purges = purge_rows(client, plan.removed_rows())
+    puts += [entry(made, ()) for made in purges]
     removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
     layout = client.layout
+    kept = {"hashes": frozenset(made.hash for made in purges), "digests": frozenset(map(bytes.hex, digests))}
+    try:
+        traces.keep(layout.purge, plan.traces.model_copy(update=kept))
+    except OSError as error:
+        raise Unavailable(f"{layout.purge} cannot be written: {error.strerror}; nothing was purged") from None
     with contextlib.suppress(FileNotFoundError):
         safe_files.replace(layout.undo, layout.undo_aside)
     try:
@@ -173,38 +157,10 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
     except (GraphmemError, CatalogError):  # refused before anything was replaced
         with contextlib.suppress(OSError):
             safe_files.replace(layout.undo_aside, layout.undo)
+        with contextlib.suppress(OSError):
+            safe_files.remove(layout.purge)
         raise
-    left = [what for what, forget in traces(client, plan, digests) if not is_done(forget)]
-    if left:  # the rows are gone: that is no failure of the purge
-        client.notify_once(
-            f"the rows are purged; {', '.join(left)} could not be cleared and may still hold their"
-            " texts: is the disk full? Then: rm -r .graphmem/local, and graphmem rebuild"
-        )
-
-
-def traces(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield where purged records left traces outside of the data files, each with what clears it."""
-    yield "undo notes", lambda: safe_files.remove_folder(client.layout.undo_aside)
-    yield "state/", lambda: forget_on_this_machine(client, plan)
-    yield "the graph", client.graph.forget
-    yield "past states", lambda: safe_files.remove_folder(client.local / safe_files.PAST)
-    with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
-        folder = cached(client.layout)
-        yield "the user's cache", lambda: safe_files.remove_folder(folder)
-    if digests:
-        vectors = client.local / "vectors"
-        yield "vectors", lambda: forget_vectors(client.catalog, vectors, digests)
-    yield "the search index", client.lexical.catch_up
-    yield "the catalog", client.catalog.compact
-
-
-def is_done(forget: Callable[[], object]) -> bool:
-    """Do a step of clearing up, and return whether it could be done."""
-    try:
-        forget()
-    except (OSError, CatalogError, Unavailable):
-        return False
-    return True
+    client.finish_purge()
 
 
 def purge_rows(client: Client, rows: Collection[Row]) -> list[Purge]:
@@ -217,58 +173,6 @@ def purge_rows(client: Client, rows: Collection[Row]) -> list[Purge]:
         Purge.model_validate({"kind": "purge", "salt": salt, "hash": purge_hash(salt, key), "at": at})
         for key in sorted(keys)
     ]
-
-
-def forget_on_this_machine(client: Client, plan: PurgePlan) -> None:
-    """Remove what ``state/`` holds of purged records: counters, questions, failing runs, rejected lines, sessions."""
-    state = client.layout.state
-    safe_files.remove_folder(client.layout.state_aside)
-    safe_files.remove_folder(client.layout.asked)  # a question may hold any part of their texts
-    usage.forget(client.layout.usage, [record.key_ref for record in plan.records.values()])
-    lock, timeout_s = client.local / "runs.lock", client.ledger.lock_timeout_s
-    with failed_runs.changing(client.layout.runs, lock, timeout_s, client.now(), client.notify_once) as episodes:
-        for key, episode in list(episodes.items()):
-            shown: dict[str, list[str]] = {}
-            for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
-                kept = shown.setdefault(GONE if plan.is_called(ref) else ref, [])
-                kept += [other for other in others if not plan.is_called(other)]
-            unknown = [text for text in episode.unknown if not plan.is_told(text)]
-            said = {ref: text for ref, text in episode.lines.items() if ref in shown and not plan.is_told(text)}
-            episodes[key] = episode.model_copy(update={"shown": shown, "lines": said, "unknown": unknown})
-    rejects = state / "rejects.ndjson"
-    if safe_files.is_file(rejects):
-        lines = safe_files.read(rejects).splitlines(keepends=True)
-        safe_files.write(rejects, b"".join(line for line in lines if not plan.is_told(line.decode("utf-8", "replace"))))
-    forget_in_work(client, plan)
-    for path in (state / "session.json", *safe_files.files(state / "sessions")):
-        forget_in_session(path, plan)
-
-
-def forget_in_work(client: Client, plan: PurgePlan) -> None:
-    """Take the texts of purged records out of the run state, the events and the explorations of this machine."""
-    layout = client.layout
-    for folder in safe_files.folders(layout.explorations):
-        if any(plan.is_told(safe_files.read(file).decode("utf-8", "replace")) for file in safe_files.files(folder)):
-            safe_files.remove_folder(folder)
-    if safe_files.is_file(layout.local_events):
-        lines = safe_files.read(layout.local_events).splitlines(keepends=True)
-        kept = [line for line in lines if not plan.is_told(line.decode("utf-8", "replace"))]
-        safe_files.write(layout.local_events, b"".join(kept))
-    if safe_files.is_file(layout.run_state):
-        data = safe_files.read(layout.run_state)
-        if plan.is_told(data.decode("utf-8", "replace")):
-            safe_files.write(layout.run_state, orjson.dumps(untold(orjson.loads(data), plan)))
-
-
-def forget_in_session(path: Path, plan: PurgePlan) -> None:
-    """Take purged records out of what is current in a session."""
-    board, _ = session_board.read(path)
-    used = [ref for ref in board.session.used if not plan.is_called(ref)]
-    is_task = board.task is not None and plan.is_called(f"task/{(board.task.id or '').removeprefix('task/')}")
-    if is_task or len(used) < len(board.session.used):
-        session = board.session.model_copy(update={"used": tuple(used)})
-        changes = {"session": session, "task": None if is_task else board.task}
-        session_board.write(path, board.model_copy(update=changes))
 
 
 def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> PurgePlan:
@@ -288,26 +192,28 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
     plan.remove(events(plan))
     plan.changes = dict(namers(plan))
     for number, report in catalog.reports_with_texts().items():
-        told = [name for name in ("question", "note") if plan.is_told(getattr(report, name) or "")]
+        told = [name for name in ("question", "note") if plan.traces.is_told(getattr(report, name) or "")]
         if told and number not in plan.removed:
             plan.reports[number] = report.model_copy(update=dict.fromkeys(told))
-    for number, one in catalog.facts_with(plan.words).items():
-        if number not in plan.removed and isinstance(one, Event) and plan.is_told(orjson.dumps(one.data).decode()):
-            plan.told[number] = one.model_copy(update={"data": untold(one.data, plan)})
+    for number, one in catalog.facts_with(tuple(plan.traces.words)).items():
+        if (
+            number not in plan.removed
+            and isinstance(one, Event)
+            and plan.traces.is_told(orjson.dumps(one.data).decode())
+        ):
+            plan.told[number] = one.model_copy(update={"data": plan.traces.untold(one.data)})
     return plan
 
 
-def untold(value: Any, plan: PurgePlan) -> Any:
-    """Return a JSON value without the texts that hold one of the purged records'."""
-    match value:
-        case str():
-            return None if plan.is_told(value) else value
-        case dict():
-            kept = {name: untold(part, plan) for name, part in value.items()}
-            return {name: part for name, part in kept.items() if part is not None}
-        case list():
-            return [part for part in (untold(part, plan) for part in value) if part is not None]
-    return value
+def quoters(client: Client, plan: PurgePlan) -> list[int]:
+    """Return the records that stay and hold a text of those that go: the purge does not change what others say."""
+    found = []
+    for number, line in plan.catalog.record_lines():
+        if number not in plan.records and plan.traces.is_told(line.decode()):
+            kept = renewed(client, number, plan.changes[number]).line if number in plan.changes else line
+            if plan.traces.is_told(kept.decode()):
+                found.append(number)
+    return found
 
 
 def loose_edges(plan: PurgePlan) -> Iterator[tuple[int, str]]:
@@ -339,7 +245,7 @@ def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
     values: dict[str, Any] = {name: None for name in record.single_references if plan.is_named(getattr(record, name))}
     lists: dict[str, tuple[list[Any], Collection[Any]]] = {
         "aliases": (
-            [name for name in record.aliases if f"{record.record_type}/{name}" not in plan.handles],
+            [name for name in record.aliases if f"{record.record_type}/{name}" not in plan.traces.handles],
             record.aliases,
         )
     }
@@ -347,24 +253,13 @@ def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
         kept = [found for found in record.alternates if found.text not in plan.texts]
         lists["alternates"] = ([found.model_dump() for found in kept], record.alternates)
     if isinstance(record, Task):
-        values |= {"blocked_reason": None} if plan.is_told(record.blocked_reason or "") else {}
-        kept_lineage = [one for one in record.lineage if not plan.is_told(orjson.dumps(one).decode())]
+        values |= {"blocked_reason": None} if plan.traces.is_told(record.blocked_reason or "") else {}
+        kept_lineage = [one for one in record.lineage if not plan.traces.is_told(orjson.dumps(one).decode())]
         lists["lineage"] = (kept_lineage, record.lineage)
     for name in record.references:
         given = getattr(record, name)
         lists[name] = ([ref for ref in given if not plan.is_named(record.refers[name].full(ref))], given)
     return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
-
-
-def texts_of(value: object) -> Iterator[str]:
-    """Yield the texts in a row but for its times."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            yield from (text for name, part in value.items() if name not in TIMES for text in texts_of(part))
-        case list():
-            yield from (text for part in value for text in texts_of(part))
 
 
 def renewed(client: Client, number: int, values: Mapping[str, Any]) -> Entry:

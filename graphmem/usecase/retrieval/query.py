@@ -147,7 +147,7 @@ def keep_question(snapshot: Snapshot, gist: str, by_ref: Mapping[str, str] | Non
     if snapshot.is_past:
         return None
     kept = unexposed(snapshot.client, "question", {"question": gist, "by_ref": dict(by_ref or {})})
-    return keep(snapshot.layout.asked, snapshot.now, kept["question"], kept["by_ref"])
+    return keep(snapshot.layout.asked, snapshot.now, kept["question"], kept["by_ref"], snapshot.client.notify_once)
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def keep_here(client: Client, request: AddEventRequest) -> Happening:
     row |= {"data": dict(request.data)} if request.data else {}
     path = client.layout.local_events
     try:
-        local_events.keep(path, client.local / "events.lock", client.settings.store.lock_timeout, row)
+        local_events.keep(path, client.local / "events.lock", client.lock_timeout_s, row, client.notify)
     except (OSError, Locked) as error:
         raise Unavailable(f"{path} cannot be written: {error}", hint="is the store writable?") from None
     return Happening(**row, is_local=True)

@@ -44,7 +44,7 @@ def alone(client: Client) -> Iterator[Path]:
     """Yield the folder of the sessions, alone with it; what goes wrong is an error with the path."""
     folder = client.layout.explorations
     try:
-        with kept.alone(client.local / "explorations.lock", client.settings.store.lock_timeout):
+        with kept.alone(client.local / "explorations.lock", client.lock_timeout_s):
             yield folder
     except OSError as error:
         raise Unavailable(f"{folder} cannot be written: {error.strerror}", hint="is the store writable?") from None

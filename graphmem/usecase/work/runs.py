@@ -56,9 +56,7 @@ def changing(client: Client) -> Iterator[run_file.Held]:
     """Yield the run state to be changed, alone with it."""
     path = client.layout.run_state
     try:
-        with run_file.changing(
-            path, client.local / "run.lock", client.settings.store.lock_timeout, client.notify_once
-        ) as held:
+        with run_file.changing(path, client.local / "run.lock", client.lock_timeout_s, client.notify_once) as held:
             yield held
     except OSError as error:
         raise Unavailable(f"{path} cannot be written: {error.strerror}", hint="is the store writable?") from None
