@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 LIMIT_S = 120
+QUIET = ("--no-audit", "--no-fund", "--no-update-notifier")
+SOON = ("--fetch-retries=2", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000")  # where no registry is
 FOREIGN = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "AI_AGENT", "XDG_", "GRAPHMEM_", "npm_")
 
 
@@ -21,7 +23,7 @@ def installed(*packages: str) -> Iterator[Path]:
     Where there is no npm, or it cannot install them (no registry), the test is skipped; `pytest -rs` lists it.
     """
     with tempfile.TemporaryDirectory(prefix="graphmem-npm-", ignore_cleanup_errors=True) as folder:
-        command = ["npm", "install", "--no-audit", "--no-fund", "--no-update-notifier", "--prefix", folder, *packages]
+        command = ["npm", "install", *QUIET, *SOON, "--prefix", folder, *packages]
         try:
             done = subprocess.run(
                 command, env=apart(Path(folder)), capture_output=True, text=True, check=False, timeout=LIMIT_S

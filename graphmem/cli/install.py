@@ -84,7 +84,7 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
     found = found_clients()
     if not found:
         message = "no coding agent is found: none of their programs is on the PATH, none of their folders in your home"
-        raise Unavailable(message, hint=f"name one: graphmem install CLIENT ({', '.join(client_names())})")
+        raise Unavailable(message, hint=f"name one of {', '.join(client_names())}")
     lines: list[str] = []
     for name in found:
         values = {"client": name, "folder": folder_of(session, is_user=is_user), "dry_run": dry_run}

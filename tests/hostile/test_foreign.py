@@ -22,12 +22,12 @@ from graphmem.ledger import types
 from graphmem.model.vocabulary import EntityType
 from graphmem.rules.lock_files import LOCKS, MANIFESTS, direct, locked
 from graphmem.usecase.work import runs
-from tests.pace import patience
+from tests.pace import within
 from tests.sample import open_memory
 
 SECONDS, BYTES = 2.0, 100 * 2**20  # for any file of at most SIZE characters
 SIZE = 100_000
-DEEP = ".".join("a" * 1 for _ in range(SIZE // 2))
+DEEP = ".".join("a" * (SIZE // 2))
 # Files that were made to harm, by what is tried.
 BOMBS = {
     "dotted key": f"{DEEP}=1\n",
@@ -91,7 +91,7 @@ def test_no_file_takes_much_time(bomb: str) -> None:
     for reader in READERS:
         began = time.process_time()
         read(reader, BOMBS[bomb])
-        assert time.process_time() - began < SECONDS * patience(), reader
+        assert within(time.process_time() - began, SECONDS, time.process_time), reader
 
 
 @pytest.mark.parametrize("bomb", ["objects", "brackets", "aliases", "many keys", "commas"])
@@ -145,7 +145,7 @@ PARTS += [
 ]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     parts=st.lists(st.tuples(st.sampled_from(PARTS), st.integers(1, 12)), min_size=1, max_size=5),
     order=st.integers(0, 2**32),
@@ -164,7 +164,7 @@ def test_whatever_a_file_repeats_it_is_read_or_refused_soon(
     for reader in READERS:
         began = time.process_time()
         read(reader, text)
-        assert time.process_time() - began < SECONDS * patience(), (reader, text[:100])
+        assert within(time.process_time() - began, SECONDS, time.process_time), (reader, text[:100])
 
 
 def test_a_bomb_at_the_top_of_a_project_stops_no_command(tmp_path: Path) -> None:
@@ -184,4 +184,4 @@ def test_a_bomb_at_the_top_of_a_project_stops_no_command(tmp_path: Path) -> None
         memory.query("refused")
         memory.stale()
         memory.doctor()
-        assert time.process_time() - began < 10 * patience()
+        assert within(time.process_time() - began, 10, time.process_time)

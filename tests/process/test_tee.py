@@ -20,14 +20,14 @@ RUN = [sys.executable, "-c", "import sys; from graphmem.process.tee import run; 
 HERE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 LISTENER = """
-import signal, sys, time
+import os, signal, sys, time
 def take(number, frame):
-    print("got", number, flush=True)
+    os.write(1, b"got %d\\n" % number)
     sys.exit(7)
 signal.signal(int(sys.argv[1]), take)
-print("ready", flush=True)
+os.write(1, b"ready\\n")
 time.sleep(60)
-"""
+"""  # `print` may not be called in a handler: the signal may come while another one is under way
 
 
 def python(code: str, *arguments: str) -> list[str]:
@@ -144,7 +144,7 @@ PEAK = """
 import os, subprocess, sys
 child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, usage = os.wait4(child.pid, 0)
-print(status, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+print(status, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), flush=True)
 os._exit(0)
 """  # in a small process: what the tests hold would count as the child's before it begins
 
