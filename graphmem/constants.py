@@ -227,6 +227,7 @@ GRAPH_LEAST_BYTES = 128 * 2**20  # address space for the smallest graph
 GRAPH_MAX_BYTES = 2**36  # address space of our own opens: 64 GiB, far above the largest store
 SUGGESTION_NAMES = 20_000  # names that are looked at for "did you mean"
 MAX_FINDINGS = 100  # bad lines reported one by one; the rest is a count
+SHOWN_FINDINGS = 10  # of the files of the store, beside the answer of a command; `validate` has all
 KEPT_FINDINGS = 1_000  # bad lines of one file that are kept one by one, whatever the file holds
 CLOCK_SKEW_S = 300.0  # seconds by which the clocks of two machines may differ unnoticed
 MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input, and not read on

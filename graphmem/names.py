@@ -18,6 +18,7 @@ GIVEN_SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]{0,119}")  # as a command takes it
 TASK_NAME = re.compile(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
+LINE_CHARS = 300  # characters of a line of a message
 MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
 
 # Names no entity type of a project may take (docs/concepts/vocabulary.md).
@@ -144,6 +145,18 @@ def visible(text: str) -> str:
     if not has_hidden(text):
         return text
     return SHOWN_OR_HIDDEN.sub(lambda found: escaped(found[1]) if found[1] else found[0], text)
+
+
+def one_line(text: str, most: int = LINE_CHARS) -> str:
+    """Return a text on one line, with what is invisible as escapes; its beginning where it is longer than ``most``."""
+    words = visible(" ".join(text.split()))
+    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+
+
+def quoted(name: str) -> str:
+    """Return a reference or a name as a line shows it; one that could pass for other words of the line as JSON."""
+    is_plain = name.isprintable() and not set(name) & set(" \"'`[]")
+    return name if is_plain else visible(json.dumps(name, ensure_ascii=False))
 
 
 def inert(document: str) -> str:

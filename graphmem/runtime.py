@@ -24,8 +24,8 @@ from graphmem.constants import (
     DEFAULT_MODEL,
     EMBED_S,
     FORMAT,
-    MAX_FINDINGS,
     MODEL_COMMAND,
+    SHOWN_FINDINGS,
     SILENT_BYTES,
     SILENT_CLUES,
     SUGGESTION_NAMES,
@@ -37,7 +37,7 @@ from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.names import split_ref
+from graphmem.names import quoted, split_ref
 from graphmem.process.lock import locked
 from graphmem.rules.suggest import did_you_mean
 from graphmem.surroundings import current_folder
@@ -270,15 +270,15 @@ class Client:
             at = next(found.line for found in findings if found.file == file and found.code == "conflict_marker")
             self.notify_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
         findings = [found for found in findings if found.file not in conflicted]
-        for finding in findings[:MAX_FINDINGS]:
+        for finding in findings[:SHOWN_FINDINGS]:
             self.notify_once(f"{finding.severity}: {finding}")
         for file, number in self.ledger.purged_rows().items():
             self.notify_once(
                 f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
                 " the next write to the file removes them"
             )
-        if len(findings) > MAX_FINDINGS:
-            self.notify_once(f"and {len(findings) - MAX_FINDINGS:,} more; see: graphmem validate")
+        if len(findings) > SHOWN_FINDINGS:
+            self.notify_once(f"and {len(findings) - SHOWN_FINDINGS:,} more; see: graphmem validate")
 
     def report_surroundings(self) -> None:
         """Report what is unusual about the clone, the folder and the settings."""
@@ -529,7 +529,8 @@ class Snapshot:
             return self.warned(found[0], split_ref(ref)[1])
         if found:
             refs = sorted(catalog.refs(found).values())
-            raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {', '.join(refs)}", details={"candidates": refs})
+            one_of = ", ".join(map(quoted, refs))
+            raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {one_of}", details={"candidates": refs})
         raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, record_types), details={"ref": ref})
 
     def warned(self, number: int, name: str) -> int:
@@ -537,8 +538,8 @@ class Snapshot:
         others = self.catalog.namesakes(number, name)
         if others:
             refs = self.catalog.refs([number, *others])
-            also = ", ".join(sorted(refs[other] for other in others))
-            self.notify_once(f"{refs[number]} is not the only record of this name; the others: {also}")
+            also = ", ".join(sorted(quoted(refs[other]) for other in others))
+            self.notify_once(f"{quoted(refs[number])} is not the only record of this name; the others: {also}")
         return number
 
     def suggestion(self, ref: str, record_types: Collection[str] | None) -> str:

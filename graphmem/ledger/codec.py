@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from graphmem.contract.findings import Finding
 from graphmem.model.record import Frozen, Row
+from graphmem.names import one_line
 from graphmem.ndjson import ROW_BYTES, BadLine, column_of
 
 MENDS = {"duplicate_key": "take one of the two lines out", "conflict_marker": "graphmem resolve"}  # by code
@@ -19,8 +20,8 @@ def finding(bad: BadLine, file: str, line: int) -> Finding:
         column=bad.column,
         code=bad.code,
         severity="error",
-        message=bad.message,
-        expected=bad.expected,
+        message=one_line(bad.message),
+        expected=one_line(bad.expected),
         fix=MENDS.get(bad.code),
     )
 
@@ -40,7 +41,7 @@ def complaint(error: ValidationError) -> tuple[str, str]:
     field = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing":
         return f"field {field!r} is missing", f"a value for {field!r}"
-    text = first["msg"].removeprefix("Value error, ")
+    text = first["msg"].removeprefix("Value error, ").removeprefix("expected ")
     if not field:
         return text, "see docs/format.md"
     shown = repr(first["input"])

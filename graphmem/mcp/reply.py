@@ -16,13 +16,14 @@ from graphmem.contract.answer import Answer
 from graphmem.contract.doubts import Doubt
 from graphmem.mcp.parameters import View
 from graphmem.model import Failure, MemoryRecord, Record
-from graphmem.names import visible
+from graphmem.names import one_line, quoted, visible
 from graphmem.rules.fixes import fixes
 
 # The field that says what a record is about, and those that say what to do or why.
 SAYS = ("trigger", "description", "statement", "decision", "constraint", "objective", "value", "task", "subject")
 ADVICE = {"insight": "do", "approach": "approach", "reasoning": "because", "outcome": "outcome"}
 TEXT_WIDTH, ADVICE_WIDTH = 120, 240  # characters of a text in a brief answer
+MOST_NOTES = 10  # beside an answer
 UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", "fix", *ADVICE)
 
 
@@ -42,7 +43,10 @@ class Reply:
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.notes = [visible(" ".join(note.split())) for note in self.notes]
+        more = len(self.notes) - MOST_NOTES
+        self.notes = [one_line(note) for note in self.notes[:MOST_NOTES]]
+        if more > 0:
+            self.notes.append(f"and {more:,} more notes; see: graphmem validate")
 
     @property
     def data(self) -> dict[str, Any]:
@@ -60,7 +64,7 @@ class Reply:
 def line(hit: Mapping[str, Any]) -> str:
     """Return a hit on one line: its reference, what is known of it, what speaks against it, then its texts."""
     rest = dict(hit)
-    parts = [shown_name(rest.pop("ref"))] if "ref" in rest else []
+    parts = [quoted(rest.pop("ref"))] if "ref" in rest else []
     doubts = rest.pop("doubts", [])
     marks = {name: rest.pop(name) for name in list(rest) if not holds_text(rest[name])}
     parts += [f"[{', '.join(mark(name, value) for name, value in marks.items())}]"] if marks else []
@@ -90,11 +94,6 @@ def shown(value: object) -> str:
 def json_text(value: object) -> str:
     """Return a value as JSON, with what is invisible as escapes; so it is on one line."""
     return visible(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def shown_name(ref: str) -> str:
-    """Return a reference; one with white space or quotes in it, as an entity may have, as JSON."""
-    return ref if ref.isprintable() and not set(ref) & set(" \"'`[]") else json_text(ref)
 
 
 def hit(record: Record, view: View, doubts: Iterable[Doubt] = (), **marks: object) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from graphmem.machine.requests import Request, carried_out, current
 from graphmem.mcp.documents import MADE, PLAIN, PROMPTS, RESOURCES, TEMPLATES, read
 from graphmem.mcp.front import Front
 from graphmem.mcp.tools import TOOLS, Tool
-from graphmem.names import visible
+from graphmem.names import one_line, visible
 
 WORKERS = 4  # calls that run at the same time; each has a connection of its own
 LISTS_MS = 3_600_000  # how long a client may keep a list: it changes with the version only
@@ -203,12 +203,13 @@ def text_of(make: Callable[..., str], memory: OpenMemory, given: object) -> str:
     except (GraphmemError, OSError) as error:
         hint = getattr(error, "hint", None)
         code = types.INVALID_PARAMS if isinstance(error, NotFound | Usage) else types.INTERNAL_ERROR
-        raise MCPError(code, visible(f"{error}{f' ({hint})' if hint else ''}")) from None
+        raise MCPError(code, one_line(f"{error}{f' ({hint})' if hint else ''}")) from None
 
 
 def failure(code: str, message: str, hint: str | None) -> types.CallToolResult:
     """Return an error that the model sees."""
-    lines = [f"error: {visible(message)}", *([f"hint: {visible(hint)}"] if hint else [])]
+    message, hint = one_line(message), one_line(hint) if hint else None
+    lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
     return result("\n".join(lines), {"error": {"code": code, "message": message, "hint": hint}}, is_error=True)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
-from graphmem.model.field import GrowingSet, Item, Time
+from graphmem.model.field import GrowingSet, Item, Line, Time
 from graphmem.model.record import OwnEdge, Record, Refers, Row
 from graphmem.names import printable, split_ref
 
@@ -59,8 +59,8 @@ class Event(Fact):
 
     kind: Literal["event"]
     id: Item
-    type: Item
-    subject: Item | None = None  # reference of the record that it is about, or words
+    type: Line
+    subject: Line | None = None  # reference of the record that it is about, or words
     data: JsonValue = None
 
     @property

@@ -9,7 +9,7 @@ from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
 from graphmem.model import Feedback, MemoryRecord, Record
 from graphmem.model.record import Triggered
-from graphmem.names import collapsed
+from graphmem.names import collapsed, one_line
 from graphmem.versions import Used, comparable, nearest, pairs
 
 HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
@@ -111,4 +111,4 @@ def doubt_factor(found: Iterable[Doubt]) -> float:
 
 def cited(found: Cited) -> str:
     """Return a cite, without its hash, with how its code is now."""
-    return f"{HASH.sub('', found.cite)} ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"
+    return f"{one_line(HASH.sub('', found.cite))} ({found.state}{f', now {found.moved_to}' if found.moved_to else ''})"

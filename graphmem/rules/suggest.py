@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+from graphmem.names import quoted
+
 PART = 4  # characters of a name that are enough to find it
 
 
@@ -12,4 +14,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not near and len(name) >= PART:
         near = [found for found in names if name in found][:3]
-    return f"did you mean {' or '.join(near)}?" if near else None
+    return f"did you mean {' or '.join(map(quoted, near))}?" if near else None

@@ -108,8 +108,8 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "run": st.fixed_dictionaries({"kind": st.just("run"), "run": lines, "at": times}, optional={
         "seen": sets, "later": values,
     }),
-    "event": st.fixed_dictionaries({"kind": st.just("event"), "id": lines, "type": texts, "at": times}, optional={
-        "subject": texts, "data": values, "later": values,
+    "event": st.fixed_dictionaries({"kind": st.just("event"), "id": lines, "type": lines, "at": times}, optional={
+        "subject": lines, "data": values, "later": values,
     }),
     "purge": st.fixed_dictionaries({"kind": st.just("purge"), "salt": texts, "at": times,
                                     "hash": st.text("0123456789abcdef", min_size=64, max_size=64)}),

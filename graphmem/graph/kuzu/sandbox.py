@@ -58,6 +58,7 @@ from graphmem.graph.worker import (
 )
 
 THREADS = 2  # of a query
+MESSAGE_CHARS = 500  # of an error of the engine, which may hold texts of the store
 POLL_S = 0.02  # seconds between two looks for a free place
 GRACE_S = 3.0  # seconds beyond its time that a child may take to start and to answer
 CAPITALS = frozenset(["_ID", "_LABEL", "_SRC", "_DST", "_NODES", "_RELS"])  # of nodes, relations and paths
@@ -250,7 +251,9 @@ def _error(code: str, message: str, timeout_s: float) -> GraphmemError:
         )
     if code == "memory":
         return Unavailable(
-            "the query needs more memory than it may have", hint="narrow it, or return less", details=cause
+            "the query was ended, as happens where it needs more memory than it may have",
+            hint="narrow it, or return less",
+            details=cause,
         )
     if code == "size":
         size = CYPHER_OUTPUT_BYTES // 2**20
@@ -376,8 +379,10 @@ def _told(code: str, error: Exception) -> dict[str, str]:
         code = "memory"
     elif message == "Interrupted.":
         code = "time"
+    is_of_query = message.startswith(("Parser", "Binder", "Catalog"))  # any other may hold texts of the store
     message = re.sub(r"^\w+ exception: ", "", message)
     message = re.sub(r": expected rule \w+", "", message)
+    message = message if is_of_query else json.dumps(" ".join(message.split())[:MESSAGE_CHARS], ensure_ascii=False)
     return {"code": code, "message": message or type(error).__name__}
 
 
