@@ -133,11 +133,15 @@ def read(path: Path, *, most: int = -1) -> bytes:
 
 def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
     """Write a file; ``is_flushed`` waits until it is on the disk."""
-    with opened(path, "wb") as file:
-        file.write(data)
-        if is_flushed:
-            file.flush()
-            os.fsync(file.fileno())
+    try:
+        with opened(path, "wb") as file:
+            file.write(data)
+            if is_flushed:
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = error.filename or str(path)  # the system does not say it of a file that is open
+        raise
 
 
 def put(path: Path, data: bytes, *, is_flushed: bool = False) -> None:

@@ -229,7 +229,7 @@ class SyncedLedger:
         """Return what changes when git changes files; None while it does so."""
         if self.index_lock is not None:
             with contextlib.suppress(OSError):
-                if time.time() - os.lstat(self.index_lock).st_mtime < GIT_LOCK_S:
+                if abs(time.time() - os.lstat(self.index_lock).st_mtime) < GIT_LOCK_S:
                     return None
         return state_of_index(self.git_folder)
 

@@ -81,6 +81,7 @@ def test_a_limit_on_the_size_of_files_fails_the_command_in_one_line(tmp_path: Pa
     )  # fmt: skip
     assert done.returncode in (3, 4, 5), done.stderr
     assert b"Traceback" not in done.stderr and b"error: " in done.stderr
+    assert b"None" not in done.stderr  # it names the file
     data = {name: found for name, found in contents(tmp_path).items() if name.startswith("data/")}
     assert data == {name: found for name, found in before.items() if name.startswith("data/")}
     with open_memory(tmp_path) as memory:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
+from zlib import crc32
 
 from graphmem import safe_files
 from graphmem.constants import (
@@ -111,7 +112,7 @@ def sha256(path: Path, *, cache_folder: Path | None) -> str:
     """
     Return the SHA-256 of a file in hexadecimal, remembered in ``models.json`` by path, size, time and inode.
 
-    A ``models.json`` that is missing, broken or cannot be written only costs time.
+    A ``models.json`` that is missing, broken or cannot be written only costs time: each digest has a checksum.
 
     Raises:
         Unavailable: the file is missing or cannot be read.
@@ -122,14 +123,14 @@ def sha256(path: Path, *, cache_folder: Path | None) -> str:
         state = [now.st_size, now.st_mtime_ns, now.st_ino]
         known = _remembered(memory)
         match known.get(str(path.absolute())):
-            case [*seen, str(digest)] if seen == state:
+            case [*seen, str(digest), int(check)] if seen == state and check == crc32(digest.encode()):
                 return digest
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise Unavailable(f"{str(path)!r} cannot be read: {error.strerror}") from error
     if memory:
-        _remember(memory, {**known, str(path.absolute()): [*state, digest]})
+        _remember(memory, {**known, str(path.absolute()): [*state, digest, crc32(digest.encode())]})
     return digest
 
 

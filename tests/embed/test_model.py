@@ -9,6 +9,7 @@ import time
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -289,13 +290,28 @@ def test_a_hash_is_remembered_until_the_file_changes(tmp_path: Path) -> None:
     file.write_bytes(b"one")
     first = sha256(file, cache_folder=tmp_path / "cache")
     memory = tmp_path / "cache" / "models.json"
-    memory.write_text(memory.read_text().replace(first, "remembered"))
+    remembered = json.loads(memory.read_text())
+    remembered[str(file)][-2:] = ["remembered", crc32(b"remembered")]
+    memory.write_text(json.dumps(remembered))
     assert sha256(file, cache_folder=tmp_path / "cache") == "remembered"
     assert sha256(file, cache_folder=None) == first
     file.write_bytes(b"two")
     os.utime(file, ns=(1, 1))
     assert sha256(file, cache_folder=tmp_path / "cache") not in {"remembered", first}
     assert [path.name for path in memory.parent.iterdir()] == ["models.json"]
+
+
+def test_a_digit_that_changed_on_the_disk_is_no_other_model(tmp_path: Path) -> None:
+    """A healthy model was refused, and search was by words alone, until somebody removed the file."""
+    file = tmp_path / "weights"
+    file.write_bytes(b"one")
+    first = sha256(file, cache_folder=tmp_path)
+    memory = tmp_path / "models.json"
+    whole = memory.read_text()
+    for place in range(len(whole)):
+        if whole[place].isalnum():
+            memory.write_text(whole[:place] + ("1" if whole[place] != "1" else "2") + whole[place + 1 :])
+            assert sha256(file, cache_folder=tmp_path) == first
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"%s": 3}', '{"%s": [3, 1, 1]}', '{"%s": {}}', "\udcff"])

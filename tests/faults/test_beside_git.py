@@ -173,6 +173,16 @@ def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_write
         assert memory.validate().ok
 
 
+@pytest.mark.parametrize("seconds", [-61, 61, 10**7])
+def test_a_lock_of_git_of_another_time_is_of_a_dead_process(project: Path, seconds: int) -> None:
+    """A clock that went back leaves one in the future; it stopped every write."""
+    lock = project / ".git/index.lock"
+    lock.touch()
+    os.utime(lock, (time.time() + seconds,) * 2)
+    with open_memory(project) as memory:
+        memory.failures.add("new", name="new")
+
+
 def test_a_hook_of_git_waits_for_no_lock(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / ".git/index.lock").touch()
     monkeypatch.setenv("GIT_INDEX_FILE", str(project / ".git/index.lock"))

@@ -252,9 +252,28 @@ def test_a_follower_gets_what_comes_once_and_also_what_a_merge_brings_late(tmp_p
         assert look() == []
 
 
+def test_what_comes_with_an_earlier_time_than_a_cursor_is_counted(tmp_path: Path) -> None:
+    """A merge brings it, or a clock that went back makes it; an agent that polls would never hear of it."""
+    clock = Clock()
+    with open_memory(tmp_path, clock=clock) as memory:
+        memory.events.add("lifecycle", data={"n": 1})
+        cursor = memory.events.list().cursor
+        assert memory.events.list(cursor=cursor).notices == []
+        clock.back(timedelta(hours=1))
+        memory.events.add("lifecycle", data={"n": 2})
+        memory.events.add("context-made")
+        found = memory.events.list(cursor=cursor)
+        assert found.events == []
+        assert found.notices == [
+            "2 events with an earlier time came after this cursor, as a merge brings them;"
+            " without --cursor they are shown"
+        ]
+        assert memory.events.list(cursor=found.cursor).notices == []
+
+
 def test_a_follower_goes_on_after_a_cursor(memory: Memory) -> None:
     for number in range(3):
         memory.events.add("lifecycle", data={"n": number})
     first = memory.events.list(limit=100).events[0]
-    follower = Follower(ListEventsRequest(cursor=f"{first.at}~{first.id}"))
+    follower = Follower(ListEventsRequest(cursor=f"{first.at}~{first.id}~1"))
     assert [one.data for one, _ in follower.look(memory.client)] == [{"n": 1}, {"n": 2}]

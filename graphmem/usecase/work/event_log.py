@@ -1,7 +1,8 @@
 """Events: what happened, in the order of time, from the files and from this machine (docs/concepts/campaigns.md)."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -21,7 +22,7 @@ from graphmem.machine import local_events
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.names import split_ref
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, counted
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
 
@@ -93,27 +94,44 @@ def keep_here(client: Client, request: AddEventRequest) -> Happening:
 
 
 def events(client: Client, request: ListEventsRequest) -> EventList:
-    """Return events in the order of time: the last ones, or those after a cursor."""
+    """
+    Return events in the order of time: the last ones, or those after a cursor.
+
+    What a merge brings, or a clock that went back makes, may be earlier than a cursor: a cursor counts the events up to
+    it, so that the answer says when there are more of them now.
+    """
     with client.reading() as snapshot:
-        found = sorted(rows_of(snapshot, request), key=key_of)
+        every = all_rows(snapshot)
+        keys = [key_of(row) for row in every]
+        found = asked_for(every, snapshot, request)
         if request.cursor is None:
             found = found[-request.limit :]
         else:
-            after = parsed_cursor(request.cursor)
+            after, count = parsed_cursor(request.cursor)
+            late = bisect_right(keys, after) - count
+            if late > 0:
+                snapshot.notify_once(
+                    f"{counted(late, 'event')} with an earlier time came after this cursor, as a merge brings them;"
+                    " without --cursor they are shown"
+                )
             found = [row for row in found if key_of(row) > after][: request.limit]
-        last = cursor_of(found[-1]) if found else request.cursor
-        return EventList(events=[shown(row, snapshot) for row in found], cursor=last)
+        last = key_of(found[-1]) if found else after if request.cursor else None
+        return EventList(events=[shown(row, snapshot) for row in found], cursor=cursor_of(last, keys) if last else None)
 
 
-def rows_of(snapshot: Snapshot, request: ListEventsRequest) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the events that a request asks for, in no order."""
+def all_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Return the rows of all events, of the files and of this machine, in the order of time."""
+    rows = [orjson.loads(line) for *_, line in snapshot.catalog.live_rows("event")]
+    rows += [{**row, "is_local": True} for row in local_events.rows(snapshot.layout.local_events)]
+    return sorted(rows, key=key_of)
+
+
+def asked_for(rows: Iterable[dict[str, Any]], snapshot: Snapshot, request: ListEventsRequest) -> list[dict[str, Any]]:
+    """Return the rows of the events that a request asks for."""
     subject = subject_of(snapshot, request.subject)
-    kept = (orjson.loads(line) for *_, line in snapshot.catalog.live_rows("event"))
-    here = ({**row, "is_local": True} for row in local_events.rows(snapshot.layout.local_events))
-    for rows in (kept, here):
-        for row in rows:
-            if (subject is None or row.get("subject") == subject) and is_of(row["type"], request.types):
-                yield row
+    return [
+        row for row in rows if (subject is None or row.get("subject") == subject) and is_of(row["type"], request.types)
+    ]
 
 
 def is_of(event_type: str, types: tuple[str, ...]) -> bool:
@@ -128,22 +146,23 @@ def key_of(row: dict[str, Any]) -> Key:
     return row["at"], row["id"]
 
 
-def cursor_of(row: dict[str, Any]) -> str:
-    """Return the cursor after an event."""
-    return "~".join(key_of(row))
+def cursor_of(key: Key, keys: Sequence[Key]) -> str:
+    """Return the cursor after an event; ``keys`` are those of all events in their order."""
+    return f"{'~'.join(key)}~{bisect_right(keys, key)}"
 
 
-def parsed_cursor(cursor: str) -> Key:
+def parsed_cursor(cursor: str) -> tuple[Key, int]:
     """
-    Return the event that a cursor is after.
+    Return the event that a cursor is after, and how many events there were up to it.
 
     Raises:
         BadInput: it is no cursor.
     """
-    at, mark, identity = cursor.partition("~")
-    if not mark or not at[:4].isdigit():
+    at, _, rest = cursor.partition("~")
+    identity, _, count = rest.rpartition("~")
+    if not identity or not at[:4].isdigit() or not count.isdecimal():
         raise BadInput(f"{cursor[:80]!r} is not a cursor", hint="the `cursor` of an answer of: graphmem events --json")
-    return at, identity
+    return (at, identity), int(count)
 
 
 def shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:
@@ -175,10 +194,12 @@ class Follower:
     def look(self, client: Client) -> list[tuple[Happening, str]]:
         """Return the events that came since the last look, each with its cursor."""
         with client.reading() as snapshot:
-            rows = sorted(rows_of(snapshot, self.request), key=key_of)
+            every = all_rows(snapshot)
+            keys = [key_of(row) for row in every]
+            rows = asked_for(every, snapshot, self.request)
             if self.seen is None:
-                cursor = parsed_cursor(self.request.cursor) if self.request.cursor else None
-                self.seen = {row["id"] for row in rows if cursor is None or key_of(row) <= cursor}
+                after = parsed_cursor(self.request.cursor)[0] if self.request.cursor else None
+                self.seen = {row["id"] for row in rows if after is None or key_of(row) <= after}
             fresh = [row for row in rows if row["id"] not in self.seen]
             self.seen.update(row["id"] for row in fresh)
-            return [(shown(row, snapshot), cursor_of(row)) for row in fresh]
+            return [(shown(row, snapshot), cursor_of(key_of(row), keys)) for row in fresh]
