@@ -5,4 +5,15 @@ import shlex
 
 def command(*words: str) -> str:
     """Return a command that can be typed into a shell, each word quoted where it has to be."""
-    return shlex.join(words)
+    return " ".join(map(quoted, words))
+
+
+def quoted(word: str) -> str:
+    """
+    Return one word of a command.
+
+    A text with a ``'`` in it, as an error has, is between ``"`` where a shell takes every character there as it is: so
+    it can be read and edited.
+    """
+    is_plain = "'" in word and not set(word) & set('"$`\\!\n')
+    return f'"{word}"' if is_plain else shlex.quote(word)

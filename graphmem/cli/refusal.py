@@ -1,12 +1,15 @@
 """What the parser refuses, in graphmem's words: what was wrong, which value, what would be right."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from pydantic import ValidationError
 
 from graphmem.cli.synonyms import INSTEAD, OPTIONS
+
+LONG = re.compile(r"--[a-z][a-z-]*")
 
 
 def is_of_parser(error: Exception) -> bool:
@@ -33,8 +36,19 @@ def in_words(error: Exception) -> tuple[str, str | None]:
     message = message[:1].lower() + message[1:]
     if message.startswith("got unexpected extra argument"):
         extra = message.partition("(s) (" if "(s) (" in message else " (")[2].removesuffix(")")
-        return f"unexpected argument: {extra}", f"a text of several words needs quotes; {see}"
+        return f"unexpected argument: {extra}", f"{taken(context, extra, message)}; {see}"
     return message, see
+
+
+def taken(context: Any, extra: str, message: str) -> str:
+    """Return which arguments a command takes, or why a text became several of them."""
+    names = [
+        str(param.metavar or param.name) for param in context.command.params if param.param_type_name == "argument"
+    ]
+    is_one_text = " " in extra and not message.startswith("got unexpected extra arguments")
+    if names and not is_one_text:
+        return "a text of several words needs quotes"
+    return f"it takes {', '.join(names) or 'options only'}"
 
 
 def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str | None]:
@@ -42,10 +56,12 @@ def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str |
     known = [opt for param in context.command.get_params(context) for opt in (*param.opts, *param.secondary_opts)]
     command = context.command_path.partition(" ")[2]
     same = [option for option in OPTIONS.get(name, ()) if option in known]
-    near = INSTEAD.get((command, name)) or (f"did you mean {same[0]}?" if same else None)
+    near = INSTEAD.get((command, name)) or INSTEAD.get(("", name)) or (f"did you mean {same[0]}?" if same else None)
     if near is None and name.startswith("--"):
         near = meant(name, [opt for opt in known if opt.startswith("--")])
-    return f"no such option: {name}", near or f"a text that begins with - goes after a -- of its own; {see}"
+    if near is None and not LONG.fullmatch(name):
+        near = f"a text that begins with - goes after a -- of its own; {see}"
+    return f"no such option: {name}", near or see
 
 
 def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None]:

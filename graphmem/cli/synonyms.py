@@ -50,6 +50,7 @@ COMMANDS = {
     "test": "ran",
     "unarchive": "restore",
     "update": "edit",
+    "version": "--version",
     "view": "get",
     "vote": "feedback",
 }
@@ -80,8 +81,10 @@ OPTIONS = {
     "--why": ("--because", "--reason", "--note"),
 }
 
-# What an option of another command would do here.
+# What an option of another command would do here; without a command, in any that does not have it.
 INSTEAD = {
+    ("", "--at"): "only what is answered from the files of a commit takes it, such as: graphmem list --at COMMIT",
+    ("supersede", "--dry-run"): "graphmem undo takes it back",
     ("list", "--kind"): "the kind is an argument: graphmem list failure",
     ("list", "--type"): "the type is an argument: graphmem list module",
     ("prune", "--dry-run"): "without --yes it only shows what would go",

@@ -88,10 +88,11 @@ def parsed(given: Mapping[str, Any]) -> HookEvent | None:
     if kind == "before":
         paths = tuple(paths_of(values, is_patch=tool in PATCHERS)) if tool in EDITS else ()
         return HookEvent(kind, name, session, command=command, folder=folder, paths=paths)
-    response = given.get("error") if name.endswith("Failure") else given.get("tool_response")
+    failed = name.endswith("Failure")
+    response = given.get("error") or given.get("error_message") if failed else given.get("tool_response")
     response = unpacked(given.get("tool_output")) if response is None else response
     text = ends_of("\n".join(texts(response)))
-    status = 1 if name.endswith("Failure") else status_of(response, text)
+    status = 1 if failed else status_of(response, text)
     if values.get("run_in_background") or (isinstance(response, Mapping) and response.get("backgroundTaskId")):
         status = None
     text = LABEL.sub("", text) if name == "AfterTool" else text

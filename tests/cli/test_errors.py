@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,22 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "unexpected argument: two",
             "a text of several words needs quotes; see: graphmem query --help",
         ),
+        (
+            "session prefer 'short answers'",
+            2,
+            "unexpected argument: short answers",
+            "it takes options only; see: graphmem session prefer --help",
+        ),
+        ("get a 'b c'", 2, "unexpected argument: b c", "it takes REF; see: graphmem get --help"),
+        ("supersede --dry-run a b", 2, "no such option: --dry-run", "graphmem undo takes it back"),
+        (
+            "status --at HEAD",
+            2,
+            "no such option: --at",
+            "only what is answered from the files of a commit takes it, such as: graphmem list --at COMMIT",
+        ),
+        ("get a --colour", 2, "no such option: --colour", "see: graphmem get --help"),
+        ("version", 2, "no command 'version' in graphmem", "did you mean --version?"),
         ("query", 2, "missing argument 'TEXT'", "see: graphmem query --help"),
         ("list --limit q", 2, "--limit is 'q'", "a whole number"),
         ("list --limit=-1", 2, "--limit -1 is out of bounds", "at least 0"),
@@ -96,13 +113,13 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_error_says_what_is_wrong_and_what_would_be_right(
     capsys: pytest.CaptureFixture[str], typed: str, status: int, message: str, hint: str | None
 ) -> None:
-    assert run(typed.split()) == status
+    assert run(shlex.split(typed)) == status
     out, err = capsys.readouterr()
     said = err.splitlines()
     assert out == ""
     assert said[0].startswith("error: ") and said[0].endswith(message.removeprefix("…"))
     assert said[1:] == ([f"hint: {hint}"] if hint else [])
-    assert run(["--json", *typed.split()]) == status
+    assert run(["--json", *shlex.split(typed)]) == status
     error = json.loads(capsys.readouterr().err)["error"]
     assert error["message"].endswith(message.removeprefix("…")) and error["hint"] == hint
     assert error["code"] in ("usage", "not_found", "unavailable", "refused", "bad_input")

@@ -11,6 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import graphmem
 from graphmem import Memory
@@ -191,3 +193,16 @@ def test_commands_are_printed_by_one_function() -> None:
                 if isinstance(text, ast.Constant) and isinstance(value, ast.FormattedValue):
                     is_prose = ast.unparse(value.value) in ("FOLDER", "FORMAT")
                     assert is_prose or not begins.search(str(text.value)), f"{file}:{node.lineno} {text.value!r}"
+
+
+@given(st.lists(st.text(st.sampled_from("'\"$`\\! \n*ab;&|~#é")), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_a_shell_takes_each_word_of_a_command_as_it_is(words: list[str]) -> None:
+    printed = command("printf", "%s\\0", *words)
+    done = subprocess.run(["/bin/sh", "-c", printed], capture_output=True, check=True, text=True)
+    assert done.stdout.split("\0")[:-1] == words
+    assert shlex.split(printed)[2:] == words
+
+
+def test_an_error_with_quotes_in_it_can_be_read_in_a_command() -> None:
+    assert command("add", "AttributeError: 'NoneType' object") == "add \"AttributeError: 'NoneType' object\""

@@ -114,6 +114,21 @@ def test_a_new_store_is_well(clone: Path) -> None:
         assert memory.doctor().model_dump() == {"ok": True, "findings": [], "mended": []}
 
 
+def test_a_clone_that_is_not_set_up_is_one_line_with_one_command(clone: Path, tmp_path: Path) -> None:
+    with open_memory(clone) as memory:
+        memory.failures.add("boom", name="a")
+    subprocess.run(["git", "-C", str(clone), "add", "--all"], check=True)
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "-C", str(clone), *who, "commit", "--quiet", "-m", "store"], check=True)
+    other = tmp_path / "another-clone"
+    subprocess.run(["git", "clone", "--quiet", str(clone), str(other)], check=True)
+    with open_memory(other) as memory:
+        (found,) = memory.doctor().findings
+        assert (found.code, found.fix) == ("not_set_up", "graphmem init")
+        assert memory.doctor(fix=True).findings == []
+        assert memory.doctor().findings == []
+
+
 def test_doctor_shows_first_and_mends_when_told(clone: Path) -> None:
     with open_memory(clone) as memory:
         memory.failures.add("boom", name="a")

@@ -53,6 +53,11 @@ def test_a_known_fix_goes_back_at_the_failure_and_a_pass_credits_it(known: Memor
     assert bash(known, "pytest -q").helped == []
 
 
+@pytest.mark.parametrize("field", ["error", "error_message"])
+def test_an_error_is_read_in_either_field_that_cursor_may_send(known: Memory, field: str) -> None:
+    assert "pip install" in send(known, "postToolUseFailure", client="cursor", **{field: FAILED}).text
+
+
 @pytest.mark.parametrize(
     ("command", "response"),
     [

@@ -10,12 +10,14 @@ from graphmem.contract.findings import Checked, Doctored, Finding
 from graphmem.contract.store import DoctorRequest, RebuildRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
-from graphmem.ledger.layout import FOLDER
+from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.model.entry import Batch
 from graphmem.runtime import Client
 from graphmem.usecase.store import init, rebuild, validate
-from graphmem.usecase.store.git_setup import unregistered
+from graphmem.usecase.store.git_setup import drivers, unregistered
 from graphmem.usecase.store.validate import DOCTOR
+
+INIT = "graphmem init"  # mends a clone where it never ran
 
 
 def doctor(client: Client, request: DoctorRequest) -> Doctored:
@@ -43,7 +45,7 @@ def examine(client: Client) -> Checked:
 
 def told(found: Finding) -> Finding:
     """Return a finding that says what the repair would do, where a program can repair it."""
-    if found.code not in FIXES:
+    if found.code not in FIXES or found.fix == INIT:
         return found
     return found.model_copy(update={"fix": f"{DOCTOR}, which would {FIXES[found.code][0]}"})
 
@@ -54,15 +56,7 @@ def surroundings(client: Client) -> Iterator[Finding]:
     if isinstance(client.clone.refusal, Refused):
         found = warning(FOLDER, "tracked", client.clone.refusal.message, "neither is tracked", TRACKED_FIX)
         yield found.model_copy(update={"severity": "error"})
-    for folder in init.folders(layout):
-        if folder.is_relative_to(layout.store) and not safe_files.is_folder(folder):
-            name = folder.relative_to(layout.store).as_posix()
-            yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
-    for path, missing in init.missing_entries(layout).items():
-        what = f"{', '.join(map(repr, missing))} missing"
-        yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
-    for name, what in unregistered(layout).items():
-        yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
+    yield from unfinished(layout)
     for path in leftovers(layout) if layout.private is None else ():
         name = path.relative_to(layout.store).as_posix()
         yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
@@ -72,6 +66,24 @@ def surroundings(client: Client) -> Iterator[Finding]:
         what = f"the model {client.settings.embedding.model!r} is not at hand: search is lexical only"
         fix = MODEL_COMMAND if client.settings.embedding.model == DEFAULT_MODEL else "pip install 'graphmem[models]'"
         yield warning("config.toml", "no_model", what, "a model, or model = 'none'", fix)
+
+
+def unfinished(layout: Layout) -> Iterator[Finding]:
+    """Yield what ``init`` would complete; in a clone where it never ran, that it did not: git keeps no empty folder."""
+    settings = unregistered(layout)
+    if settings == dict.fromkeys(drivers(), "is not set"):
+        what = "this clone is not set up, so git merges and shows the data files as plain text"
+        yield warning(".git/config", "not_set_up", what, "what graphmem init sets", INIT)
+        return
+    for folder in init.folders(layout):
+        if folder.is_relative_to(layout.store) and not safe_files.is_folder(folder):
+            name = folder.relative_to(layout.store).as_posix()
+            yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
+    for path, missing in init.missing_entries(layout).items():
+        what = f"{', '.join(map(repr, missing))} missing"
+        yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
+    for name, what in settings.items():
+        yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
 
 
 def warning(file: str, code: str, message: str, expected: str, fix: str | None) -> Finding:
@@ -133,6 +145,7 @@ def rebuild_derived(client: Client) -> None:
 # By code of a finding: what a repair would do, in words, and the repair; in the order in which they are done.
 FIXES: Mapping[str, tuple[str, Callable[[Client], None]]] = {
     "catalog_damaged": ("rebuild the catalog from the files", make_anew),
+    "not_set_up": ("set this clone up", complete),
     "missing_folder": ("make the folder", complete),
     "missing_entry": ("add the lines", complete),
     "unregistered": ("set it in this clone's git configuration", complete),
