@@ -276,7 +276,12 @@ def json_edit(change: Callable[[dict[str, Any]], None]) -> Edit:
 
 def in_order(text: str) -> Any:
     """Return a JSON value as it is written, with every number as it is."""
-    return json.loads(text, object_pairs_hook=without_doubles)
+    try:
+        return json.loads(text, object_pairs_hook=without_doubles)
+    except json.JSONDecodeError as error:
+        if text.startswith(("//", "/*"), error.pos):
+            raise ValueError(f"line {error.lineno} is a comment, which a change by graphmem would lose") from None
+        raise
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

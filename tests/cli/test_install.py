@@ -111,6 +111,7 @@ def test_a_file_that_is_not_understood_is_refused_and_nothing_is_changed(
     error = capsys.readouterr().err
     assert FILES[client][0] in error
     assert "is not changed" in error
+    assert ("is a comment" in error) == (b"//" in data)
     assert files(project) == before
 
 
