@@ -93,6 +93,20 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
 }
 
+# What the commands from a verb on are about, in the help.
+HEADINGS = {
+    "init": "Begin and record",
+    "link": "Connect",
+    "query": "Find",
+    "feedback": "Learn from what happened",
+    "campaign": "Plan and work",
+    "type": "Types and Cypher",
+    "log": "History",
+    "export": "Files and upkeep",
+    "install": "Agents and the service",
+    "benchmark": "Try it",
+}
+
 # Verbs that answer from the past too.
 OF_THE_PAST = frozenset(
     {
@@ -221,9 +235,14 @@ class Root(Noun):
         return self.commands[cmd_name]
 
     @property
-    def lines(self) -> list[tuple[str, str]]:
-        """The verbs with their lines in the help, without loading them."""
-        return [(name, line) for name, (_, _, line) in VERBS.items()]
+    def groups(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """The verbs with their lines in the help, by what they are about, without loading them."""
+        found: list[tuple[str, list[tuple[str, str]]]] = []
+        for name, (_, _, line) in VERBS.items():
+            if name in HEADINGS:
+                found.append((HEADINGS[name], []))
+            found[-1][1].append((name, line))
+        return found
 
 
 def as_command(name: str, found: Any, line: str) -> Any:

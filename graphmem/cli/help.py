@@ -11,17 +11,16 @@ def help_of(command: Any, path: str) -> str:
     """Return the help of a command that is called as ``path``."""
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     options = [param for param in command.params if param.param_type_name == "option"]
-    commands = getattr(command, "lines", None) or [
-        (name, found.short_help) for name, found in getattr(command, "commands", {}).items()
-    ]
+    own = [(name, found.short_help) for name, found in getattr(command, "commands", {}).items()]
+    groups = getattr(command, "groups", None) or [("Commands", own)]
     words = [*map(in_usage, arguments), "[OPTIONS]"]
     if not command.context_settings.get("allow_interspersed_args", True):  # what follows may begin like an option
         words.reverse()
-    words = [path, *words, *(["COMMAND …"] if commands else [])]
+    words = [path, *words, *(["COMMAND …"] if groups[0][1] else [])]
     parts = ["Usage: " + " ".join(words), *described(command.help or "")]
     parts += section("Arguments", [(param.metavar or param.name, meaning(param)) for param in arguments])
     parts += section("Options", [*map(option, options), ("-h, --help", "Show this and end.")])
-    parts += section("Commands", commands)
+    parts += [text for title, rows in groups for text in section(title, rows)]
     if command.epilog:
         parts.append(command.epilog if "\n" in command.epilog else textwrap.fill(command.epilog, WIDTH))
     return "\n\n".join(parts)
