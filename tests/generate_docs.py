@@ -594,13 +594,25 @@ def first_line(found: type) -> str:
 TABLES: dict[str, tuple[str, Table, Mapping[str, str]]] = {
     "A task of a campaign": (
         "`task start`, `complete`, `block` and `reopen` move a task; `campaign propagate` and the moves of other tasks"
-        " make it unreachable, and pending again.",
+        " make it unreachable, and pending again.\n"
+        "A task that is in the state already stays as it is: the answer is `unchanged`, and says since when"
+        " and by which session.\n"
+        "Completed or blocked again, it keeps what it delivered and why it was blocked; more reports and what it does"
+        " not say yet are added, and the answer is `updated`.",
         TASK_MOVES,
         {state: f"task {verb}" for state, verb in TASK_COMMANDS.items()},
     ),
-    "A chunk of a build run": ("`run chunk` moves it.", CHUNK_MOVES, {}),
+    "A chunk of a build run": (
+        "`run chunk` moves it; of two callers that begin it, one is refused with the time.",
+        CHUNK_MOVES,
+        {},
+    ),
     "A phase": ("`phase to` moves it; `phase reset` leads to `none` from anywhere.", PHASE_MOVES, {}),
-    "An item of the inbox": ("`inbox take`, `done` and `dismiss` move it.", ITEM_MOVES, {}),
+    "An item of the inbox": (
+        "`inbox take`, `done` and `dismiss` move it; of two that take it, one is refused.",
+        ITEM_MOVES,
+        {},
+    ),
     "The current task of a session": ("`session task --status` moves it.", STAGE_MOVES, {}),
 }
 

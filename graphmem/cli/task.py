@@ -103,9 +103,13 @@ def show(
 
 
 def done(answer: TaskChanged) -> str:
-    """Return in a line what happened to a task."""
-    status = getattr(answer.record, "status", "")
-    return f"{answer.action} {answer.ref}" if answer.action != "unchanged" else f"{answer.ref} is {status} already"
+    """Return in a line what happened to a task; where nothing did, since when it is so, and which session did that."""
+    if answer.action not in ("updated", "unchanged"):
+        return f"{answer.action} {answer.ref}"
+    said = f"{answer.ref} is {getattr(answer.record, 'status', '')} already"
+    said += f", since {answer.since}" if answer.since else ""
+    said += f", by session {answer.by}" if answer.by else ""
+    return said if answer.action == "unchanged" else f"{said}; what was not reported yet is added"
 
 
 def changed(answer: TaskChanged) -> str:
@@ -127,7 +131,8 @@ def shown(answer: TaskShown) -> Iterator[str]:
         if refs:
             yield f"  {word}: {', '.join(refs)}"
     for move in answer.moves:
+        by = f"  by session {move.session}" if move.session else ""
         because = f"  {text.one_line(move.reason)}" if move.reason else ""
-        yield f"  {move.at}  {move.before} to {move.after}{because}"
+        yield f"  {move.at}  {move.before} to {move.after}{by}{because}"
     if answer.disagreement:
         yield f"  {answer.disagreement}"

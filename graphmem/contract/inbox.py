@@ -50,7 +50,7 @@ class FinishItemRequest(Request):
 
 
 class Item(Part):
-    """An item of the inbox; ``note`` says that it was dismissed, or what went wrong."""
+    """An item of the inbox; ``note`` says that it was dismissed, or what went wrong, ``since`` when it was moved."""
 
     id: str
     type: ItemType
@@ -58,6 +58,7 @@ class Item(Part):
     at: str
     status: ItemStatus
     note: str | None = None
+    since: str | None = None
 
 
 class ItemChanged(Answer):

@@ -98,13 +98,17 @@ class TaskChanged(Answer):
     """
     What a command did to a task.
 
+    ``unchanged`` is a task that was in this state already, ``updated`` one that was and got more reports or what it did
+    not say yet; ``since`` and ``by`` are then the time of its last move and the session that made it, if it was named.
     ``known`` are the failures that the reason of a block reports, with what fixes them. ``released`` are the tasks that
     can run again because of this move. ``solved`` are the failures that a pattern was linked to.
     """
 
     ref: str
-    action: Literal["started", "completed", "blocked", "reopened", "unchanged"]
+    action: Literal["started", "completed", "blocked", "reopened", "updated", "unchanged"]
     record: Shown
+    since: str | None = None
+    by: str | None = None
     workspace: Workspace | None = None
     known: list[Matched] = []
     released: list[str] = []
@@ -119,6 +123,7 @@ class TaskMove(Part):
     before: str = Field(alias="from")
     after: str = Field(alias="to")
     reason: str | None = None
+    session: str | None = None
 
 
 class HandedOut(Part):

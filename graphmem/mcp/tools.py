@@ -171,6 +171,7 @@ def startable(answer: Ready, view: View) -> Reply:
 def moved(answer: TaskChanged, view: View) -> Reply:
     """Return what happened to a task: its workspace when it starts, what is known of the error when it is blocked."""
     head: dict[str, Any] = {"ref": answer.ref, "action": Word(answer.action)}
+    head |= {name: Word(value) for name in ("since", "by") if (value := getattr(answer, name))}
     head |= {"released": answer.released} if answer.released else {}
     head |= {"solved": answer.solved} if answer.solved else {}
     found = answer.workspace

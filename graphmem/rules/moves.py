@@ -76,6 +76,7 @@ def refuse_move(
     commands: Mapping[str, str] | None = None,
     *,
     may_stay: bool = True,
+    since: str | None = None,
 ) -> None:
     """
     Raise ``Refused`` for a move that a table does not have.
@@ -84,14 +85,16 @@ def refuse_move(
         what: that moves, for the message, such as ``task/auth/001-setup``.
         commands: by state, the command that leads there.
         may_stay: to stay is no move, and is not refused.
+        since: the time of the last move, for the message where another caller made this move before.
     """
     if (may_stay and after == before) or after in table[before]:
         return
     names = [
         state if commands is None else f"{commands[state]} (to {state})" for state in possible(table[before], commands)
     ]
+    is_late = after == before and since is not None
     raise Refused(
-        f"{what} is {before}; it cannot become {after}",
+        f"{what} is {before} already, since {since}" if is_late else f"{what} is {before}; it cannot become {after}",
         hint=f"possible from {before}: {', '.join(names) or 'nothing'}",
         details={"from": before, "to": after, "legal": list(table[before])},
     )

@@ -16,6 +16,7 @@ import pytest
 from graphmem import BadInput, GraphmemError, Memory, NotFound, Refused
 from graphmem.cli.app import run
 from graphmem.contract.runs import ChunkMove
+from graphmem.model.field import format_time
 from graphmem.model.run_state import ChunkStatus, RunState
 from graphmem.rules.moves import CHUNK_MOVES
 from tests.pace import patience
@@ -346,10 +347,21 @@ def test_a_chunk_makes_the_moves_of_its_table(
         assert statuses(memory)["c1"] == after
         return
     files = state_of(tmp_path).read_bytes()
-    with pytest.raises(Refused, match=f"chunk c1 is {before}; it cannot become {after}") as refused:
+    said = f"is {before} already, since" if after == before else f"is {before}; it cannot become {after}"
+    with pytest.raises(Refused, match=f"chunk c1 {said}") as refused:
         memory.runs.chunk("c1", after)
     assert refused.value.details["legal"] == list(CHUNK_MOVES[before])
     assert state_of(tmp_path).read_bytes() == files
+
+
+def test_a_chunk_that_is_begun_is_refused_to_others_with_the_time(memory: Memory) -> None:
+    memory.runs.begin({"chunks": [{"id": "c1"}]})
+    memory.runs.chunk("c1", "active")
+    begun = memory.runs.show().build_run
+    assert begun is not None and begun.chunks[0].started_at is not None
+    with pytest.raises(Refused) as refused:
+        memory.runs.chunk("c1", "active")
+    assert refused.value.message == f"chunk c1 is active already, since {format_time(begun.chunks[0].started_at)}"
 
 
 def test_attempts_are_counted(memory: Memory) -> None:

@@ -3,13 +3,20 @@
 import contextlib
 import random
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
+from graphmem.contract.tasks import TaskChanged
 from graphmem.model import Campaign, Relation, Task
+from graphmem.usecase.retrieval.context import context
+from graphmem.usecase.work import tasks
 from graphmem.usecase.work.events import events_about, moves_of, task_moves
 from tests.sample import Clock, contents, data, open_memory
 
@@ -268,6 +275,25 @@ def test_a_pattern_cannot_solve_the_block_of_a_task_that_was_not_blocked(work: M
     assert contents(tmp_path) == before
 
 
+def test_a_completion_that_is_refused_writes_no_failure(work: Memory, tmp_path: Path) -> None:
+    work.patterns.add("a package is missing", "install it", name="install")
+    work.tasks.block("sso/001", ERROR)
+    work.tasks.start("sso/001")
+    before = contents(tmp_path)
+    with pytest.raises(NotFound, match="nosuch"):
+        work.tasks.complete("sso/001", solved_by=["pattern/install"], used=["failure/nosuch"])
+    assert contents(tmp_path) == before
+
+
+def test_the_failure_of_a_block_is_one_that_was_recorded_meanwhile(work: Memory) -> None:
+    work.patterns.add("a package is missing", "install it", name="install")
+    work.tasks.block("sso/001", ERROR)
+    work.failures.add(ERROR, name="no-authlib")
+    work.tasks.start("sso/001")
+    assert work.tasks.complete("sso/001", solved_by=["pattern/install"]).solved == ["failure/no-authlib"]
+    assert getattr(work.get("failure/no-authlib").record, "sources", None) == (task(work, "001-choose").key_ref,)
+
+
 # --- moves ------------------------------------------------------------------------------------------------------------
 
 MOVES: dict[str, Callable[[Memory], object]] = {
@@ -328,12 +354,108 @@ def test_moves_within_one_moment_keep_their_order(tmp_path: Path) -> None:
         assert [one.after for one in memory.tasks.show("sso/001").moves] == ["active", "blocked", "pending", "active"]
 
 
-def test_a_task_that_is_blocked_by_something_else_keeps_both_reasons(work: Memory) -> None:
-    work.tasks.block("sso/001", "first it fails")
-    assert work.tasks.block("sso/001", "first it fails").action == "unchanged"
-    assert work.tasks.block("sso/001", "then it hangs").action == "blocked"
-    assert [one.reason for one in work.tasks.show("sso/001").moves] == ["first it fails", "then it hangs"]
-    assert work.tasks.show("sso/001").disagreement is None
+def test_a_blocked_task_keeps_its_reason_until_it_is_moved_again(tmp_path: Path) -> None:
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as work:
+        work.campaigns.create("Add single sign-on", name="sso")
+        work.campaigns.add_tasks("sso", PLAN)
+        work.failures.add("the provider hangs", fix="wait", name="hang")
+        work.tasks.block("sso/001", "first it fails", session="ada")
+        before = contents(tmp_path)
+        again = work.tasks.block("sso/001", "first it fails")
+        assert (again.action, again.by, said) == ("unchanged", "ada", [])
+        again = work.tasks.block("sso/001", "then it hangs")
+        assert (again.action, again.by) == ("unchanged", "ada")
+        assert said == [
+            "task/sso/001-choose is blocked already; its blocked_reason is not changed",
+            "hint: graphmem edit task/sso/001-choose --set blocked_reason=VALUE",
+        ]
+        assert contents(tmp_path) == before
+        assert work.tasks.block("sso/001", "first it fails", by=["failure/hang"]).action == "updated"
+        assert task(work, "001-choose").blocked_by == ("failure/hang",)
+        work.tasks.reopen("sso/001")
+        assert work.tasks.block("sso/001", "then it hangs").action == "blocked"
+        reasons = [one.reason for one in work.tasks.show("sso/001").moves]
+        assert reasons == ["first it fails", None, "then it hangs"]
+
+
+def test_a_complete_task_takes_in_what_it_does_not_say_yet_and_keeps_the_rest(tmp_path: Path) -> None:
+    said: list[str] = []
+    with open_memory(tmp_path, said=said) as work:
+        work.campaigns.create("Add single sign-on", name="sso")
+        work.campaigns.add_tasks("sso", PLAN)
+        work.failures.add("an error", fix="x", name="a")
+        work.tasks.start("sso/001")
+        work.tasks.complete("sso/001", session="ada")
+        again = work.tasks.complete("sso/001", delivered="provider X", used=["failure/a"], session="bob")
+        assert (again.action, again.by) == ("updated", "ada")
+        assert again.since == work.tasks.show("sso/001").moves[-1].at
+        assert task(work, "001-choose").delivered == "provider X"
+        assert work.tasks.complete("sso/001", delivered="provider Y").action == "unchanged"
+        assert said[0] == "task/sso/001-choose is complete already; its delivered is not changed"
+        assert task(work, "001-choose").delivered == "provider X"
+        assert [one.after for one in work.tasks.show("sso/001").moves] == ["active", "complete"]
+
+
+# --- one winner -------------------------------------------------------------------------------------------------------
+
+
+def colleagues(folder: Path, number: int) -> list[Memory]:
+    """Return that many callers of one store, each with ids of its own."""
+    return [
+        Memory(folder, new_id=(f"{name}-{step}" for step in count()).__next__, on_message=lambda text: None)
+        for name in range(number)
+    ]
+
+
+def test_one_that_is_slower_to_start_a_task_is_told_who_started_it(
+    work: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (other,) = colleagues(tmp_path, 1)
+
+    def context_meanwhile(*given: Any, **named: Any) -> object:
+        monkeypatch.undo()
+        other.tasks.start("sso/001", session="ada")  # while this caller gathers what is known
+        return context(*given, **named)
+
+    with other:
+        monkeypatch.setattr(tasks, "context", context_meanwhile)
+        answer = work.tasks.start("sso/001", session="bob")
+        (move,) = work.tasks.show("sso/001").moves
+        assert (answer.action, answer.by, answer.since) == ("unchanged", "ada", move.at)
+        assert (move.session, move.after) == ("ada", "active")
+        assert answer.workspace is not None
+        assert work.sessions.show("bob").current_task is None
+
+
+@pytest.mark.parametrize(
+    ("before", "step", "won"),
+    [
+        ([], lambda memory, name: memory.tasks.start("sso/001", session=name), "started"),
+        (["start"], lambda memory, name: memory.tasks.complete("sso/001", session=name), "completed"),
+        (["start"], lambda memory, name: memory.tasks.block("sso/001", "it hangs", session=name), "blocked"),
+    ],
+)
+def test_of_many_callers_that_make_one_move_at_once_one_makes_it(
+    work: Memory, tmp_path: Path, before: list[str], step: Callable[[Memory, str], TaskChanged], won: str
+) -> None:
+    for one in before:
+        MOVES[one](work)
+    gate = Barrier(6)
+
+    def at_once(number: int, memory: Memory) -> TaskChanged:
+        with memory:
+            memory.tasks.show("sso/001")
+            gate.wait()
+            return step(memory, f"agent-{number}")
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(at_once, range(6), colleagues(tmp_path, 6)))
+    winners = [f"agent-{number}" for number, answer in enumerate(answers) if answer.action == won]
+    assert len(winners) == 1
+    assert {answer.by for answer in answers if answer.action == "unchanged"} == {*winners}
+    assert [answer.action for answer in answers].count("unchanged") == 5
+    assert len(events(tmp_path)) == len(before) + 1
 
 
 def test_a_memory_that_is_named_twice_is_reported_once(work: Memory) -> None:

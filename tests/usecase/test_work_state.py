@@ -134,6 +134,14 @@ def test_an_item_makes_the_moves_of_its_table(memory: Memory, before: str, after
             STEPS[after](memory, item)
 
 
+def test_an_item_that_is_taken_is_refused_to_others_with_the_time(memory: Memory) -> None:
+    item = memory.inbox.add("a dark mode").item.id
+    taken = memory.inbox.take(item).item
+    with pytest.raises(Refused) as refused:
+        memory.inbox.take(item)
+    assert refused.value.message == f"item {item} is processing already, since {taken.since}"
+
+
 def test_an_item_is_named_by_the_beginning_of_its_id(memory: Memory) -> None:
     first = memory.inbox.add("one").item.id
     memory.inbox.add("two")

@@ -24,7 +24,7 @@ from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fac
 from graphmem.model.entry import Entry
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
-from graphmem.runtime import Client
+from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
 from graphmem.usecase.learning.experiences import as_allowed, refuse_chance
 from graphmem.usecase.records.citations import pinned
@@ -221,12 +221,9 @@ def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -
 
 def create(client: Client, made: Record, likeness: DuplicateMatch, also: Sequence[Entry], *, dry_run: bool) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
-    symmetric = client.ledger.symmetric
     made, going = as_allowed(client, made) if isinstance(made, Experience) else (made, [])
-    puts = [entry(made, symmetric), *going, *also]
+    puts = [*new_rows(client, made, likeness), *going, *also]
     others = client.catalog.records([number for number, _ in likeness.variants])
-    for number, similarity in likeness.variants:
-        puts.append(entry(variant_edge(made, client.catalog.stored(number), similarity), symmetric))
     variants = variants_of(made, likeness, others)
     if not dry_run:
         client.ledger.commit(puts)
@@ -238,6 +235,32 @@ def create(client: Client, made: Record, likeness: DuplicateMatch, also: Sequenc
         superseded=superseded(also),
         record=made,
     )
+
+
+def new_rows(client: Client, made: Record, likeness: DuplicateMatch) -> list[Entry]:
+    """Return the rows of a new record and of its edges to the variants of it that were found."""
+    edges = (variant_edge(made, client.catalog.stored(number), cosine) for number, cosine in likeness.variants)
+    return [entry(one, client.ledger.symmetric) for one in (made, *edges)]
+
+
+def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tuple[str, list[Entry]]:
+    """
+    Return the key of a memory without a name, and the rows that add it, to be written together with others.
+
+    One that is there already, or that it repeats, gets what is new in it.
+    """
+    client, catalog = snapshot.client, snapshot.catalog
+    made = build(kind, {"name": "unnamed", **fields}, snapshot.now)
+    assert isinstance(made, MemoryRecord)
+    made = keyed(catalog, identified(catalog, made))
+    number = row_id(made.key_ref)
+    likeness = DuplicateMatch(number) if catalog.has(number) else find_alike(client, made)
+    if likeness.same is None:
+        return made.key_ref, new_rows(client, made, likeness)
+    refuse_archived(catalog, likeness.same)
+    older = catalog.stored(likeness.same)
+    after = changed(older, merged(older, made, alias=None), snapshot.now)
+    return older.key_ref, [] if after is older else [entry(after, client.ledger.symmetric)]
 
 
 def superseded(also: Sequence[Entry]) -> str | None:

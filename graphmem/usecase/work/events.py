@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from graphmem.ledger.row import entry
@@ -17,6 +18,7 @@ from graphmem.usecase.records.validation import build
 TASK_TYPES = frozenset(TASK_EVENTS.values())
 MoveRow = tuple[str, str, str, str, int | None]  # time and id, both states, how many moves were known
 ORDER = itemgetter(0, 1)
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 CANONICAL = "2026-11-01T09:30:00.000Z"
 
 
@@ -36,13 +38,17 @@ def event(client: Client, event_type: str, at: datetime, subject: str | None, da
     return entry(made, client.ledger.symmetric)
 
 
-def move_event(snapshot: Snapshot, before: Task, after: Task, reason: str | None = None) -> Entry:
-    """Return the row of the event that a task moved from one status to another, at the time that its row has."""
-    at = max(after.edited[name] for name in ("status", "blocked_at") if name in after.edited)
+def move_event(snapshot: Snapshot, before: Task, after: Task, said: Mapping[str, Any] = EMPTY) -> Entry:
+    """
+    Return the row of the event that a task moved from one status to another, at the time that its row has.
+
+    Args:
+        said: what more there is to say, such as the reason.
+    """
     number = row_id(after.key_ref)
     known = len(task_moves(snapshot, [number]).get(number, ()))
     moved = {"from": before.status, "to": after.status, "move": known + 1}
-    return event(snapshot.client, TASK_EVENTS[after.status], at, after.key_ref, {**moved, "reason": reason})
+    return event(snapshot.client, TASK_EVENTS[after.status], after.edited["status"], after.key_ref, {**moved, **said})
 
 
 def events_about(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list[Event]]:

@@ -40,7 +40,7 @@ def items(snapshot: Snapshot) -> dict[str, Item]:
     for one in events_of_type(snapshot, MOVED):
         data = one.data if isinstance(one.data, dict) else {}
         if one.subject in found and data.get("to") in ITEM_MOVES:
-            changes = {"status": data["to"], "note": data.get("note")}
+            changes = {"status": data["to"], "note": data.get("note"), "since": format_time(one.at)}
             found[one.subject] = found[one.subject].model_copy(update=changes)
     return found
 
@@ -85,7 +85,7 @@ def moved(client: Client, identity: str | None, after: str, note: str | None) ->
     with client.writing() as snapshot:
         found = items(snapshot)
         item = chosen(found, identity)
-        refuse_move(ITEM_MOVES, f"item {item.id}", item.status, after, may_stay=False)
+        refuse_move(ITEM_MOVES, f"item {item.id}", item.status, after, may_stay=False, since=item.since)
         said: dict[str, Any] = {"from": item.status, "to": after, "note": note}
         client.ledger.commit([event(client, MOVED, snapshot.now, item.id, said)])
         return ItemChanged(item=items(snapshot)[item.id])

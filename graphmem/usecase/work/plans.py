@@ -182,7 +182,7 @@ def revised(client: Client, snapshot: Snapshot, before: Task, planned: Task) -> 
         return []
     refuse_oversize(after)
     is_move = before.status != status
-    moved = [move_event(snapshot, before, after, "planned again")] if is_move else []
+    moved = [move_event(snapshot, before, after, {"reason": "planned again"})] if is_move else []
     return [entry(after, client.ledger.symmetric), *moved]
 
 

@@ -332,7 +332,8 @@ def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
             raise NotFound(
                 f"the build run has no chunk {request.id!r}", hint=did_you_mean(request.id, known) or some(known)
             )
-        refuse_move(CHUNK_MOVES, f"chunk {found.id}", found.status, request.status, may_stay=False)
+        since = since_of(found)
+        refuse_move(CHUNK_MOVES, f"chunk {found.id}", found.status, request.status, may_stay=False, since=since)
         now = client.now()
         changes: dict[str, Any] = {"status": request.status}
         if request.status in ("active", "retrying"):
@@ -348,6 +349,12 @@ def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
         made = run.model_copy(update={"chunks": chunks, "last_checkpoint": now})
         held.state = with_progress(client, held.state, made)
         return shown(held.state)
+
+
+def since_of(chunk: Chunk) -> str | None:
+    """Return the time of the last move of a chunk."""
+    times = [one for one in (chunk.started_at, chunk.completed_at, chunk.failed_at) if one is not None]
+    return format_time(max(times)) if times else None
 
 
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:

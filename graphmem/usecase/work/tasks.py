@@ -21,7 +21,7 @@ from graphmem.contract.tasks import (
 )
 from graphmem.errors import GraphmemError, NotFound, Refused, Usage
 from graphmem.ledger.row import entry
-from graphmem.model import Failure, Pattern, Relation, Task
+from graphmem.model import Event, Failure, Pattern, Relation, Task
 from graphmem.model.blackboard import TaskStage
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
@@ -32,7 +32,7 @@ from graphmem.runtime import Client, Snapshot
 from graphmem.shell import command
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.learning.test_runs import SURE
-from graphmem.usecase.records.change import add
+from graphmem.usecase.records.change import prepare, rows_to_add
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import build, changed, refuse_archived
@@ -112,9 +112,7 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
         plan = active_plan(snapshot, task)
         refuse_start(plan, number)
         if task.status == "active":
-            found = workspace(snapshot, plan, number, request.budget, handed_out_before(snapshot, task))
-            record = snapshot.catalog.records([number])[number]
-            return TaskChanged(ref=record.ref, action="unchanged", record=record, workspace=found)
+            return under_way(snapshot, plan, number, task, request.budget)
     asked = ContextRequest(
         objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
     )
@@ -123,6 +121,8 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
         refuse_start(plan, number)
+        if task.status == "active":  # another caller started it while this one gathered what is known
+            return under_way(snapshot, plan, number, task, request.budget)
         found = workspace(snapshot, plan, number, request.budget, known.entries, known.asked)
         keys = keys_of(snapshot, found.prior_knowledge)
         changes = {
@@ -133,9 +133,15 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
                 {"parent": plan.keys[one.parent], "delivered": one.delivered} for one in delivered_before(plan, number)
             ],
         }
-        answer = moved(client, snapshot, plan, number, changes)
+        answer = moved(snapshot, plan, number, changes, session=request.session)
     put_on_board(client, task, request.session, "in_progress")
     return answer.model_copy(update={"workspace": found})
+
+
+def under_way(snapshot: Snapshot, plan: Plan, number: int, task: Task, budget: int) -> TaskChanged:
+    """Return the answer for a task that is active already: who started it, and its workspace as it is now."""
+    found = workspace(snapshot, plan, number, budget, handed_out_before(snapshot, task))
+    return unmoved(snapshot, number, "unchanged").model_copy(update={"workspace": found})
 
 
 def refuse_start(plan: Plan, number: int) -> None:
@@ -181,47 +187,68 @@ def put_on_board(client: Client, task: Task, session: str | None, status: TaskSt
 
 
 def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
-    """Complete a task: note what it delivered, report what helped, and link what solved its block."""
+    """
+    Complete a task: note what it delivered, report what helped, and link what solved its block.
+
+    Of a task that is complete already, what it says stays; what it does not say yet, and more reports, are added.
+    """
     request = screened(client, request, "task")
-    blockers = failures_of_block(client, request)
+    if request.solved_by:
+        prepare_failure(client, request.ref)
     with client.writing() as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
+        for ref in request.solved_by:
+            snapshot.resolve(ref, ["pattern"])
         refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
         keys, failed = keys_of(snapshot, request.used), keys_of(snapshot, request.failed)
         if both := sorted({*keys} & {*failed}):
             ref = snapshot.catalog.shown_refs(both)[both[0]]
             raise Usage(f"{ref} is given as a memory that helped and as one that did not", hint="leave one out")
+        blockers, made = failures_of_block(snapshot, task) if request.solved_by else ([], [])
+        said = {"delivered": request.delivered or None, "spent": request.spent}
         changes: dict[str, Any] = {
-            "delivered": request.delivered or task.delivered,
-            "spent": task.spent if request.spent is None else request.spent,
             "utilized": sorted({*task.utilized, *keys}),
             "blocked_by": sorted({*task.blocked_by, *blockers}),
         }
-        if task.status != "complete":
-            changes |= {"status": "complete", "completed_at": snapshot.now}
-        reports = reported(snapshot, task, keys, failed)
-        solves = list(solved(snapshot, task, request.solved_by, blockers or task.blocked_by))
-        answer = moved(client, snapshot, plan, number, changes, also=[*reports, *solves])
+        if task.status == "complete":
+            changes |= unsaid(client, task, said)
+        else:
+            given = {name: value for name, value in said.items() if value is not None}
+            changes |= {**given, "status": "complete", "completed_at": snapshot.now}
+        solves = list(solved(snapshot, task, request.solved_by, blockers))
+        also = [*made, *reported(snapshot, task, keys, failed), *solves]
+        answer = moved(snapshot, plan, number, changes, also=also, session=request.session)
         failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})
     put_on_board(client, task, request.session, "complete")
     return answer.model_copy(update={"solved": sorted(failures.values())})
 
 
-def failures_of_block(client: Client, request: CompleteTaskRequest) -> list[str]:
+def unsaid(client: Client, task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those values that a task has none of yet; the caller is told which others stay as they are."""
+    new = {name: value for name, value in given.items() if value is not None and getattr(task, name) is None}
+    for name, value in given.items():
+        if value is not None and name not in new and value != getattr(task, name):
+            client.notify_once(f"{task.ref} is {task.status} already; its {name} is not changed")
+            client.notify_once(f"hint: {command('graphmem', 'edit', task.ref, '--set', f'{name}=VALUE')}")
+    return new
+
+
+def prepare_failure(client: Client, ref: str) -> None:
+    """Work out before the lock is taken what the failure is compared by that the reason of a block may become."""
+    with client.reading() as snapshot:
+        _, task = task_of(snapshot, ref)
+    if task.blocked_reason is not None:
+        prepare(client, "failure", {"trigger": task.blocked_reason})
+
+
+def failures_of_block(snapshot: Snapshot, task: Task) -> tuple[list[str], list[Entry]]:
     """
-    Return the failures that the patterns which solved a block solved; the reason becomes one where none is known.
+    Return the failures that blocked a task, by key, and the rows of the one that its reason becomes where it has none.
 
     Raises:
-        Refused: a pattern is named, and the task was not blocked.
+        Refused: the task was not blocked, or the failure that its reason is about is archived.
     """
-    if not request.solved_by:
-        return []
-    with client.reading() as snapshot:
-        _, task = task_of(snapshot, request.ref)
-        for ref in request.solved_by:
-            snapshot.resolve(ref, ["pattern"])
-        refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
     if task.blocked_reason is None:
         raise Refused(
             f"{task.ref} was not blocked, so no pattern solved its block",
@@ -229,10 +256,9 @@ def failures_of_block(client: Client, request: CompleteTaskRequest) -> list[str]
         )
     known = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
     if known:
-        return known
-    made = add(client, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
-    assert isinstance(made.record, Failure)
-    return [f"failure/{made.record.key}"]
+        return known, []
+    ref, rows = rows_to_add(snapshot, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
+    return [ref], rows
 
 
 def solved(snapshot: Snapshot, task: Task, patterns: Collection[str], failures: Collection[str]) -> Iterable[Entry]:
@@ -262,7 +288,11 @@ def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Coll
 
 
 def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
-    """Block a task: keep why, and return the failures that the reason reports, with what is known to fix them."""
+    """
+    Block a task: keep why, and return the failures that the reason reports, with what is known to fix them.
+
+    A task that is blocked already keeps its reason; failures that stop it, and more reports, are added.
+    """
     request = screened(client, request, "task")
     found = match(client, [f"{line}\n".encode() for line in request.reason.splitlines()], MatchRequest())
     known = [hit for hit in found.results if hit.by in SURE and isinstance(hit.record, Failure)]
@@ -272,16 +302,19 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
         refuse_move(TASK_MOVES, task.ref, task.status, "blocked", TASK_COMMANDS)
         for ref in request.by:
             snapshot.resolve(ref, ["failure"])
-        by = sorted({*keys_of(snapshot, request.by), *(hit.record.key_ref for hit in known)})
-        is_same = task.status == "blocked" and task.blocked_reason == request.reason
-        changes = {
-            "status": "blocked",
-            "blocked_at": task.blocked_at if is_same else snapshot.now,
-            "blocked_reason": request.reason,
-            "blocked_by": by,
-        }
-        reports = reported(snapshot, task, (), keys_of(snapshot, request.failed))
-        answer = moved(client, snapshot, plan, number, changes, request.reason, reports)
+        by = {*keys_of(snapshot, request.by), *(hit.record.key_ref for hit in known)}
+        if task.status == "blocked":
+            changes = unsaid(client, task, {"blocked_reason": request.reason})
+            changes["blocked_by"] = sorted({*task.blocked_by, *by})
+        else:
+            changes = {
+                "status": "blocked",
+                "blocked_at": snapshot.now,
+                "blocked_reason": request.reason,
+                "blocked_by": sorted(by),
+            }
+        also = reported(snapshot, task, (), keys_of(snapshot, request.failed))
+        answer = moved(snapshot, plan, number, changes, request.reason, also, session=request.session)
     put_on_board(client, task, request.session, "blocked")
     return answer.model_copy(update={"known": known})
 
@@ -296,19 +329,20 @@ def reopen(client: Client, request: ReopenTaskRequest) -> TaskChanged:
         changes: dict[str, Any] = {"status": "pending"}
         if task.status == "unreachable":
             changes["blocked_by"] = [ref for ref in task.blocked_by if split_ref(ref)[0] != "task"]
-        answer = moved(client, snapshot, plan, number, changes, request.reason)
+        answer = moved(snapshot, plan, number, changes, request.reason, session=request.session)
     put_on_board(client, task, request.session, "pending")
     return answer
 
 
 def moved(
-    client: Client,
     snapshot: Snapshot,
     plan: Plan,
     number: int,
     changes: Mapping[str, Any],
     reason: str | None = None,
     also: Collection[Entry] = (),
+    *,
+    session: str | None = None,
 ) -> TaskChanged:
     """
     Write the changes of a task, with the event of its move and other rows, all or nothing.
@@ -316,27 +350,50 @@ def moved(
     Args:
         reason: what the event says beside the two states. What a task got and used is in its row, where purge finds it.
         also: other rows of the same write.
+        session: of the caller; the event names it.
     """
+    client = snapshot.client
     before = snapshot.catalog.stored(number)
     after = changed(before, changes, snapshot.now)
     assert isinstance(before, Task)
     assert isinstance(after, Task)
     rows = [] if after is before else [entry(after, client.ledger.symmetric)]
-    is_move = before.status != after.status or before.blocked_at != after.blocked_at  # blocked by something else
+    is_move = before.status != after.status
     released: list[int] = []
     if is_move:
-        rows.append(move_event(snapshot, before, after, reason))
+        rows.append(move_event(snapshot, before, after, {"reason": reason, "session": session}))
         released = plan.moved(number, after.status).released
         rows += (row for one in released for row in remarked(client, snapshot, one, ()))
     if rows or also:
         client.ledger.commit([*rows, *also])
+    if not is_move:
+        return unmoved(snapshot, number, "updated" if rows or also else "unchanged")
     record = snapshot.catalog.records([number])[number]
     return TaskChanged(
         ref=record.ref,
-        action=ACTIONS[after.status] if rows or also else "unchanged",
+        action=ACTIONS[after.status],
         record=record,
         released=sorted(snapshot.catalog.refs(released).values()),
     )
+
+
+def unmoved(snapshot: Snapshot, number: int, action: Literal["updated", "unchanged"]) -> TaskChanged:
+    """Return the answer for a task that is in the state that was asked for: since when, and by which session."""
+    record = snapshot.catalog.records([number])[number]
+    last = [one for one in events_about(snapshot, [number]).get(number, ()) if one.type in TASK_TYPES][-1:]
+    return TaskChanged(
+        ref=record.ref,
+        action=action,
+        record=record,
+        since=format_time(last[0].at) if last else None,
+        by=session_in(last[0]) if last else None,
+    )
+
+
+def session_in(move: Event) -> str | None:
+    """Return the session that made a move, where it was named."""
+    found = move.data.get("session") if isinstance(move.data, dict) else None
+    return found if isinstance(found, str) else None
 
 
 # --- show -------------------------------------------------------------------------------------------------------------
@@ -366,6 +423,7 @@ def show(client: Client, request: ShowTaskRequest) -> TaskShown:
                     before=move.before,
                     after=move.after,
                     reason=one.data.get("reason") if isinstance(one.data, dict) else None,
+                    session=session_in(one),
                 )
                 for one, move in moves
             ],
