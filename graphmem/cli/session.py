@@ -39,9 +39,10 @@ def session(ctx: typer.Context, name: str | None = NAME) -> None:
 def shown(answer: SessionContext) -> str:
     """Return what is current for people."""
     lines = []
-    if task := answer.current_task:
-        named = f" ({task.id})" if task.id else ""
-        lines.append(f"task: {text.one_line(task.description)}{named}  [{task.status}, since {task.started_at:%H:%M}]")
+    if task := answer.current_task or answer.last_task:
+        named = f"{text.one_line(task.description)}{f' ({task.id})' if task.id else ''}"
+        is_current = f"task: {named}  [{task.status}, since {task.started_at:%H:%M}]"
+        lines.append(is_current if answer.current_task else f"last task: {named}")
     for found in answer.active_constraints:
         assert isinstance(found.record, Constraint)
         until = found.record.expires_at

@@ -85,9 +85,14 @@ class NoteRequest(SessionRequest):
 
 
 class SessionContext(Answer):
-    """What is current: of this machine the task, the preferences and the session; of the project the rest."""
+    """
+    What is current: of this machine the task, the preferences and the session; of the project the rest.
+
+    ``last_task`` is the one that was worked on last, where it is finished or its campaign has ended.
+    """
 
     current_task: CurrentTask | None
+    last_task: CurrentTask | None
     recent_decisions: list[Listed]
     active_constraints: list[Listed]
     user_preferences: Preferences

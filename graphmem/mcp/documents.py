@@ -68,6 +68,8 @@ def current(answer: SessionContext) -> Reply:
     head: dict[str, object] = {}
     if task := answer.current_task:
         head = {"task": visible(task.description), "status": Word(task.status)}
+    elif answer.last_task:
+        head = {"last_task": visible(answer.last_task.description)}
     wishes = answer.user_preferences.model_dump(exclude_none=True)
     head |= {name: visible(str(value)) for name, value in wishes.items()}
     known = [*answer.active_constraints, *answer.recent_decisions]

@@ -201,7 +201,7 @@ def after_tool(client: Client, event: HookEvent, name: str, until: float | None)
 def campaign_task(client: Client) -> str | None:
     """Return the task of a campaign that is being worked on: a pass is reported for it, and counts for it once."""
     with client.reading() as snapshot:
-        task = sessions.board_of(snapshot, None).task
+        task = sessions.current_of(snapshot, sessions.board_of(snapshot, None))
         if task is None or task.id is None or task.status != "in_progress":
             return None
         return f"task/{task.id}" if snapshot.catalog.known([f"task/{task.id}"]) else None

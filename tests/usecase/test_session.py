@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
+from graphmem.machine import session_board
 from graphmem.model.blackboard import TaskStage
 from graphmem.rules.moves import STAGE_MOVES as MOVES
 from tests.sample import START, Clock, contents, open_memory
@@ -75,12 +76,13 @@ def test_a_task_makes_the_moves_that_are_legal_and_no_other(
 ) -> None:
     memory.sessions.work_on("add a login page", status=before)
     if after == before or after in MOVES[before]:
-        moved = memory.sessions.work_on(status=after).current_task
+        answer = memory.sessions.work_on(status=after)
+        moved = answer.last_task if after == "complete" else answer.current_task
         assert moved is not None and moved.status == after
     else:
         with pytest.raises(Refused, match=f"cannot become {after}"):
             memory.sessions.work_on(status=after)
-        kept = memory.sessions.show().current_task
+        kept = memory.sessions.show().last_task or memory.sessions.show().current_task
         assert kept is not None and kept.status == before
 
 
@@ -149,6 +151,24 @@ def test_a_session_that_ends_is_a_record_with_edges_to_what_it_used(memory: Memo
     memory.sessions.start(task="another")  # ends the one before
     assert memory.sessions.end().ref.startswith("session/2026-11-01_another-")
     assert memory.list("session").total == 3
+
+
+@pytest.mark.parametrize("again", ["end", "start"])
+def test_a_session_whose_end_was_cut_off_is_recorded_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    memory.sessions.start(task="add a login page")
+    with monkeypatch.context() as patch:
+        patch.setattr(session_board, "remove", killed)  # the row is written, the board is not
+        with pytest.raises(KeyboardInterrupt):
+            memory.sessions.end()
+    assert memory.list("session").total == 1
+    memory.sessions.end() if again == "end" else memory.sessions.start()
+    assert memory.list("session").total == 1
+    assert memory.sessions.show().current_task is None
 
 
 def test_a_link_in_the_place_of_a_session_is_not_followed(tmp_path: Path) -> None:

@@ -170,9 +170,44 @@ def test_the_started_task_is_the_current_one_of_the_session(work: Memory) -> Non
     decided = work.sessions.decide("take provider X").record
     assert getattr(decided, "task", None) == task(work, "001-choose").key_ref
     work.tasks.complete("sso/001")
-    current = work.sessions.show().current_task
-    assert current is not None
-    assert current.status == "complete"
+    shown = work.sessions.show()
+    assert shown.current_task is None
+    assert shown.last_task is not None
+    assert shown.last_task.status == "complete"
+
+
+AGENTS = count()
+
+
+def is_current_anywhere(memory: Memory, text: str) -> bool:
+    """Return whether a text is told as the current task by the status, a briefing, a hook or the session."""
+    begun = {"hook_event_name": "SessionStart", "session_id": f"s{next(AGENTS)}", "source": "startup"}
+    hook = memory.hook("claude-code", orjson.dumps(begun).decode())
+    assert hook.text
+    told = [memory.status().task, memory.sessions.show().current_task]
+    told += [one.text.partition("## The current task")[2] for one in (hook, memory.prime())]
+    found = [text in str(one) for one in told]
+    assert len({*found}) == 1, found
+    return found[0]
+
+
+def test_a_finished_task_is_not_current_anywhere(work: Memory) -> None:
+    work.tasks.start("sso/001")
+    assert is_current_anywhere(work, "Choose a provider")
+    work.tasks.complete("sso/001", delivered="X")
+    assert not is_current_anywhere(work, "Choose a provider")
+
+
+def test_a_task_that_another_session_finished_is_not_current(work: Memory) -> None:
+    work.tasks.start("sso/001")
+    work.tasks.complete("sso/001", delivered="X", session="ada")
+    assert not is_current_anywhere(work, "Choose a provider")
+
+
+def test_the_task_of_a_campaign_that_ended_is_not_current(work: Memory) -> None:
+    work.tasks.start("sso/001")
+    work.campaigns.complete("sso")
+    assert not is_current_anywhere(work, "Choose a provider")
 
 
 # --- complete ---------------------------------------------------------------------------------------------------------

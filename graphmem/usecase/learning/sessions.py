@@ -22,10 +22,10 @@ from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.row import entry
 from graphmem.machine import session_board
-from graphmem.model import Constraint, Decision, Session
-from graphmem.model.blackboard import Blackboard
+from graphmem.model import Campaign, Constraint, Decision, Session, Task
+from graphmem.model.blackboard import Blackboard, CurrentTask
 from graphmem.model.field import parse_time
-from graphmem.names import mark, slug
+from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records import change
@@ -55,13 +55,34 @@ def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
 def context_of(snapshot: Snapshot, session: str | None, board: Blackboard) -> SessionContext:
     """Return a blackboard with the decisions and constraints that it goes with."""
     used = set(board.session.used)
+    current = current_of(snapshot, board)
     return SessionContext(
-        current_task=board.task,
+        current_task=current,
+        last_task=board.task if current is None else None,
         recent_decisions=[Listed(ref=one.ref, record=one) for one in decisions(snapshot, session, used)],
         active_constraints=[Listed(ref=one.ref, record=one) for one in constraints(snapshot, session, used)],
         user_preferences=board.preferences,
         session=board.session,
     )
+
+
+def current_of(snapshot: Snapshot, board: Blackboard) -> CurrentTask | None:
+    """Return what is being worked on: no task that is finished, here or by another, or whose campaign has ended."""
+    task = board.task
+    if task is None or task.status == "complete":
+        return None
+    known = snapshot.catalog.known({task.id, f"task/{task.id}"}) if task.id else {}
+    for number in known.values():
+        record = snapshot.catalog.stored(number)
+        if isinstance(record, Task) and (record.status == "complete" or has_ended(snapshot, record.campaign)):
+            return None
+    return task
+
+
+def has_ended(snapshot: Snapshot, campaign: str) -> bool:
+    """Return whether a campaign, by reference, has ended."""
+    record = next((snapshot.catalog.stored(number) for number in snapshot.catalog.known({campaign}).values()), None)
+    return isinstance(record, Campaign) and record.status != "active"
 
 
 def decisions(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Decision]:
@@ -96,7 +117,7 @@ def update(client: Client, session: str | None, change: Change) -> SessionContex
         except ValidationError as error:
             message, expected = complaint(error)
             raise BadInput(f"session: {message}", hint=expected) from None
-        as_record(after, session, now)  # what could not be kept at its end is refused now
+        as_record(snapshot, after, session)  # what could not be kept at its end is refused now
         drop_expired(client, now)
         try:
             session_board.write(session_board.path_of(snapshot.layout.state, session), after)
@@ -178,7 +199,7 @@ def decide(client: Client, request: DecideRequest) -> Changed:
     """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
     request = screened(client, request, "decision")
     with client.reading() as snapshot:
-        current = board_of(snapshot, request.name).task
+        current = current_of(snapshot, board_of(snapshot, request.name))
         named = request.task or (current.id if current else None)
         known = snapshot.catalog.known({named, f"task/{named}"}) if named else {}
         ref = snapshot.catalog.stored(min(known.values())).key_ref if known else named
@@ -217,47 +238,46 @@ def refuse_past(time: str, now: datetime) -> None:
         raise BadInput(f"constraint: the expiry {time!r} is in the past", hint="give a future time")
 
 
-def as_record(board: Blackboard, session: str | None, now: datetime) -> Session:
-    """Return what a session that ends leaves behind."""
-    current = board.session
-    made = build(
-        "session",
-        {
-            "name": name_of(board, session, now),
-            "started_at": current.started_at,
-            "ended_at": now,
-            "task": board.task.description if board.task else None,
-            "conversation": current.conversation,
-            "messages": current.messages or None,
-            "skills": current.skills or None,
-            "used": current.used or None,
-        },
-        now,
-    )
+def as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Session:
+    """Return what a session that ends leaves behind; the row that it has already, where its end was cut off."""
+    current, now = board.session, snapshot.now
+    fields = {
+        "ended_at": now,
+        "task": board.task.description if board.task else None,
+        "conversation": current.conversation,
+        "messages": current.messages or None,
+        "skills": current.skills or None,
+        "used": current.used or None,
+    }
+    named = {"name": name_of(snapshot, board, session), "started_at": current.started_at}
+    made = build("session", {**named, **fields}, now)
     assert isinstance(made, Session)
-    return made
+    if snapshot.catalog.has(row_id(made.key_ref)):
+        before = snapshot.catalog.stored(row_id(made.key_ref))
+        assert isinstance(before, Session)
+        made = changed(before, fields, now)
+    return keyed(snapshot.catalog, made)
 
 
-def name_of(board: Blackboard, session: str | None, now: datetime) -> str:
-    """Return the name of a session that ends: with a mark, for other clones end sessions of the same name."""
+def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
+    """Return the name of a session: with a mark of its start here, for other clones end sessions of the same name."""
     about = board.task.description if board.task else ""
-    content = f"{board.model_dump_json()}\n{now}"
-    return (
-        f"{board.session.started_at:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{mark(content)}"
-    )
+    started = board.session.started_at
+    begun = mark(f"{snapshot.layout.root}\n{session}\n{started}")
+    return f"{started:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{begun}"
 
 
 def end(client: Client, request: SessionRequest) -> Changed:
     """End the session: what it was and used becomes a record, and nothing is current any more."""
     session = request.name
     with client.writing() as snapshot:
-        now, board = snapshot.now, board_of(snapshot, session)
+        board = board_of(snapshot, session)
         if board.session.started_at is None:
             raise Refused(
                 f"no session {session!r} is under way" if session else "no session is under way",
                 hint="graphmem session start",
             )
-        made = keyed(snapshot.catalog, as_record(board, session, now))
+        made = as_record(snapshot, board, session)
         client.ledger.commit([entry(made, client.ledger.symmetric)])
         path = session_board.path_of(snapshot.layout.state, session)
         try:

@@ -14,7 +14,7 @@ from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.runtime import Client, Snapshot, counted
-from graphmem.usecase.learning.sessions import board_of
+from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries
 from graphmem.usecase.store.git_setup import unregistered
@@ -45,7 +45,7 @@ def prime(client: Client, request: PrimeRequest) -> Briefing:
         missing = len(held) - sum(entries[place].section == SESSION for place in kept)
         if missing:
             text = f"{text.rstrip()}\n\nOf constraints and decisions {missing} did not fit: graphmem session"
-        task = board_of(snapshot, request.session).task
+        task = current_of(snapshot, board_of(snapshot, request.session))
         if task is not None:
             text = f"{text.rstrip()}\n\n## The current task\n\n{quoted('task', task.description)}"
         return Briefing(text=text.rstrip("\n"), tokens=tokens(text), refs=[entries[place].ref for place in kept])
@@ -111,7 +111,7 @@ def status(client: Client) -> StoreStatus:
     """Return where one is: the store, the clone, what is being worked on, and what to do next."""
     with client.reading() as snapshot:
         records, relations = snapshot.catalog.live_counts()
-        task = board_of(snapshot, None).task
+        task = current_of(snapshot, board_of(snapshot, None))
         campaigns = [
             ActiveCampaign(
                 ref=one.ref, objective=one.objective, ready=[task.ref for task in ready_of(snapshot, number)]
