@@ -23,7 +23,7 @@ from graphmem.contract.campaigns import (
     ReadyRequest,
     SimilarRequest,
 )
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, Usage
 from graphmem.model import Record
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
@@ -191,9 +191,13 @@ def complete(
     name: str = argument(CompleteCampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
     outcome: str | None = option(CompleteCampaignRequest, "outcome", metavar="TEXT"),
     status: FinalStatus | None = option(CompleteCampaignRequest, "status"),
+    partial: bool = typer.Option(False, "--partial", help="The same as --status partial."),
 ) -> None:
-    """Finish a campaign and keep its fingerprint for similar."""
+    """Finish a campaign and keep its fingerprint for similar; with open tasks it needs --partial."""
     session = session_of(ctx)
+    if partial and status not in (None, "partial"):
+        raise Usage(f"--partial contradicts --status {status}", hint="give one of them")
+    status = "partial" if partial else status
     answer = session.memory.campaigns.complete(name, outcome=outcome, status=status)
     session.answer(answer, text.fields(answer.record))
 

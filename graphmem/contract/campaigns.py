@@ -11,6 +11,7 @@ from graphmem.contract.records import AddRequest
 from graphmem.contract.request import Request
 from graphmem.errors import BadInput, GraphmemError
 
+CampaignStage = Literal["complete", "all_blocked", "stuck", "in_progress", "partial", "failed"]
 FinalStatus = Literal["complete", "partial", "failed"]
 
 
@@ -54,7 +55,9 @@ class CompleteCampaignRequest(Request):
 
     ref: str = Field(description="The campaign")
     outcome: str | None = Field(None, description="Outcome of the campaign, in words")
-    status: FinalStatus | None = Field(None, description="How the campaign ended; its tasks decide if not given")
+    status: FinalStatus | None = Field(
+        None, description="How the campaign ended; partial or failed where tasks are open"
+    )
 
 
 class SimilarRequest(Request):
@@ -121,13 +124,13 @@ class CampaignStanding(Answer):
     """
     Where a campaign is, with its tasks in the order of the plan.
 
-    ``state`` is ``complete`` where every task is, ``all_blocked`` where nothing that is left can run, ``stuck`` where
-    some of it cannot, else ``in_progress``. ``changed`` are the tasks that ``propagate`` wrote, ``duplicates`` the
-    numbers that two tasks have after a merge.
+    ``state`` of a campaign that has ended is how it ended; else it is ``complete`` where every task is, ``all_blocked``
+    where nothing that is left can run, ``stuck`` where some of it cannot, else ``in_progress``.
+    ``changed`` are the tasks that ``propagate`` wrote, ``duplicates`` the numbers that two tasks have after a merge.
     """
 
     campaign: str
-    state: Literal["complete", "all_blocked", "stuck", "in_progress"]
+    state: CampaignStage
     counts: dict[str, int]
     ready: list[str]
     unreachable: list[Stopped]

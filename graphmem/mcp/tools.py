@@ -240,13 +240,13 @@ TOOLS = {
                     "context": Operation("context", "objective tags files strict", {"objective": "text"}),
                 },
                 choice="intent",
-                meaning="query: search; match: text is an error or a log, find known failures in it; "
-                "context: text is an objective, get constraints, decisions and lessons too",
+                meaning="query: search; match: known failures in text, an error or a log; "
+                "context: text is an objective; also constraints, decisions, lessons",
                 default="query",
                 has_view=True,
                 words={
-                    "kinds": "query: only these kinds, such as failure",
-                    "strict": "Leave out records with a mark of doubt",
+                    "kinds": "query: only these kinds",
+                    "strict": "Leave out doubted records",
                     "text": "An error, a log, a symbol, a question or an objective",
                 },
             ),
@@ -260,7 +260,7 @@ TOOLS = {
         ),
         Tool(
             "related",
-            "Walk the graph from a record: what is connected, what solves a failure, how two records connect.",
+            "Walk the graph: what is connected, what solves a failure, how two records connect.",
             Parameters(
                 {
                     "related": Operation("related", "ref max_hops types"),
@@ -278,8 +278,8 @@ TOOLS = {
         ),
         Tool(
             "remember",
-            "Record what was learned, once it is certain. The answer says whether it is new (created), was merged into "
-            "a record that says the same, or is a variant of another. No secrets: the memory goes into git.",
+            "Record what was learned, once it is certain. The answer says whether it is new (created), merged into "
+            "one that says the same, or a variant of another. No secrets: the memory goes into git.",
             Parameters(
                 {
                     "failure": Operation("failures.add", f"trigger fix {NOTED} replace"),
@@ -297,7 +297,7 @@ TOOLS = {
                     "tags": "Tags",
                     "files": "Files that it is about",
                     "cites": "Code that it is about: path, path:symbol or path:symbol@commit",
-                    "supersedes": "The record that the new one takes the place of",
+                    "supersedes": "The record that this one replaces",
                     "replace": "In a merge, make the new texts the current ones",
                 },
             ),
@@ -315,17 +315,17 @@ TOOLS = {
         ),
         Tool(
             "task",
-            "Work on a campaign, a plan of tasks; start answers with a workspace to begin with.",
+            "Work on a campaign, a plan of tasks; start answers with a workspace.",
             Parameters(
                 {
                     "ready": Operation("campaigns.ready", "ref"),
                     "start": Operation("tasks.start", "ref"),
                     "complete": Operation("tasks.complete", "ref delivered used solved_by"),
                     "block": Operation("tasks.block", "ref reason"),
-                    "finish": Operation("campaigns.complete", "ref outcome"),
+                    "finish": Operation("campaigns.complete", "ref outcome status"),
                 },
                 choice="action",
-                meaning="ready: tasks that can start; start, complete, block: a task; finish: the campaign",
+                meaning="ready: what can start; start, complete, block: a task; finish: the campaign",
                 default="ready",
                 words={
                     "ref": "The campaign, or the task",
@@ -334,6 +334,7 @@ TOOLS = {
                     "solved_by": "Patterns that fixed its block",
                     "reason": "The error, as reported",
                     "outcome": "How it ended",
+                    "status": "partial if tasks are open",
                 },
             ),
             {"ready": startable, "start": moved, "complete": moved, "block": moved, "finish": finished},

@@ -52,7 +52,7 @@ WRITES: dict[str, Command] = {
     "campaign add-tasks": lambda memory: memory.campaigns.add_tasks(
         "page", [{"seq": 2, "slug": "b", "objective": "b"}]
     ),
-    "campaign complete": lambda memory: memory.campaigns.complete("page", outcome="it is there"),
+    "campaign complete": lambda memory: memory.campaigns.complete("page", outcome="it is there", status="partial"),
     "type add": lambda memory: memory.types.add_entity("place"),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),

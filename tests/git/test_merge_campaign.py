@@ -77,7 +77,9 @@ STEPS: dict[str, Callable[[Memory, random.Random, str], object]] = {
     "note": lambda memory, rng, ref: memory.inbox.add(f"note {rng.randrange(3)}", type="feature"),
     "work off": lambda memory, rng, ref: worked_off(memory, rng),
     "event": lambda memory, rng, ref: memory.events.add("review.verdict", subject=ref, data={"from": "a", "to": "b"}),
-    "end": lambda memory, rng, ref: rng.random() < 0.1 and memory.campaigns.complete("sso", outcome="done"),
+    "end": lambda memory, rng, ref: (
+        rng.random() < 0.1 and memory.campaigns.complete("sso", outcome="done", status="partial")
+    ),
 }
 
 

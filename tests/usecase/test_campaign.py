@@ -7,7 +7,9 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
+from graphmem.cli.app import run
 from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
+from graphmem.contract.campaigns import FinalStatus
 from graphmem.embed.model import Embedder
 from graphmem.model import Campaign, Task
 from tests.sample import contents, data
@@ -137,7 +139,7 @@ def test_a_finished_campaign_keeps_its_fingerprint(campaign: Memory) -> None:
         "auth", [task(1, delta=["a.py", "b.py"], type="impl"), task(2, delta=["b.py"], type="test")]
     )
     finish(campaign, "auth/001")
-    done = campaign.campaigns.complete("auth", outcome="half of it")
+    done = campaign.campaigns.complete("auth", outcome="half of it", status="partial")
     record = done.record
     assert isinstance(record, Campaign)
     assert (record.status, record.outcome) == ("partial", "half of it")
@@ -158,6 +160,48 @@ def test_a_campaign_whose_tasks_are_all_complete_is_complete(campaign: Memory) -
     assert campaign.campaigns.complete("auth").record.status == "complete"  # type: ignore[union-attr]  # a campaign
 
 
+def test_a_campaign_with_open_tasks_ends_as_partial_or_failed_and_as_nothing_else(
+    campaign: Memory, tmp_path: Path
+) -> None:
+    campaign.campaigns.add_tasks("auth", [task(number) for number in range(1, 10)])
+    finish(campaign, "auth/001")
+    campaign.tasks.block("auth/002", "it fails")
+    before = contents(tmp_path)
+    statuses: tuple[FinalStatus | None, ...] = (None, "complete")
+    for status in statuses:
+        with pytest.raises(Refused) as refused:
+            campaign.campaigns.complete("auth", status=status)
+        assert refused.value.message == (
+            "campaign/auth has 8 open tasks: task/auth/002-s2 (blocked), task/auth/003-s3 (pending), task/auth/004-s4"
+            " (pending), task/auth/005-s5 (pending), task/auth/006-s6 (pending) and 3 more"
+        )
+        assert refused.value.hint == "end it as partial: graphmem campaign complete auth --partial"
+    assert contents(tmp_path) == before
+    assert campaign.campaigns.complete("auth", status="failed").record.model_dump()["status"] == "failed"
+
+
+@pytest.mark.parametrize("flags", [["--partial"], ["--status", "partial"]])
+def test_a_campaign_ends_as_partial_on_the_command_line(campaign: Memory, tmp_path: Path, flags: list[str]) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1)])
+    words = ["--dir", str(tmp_path), "campaign", "complete", "auth"]
+    assert run([*words, "--partial", "--status", "failed"]) == 2
+    assert run(words) == 3
+    assert run([*words, *flags]) == 0
+    assert campaign.get("campaign/auth").record.model_dump()["status"] == "partial"
+
+
+def test_a_campaign_that_ended_is_shown_as_it_ended_and_has_nothing_ready(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1), task(2), task(3, depends=[2]), task(4, depends=[2])])
+    campaign.tasks.block("auth/002", "it fails")
+    campaign.campaigns.complete("auth", status="partial")
+    status = campaign.campaigns.status("auth")
+    assert (status.state, status.ready, status.unreachable, status.replan_suggested) == ("partial", [], [], False)
+    assert campaign.campaigns.ready("auth").ready == []
+    assert campaign.cypher_named("task/ready", {"ref": "campaign/auth"}).rows == []
+    assert campaign.status().campaigns == []
+    assert "auth/001" not in campaign.prime().text
+
+
 def test_completing_links_the_failures_that_blocked_its_tasks_pairwise(campaign: Memory) -> None:
     for name in ("a", "b", "c"):
         campaign.failures.add(f"{name} went wrong", name=name)
@@ -165,7 +209,7 @@ def test_completing_links_the_failures_that_blocked_its_tasks_pairwise(campaign:
     campaign.campaigns.add_tasks(
         "auth", [task(1, blocked_by=["failure/a"]), task(2, blocked_by=["failure/c", "failure/b", "task/auth/001-s1"])]
     )
-    campaign.campaigns.complete("auth")
+    campaign.campaigns.complete("auth", status="partial")
     rows = campaign.cypher("MATCH (x)-[r:CO_OCCURS]->(y) RETURN x.name, y.name, r.weight ORDER BY x.name, y.name").rows
     assert rows == [["a", "b", 1.5], ["a", "c", 0.8], ["b", "c", 0.8]]
 
@@ -178,7 +222,7 @@ def finished(memory: Memory, name: str, objective: str, files: list[str], tasks:
     if tasks:
         plan = [task(number, delta=files if number == 1 else [], **fields) for number in range(1, tasks + 1)]
         memory.campaigns.add_tasks(name, plan)
-    memory.campaigns.complete(name, outcome=f"outcome of {name}")
+    memory.campaigns.complete(name, outcome=f"outcome of {name}", status="partial" if tasks else None)
 
 
 def test_similarity_is_that_of_objective_files_and_size(memory_with_model: Memory, embedder: Embedder) -> None:

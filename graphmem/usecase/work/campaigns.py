@@ -14,6 +14,7 @@ from graphmem.constants import FILES_SHARE, MOST_TOGETHER, OBJECTIVE_SHARE, SIZE
 from graphmem.contract.campaigns import (
     Actual,
     CampaignRequest,
+    CampaignStage,
     CampaignStanding,
     CampaignTasks,
     CompleteCampaignRequest,
@@ -37,17 +38,19 @@ from graphmem.model import Campaign, Failure, Record, Relation, Task
 from graphmem.model.campaign import FINISHED, Fingerprint
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.process.collector import collector_paused
-from graphmem.rules.cascade import REPLAN_FROM, CampaignState, state_of, unreachable
+from graphmem.rules.cascade import REPLAN_FROM, state_of, unreachable
 from graphmem.rules.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.rules.plan import ready_tasks
 from graphmem.rules.score import overlap, size_likeness
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, counted
+from graphmem.shell import command
 from graphmem.usecase.records.change import add
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import changed, refuse_archived
 from graphmem.usecase.retrieval.query import query
 from graphmem.usecase.work.events import disagreement_text, event, task_moves
 
+MOST_OPEN = 5  # tasks that a message names
 NEAR = ("critical", "productive")  # tiers of the failures whose costs an estimate counts
 
 
@@ -70,20 +73,26 @@ class Plan:
     tasks: Mapping[int, Task]
     settled: frozenset[str]
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the campaign has not ended."""
+        return self.campaign.status == "active"
+
     @cached_property
     def stopped(self) -> dict[str, list[str]]:
-        """The tasks that cannot run as things are, each with what stops it."""
-        return unreachable(self.tasks.values(), self.settled)
+        """The tasks that cannot run as things are, each with what stops it; none of a campaign that has ended."""
+        return unreachable(self.tasks.values(), self.settled) if self.is_open else {}
 
     @property
     def ready(self) -> list[Task]:
-        """The tasks that can start now."""
-        return ready_tasks(list(self.tasks.values()), self.settled)
+        """The tasks that can start now; none of a campaign that has ended."""
+        return ready_tasks(list(self.tasks.values()), self.settled) if self.is_open else []
 
     @property
-    def state(self) -> CampaignState:
-        """Where the campaign is."""
-        return state_of(list(self.tasks.values()), self.stopped)
+    def state(self) -> CampaignStage:
+        """Where the campaign is; one that has ended is as it ended."""
+        ended = self.campaign.status
+        return ended if ended != "active" else state_of(list(self.tasks.values()), self.stopped)
 
     @property
     def released(self) -> list[int]:
@@ -245,9 +254,10 @@ def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
         tasks = tasks_of(snapshot, number)
         if campaign.status != "active":
             raise Refused(f"campaign {campaign.name!r} is {campaign.status} already", hint="legal from there: none")
-        is_done = all(task.status == "complete" for task in tasks)
+        if request.status in (None, "complete"):
+            refuse_open(campaign, tasks)
         changes = {
-            "status": request.status or ("complete" if is_done else "partial"),
+            "status": request.status or "complete",
             "completed_at": client.now(),
             "outcome": request.outcome,
             "fingerprint": fingerprint(campaign, tasks).model_dump(),
@@ -261,6 +271,17 @@ def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
         client.ledger.commit([entry(after, symmetric), ended, *edges])
         record = snapshot.catalog.records([number])[number]
         return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(snapshot, number))
+
+
+def refuse_open(campaign: Campaign, tasks: Sequence[Task]) -> None:
+    """Raise ``Refused`` for a campaign that is not complete; the message names the tasks that are open."""
+    left = [f"{task.ref} ({task.status})" for task in tasks if task.status != "complete"]
+    if left:
+        more = f" and {len(left) - MOST_OPEN:,} more" if len(left) > MOST_OPEN else ""
+        raise Refused(
+            f"{campaign.ref} has {counted(len(left), 'open task')}: {', '.join(left[:MOST_OPEN])}{more}",
+            hint=f"end it as partial: {command('graphmem', 'campaign', 'complete', campaign.name, '--partial')}",
+        )
 
 
 def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
