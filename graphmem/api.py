@@ -687,9 +687,14 @@ class Memory:
         return self.runtime.client()
 
     @staticmethod
-    def init(folder: Path | str) -> Initialised:
-        """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
-        return init.init(contract.store.InitRequest(folder=folder).folder)
+    def init(folder: Path | str, *, nested: bool = False) -> Initialised:
+        """
+        Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing.
+
+        Args:
+            nested: make one also where a folder above has a memory, which is then not used here.
+        """
+        return init.init(contract.store.InitRequest(folder=folder, nested=nested))
 
     def close(self) -> None:
         """Let go of the store's files."""

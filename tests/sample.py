@@ -43,7 +43,7 @@ def open_memory(
         if embedder is None:
             patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
         if not (folder / ".graphmem").exists():
-            Memory.init(folder)
+            Memory.init(folder, nested=True)
         made = Memory(
             folder,
             now=clock or Clock(),

@@ -13,7 +13,7 @@ from graphmem.clients.install import checked
 from graphmem.config import project_folder
 from graphmem.contract.findings import Checked
 from graphmem.contract.install import InstallClient
-from graphmem.contract.store import DoctorRequest, ExportRequest, TrustRequest
+from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, TrustRequest
 from graphmem.errors import Usage
 
 CLIENTS = ", ".join(get_args(InstallClient))
@@ -23,6 +23,7 @@ NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
 def init(
     ctx: typer.Context,
     project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
+    nested: bool = option(InitRequest, "nested"),
 ) -> None:
     """
     Prepare a project: make .graphmem, or complete it; run again it changes nothing.
@@ -30,7 +31,7 @@ def init(
     Example: graphmem init
     """
     session = session_of(ctx)
-    answer = Memory.init(project or session.folder or project_folder() or ".")
+    answer = Memory.init(project or session.folder or project_folder() or ".", nested=nested)
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]

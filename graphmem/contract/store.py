@@ -13,6 +13,7 @@ class InitRequest(Request):
     """Which project to prepare."""
 
     folder: Path = Field(description="The project's folder")
+    nested: bool = Field(False, description="Make a memory of its own below a folder that has one")
 
 
 class ExportRequest(Request):

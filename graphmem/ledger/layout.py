@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 from graphmem import safe_files
@@ -174,6 +174,17 @@ def find(start: Path) -> Layout:
         if (folder / FOLDER).is_dir():
             return not_of_another(not_linked(Layout(folder)))
     raise Unavailable(f"no {FOLDER} folder in {str(start)!r} or above it", hint="make one with: graphmem init")
+
+
+def above(folder: Path) -> Path | None:
+    """Return the folder above with a store whose project ``folder`` is in; a repository is a project of its own."""
+    for inner, outer in pairwise((folder, *folder.parents)):
+        if (inner / ".git").exists():
+            return None
+        store = outer / FOLDER
+        if store.is_dir() and not store.is_symlink() and not is_of_another(store.stat().st_uid):
+            return outer
+    return None
 
 
 def not_linked(layout: Layout) -> Layout:

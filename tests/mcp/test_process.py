@@ -195,7 +195,7 @@ def test_the_store_is_opened_at_the_first_call_and_may_come_later(tmp_path: Path
 def test_the_project_is_that_of_the_option_the_variable_the_client_or_the_folder(folder: Path) -> None:
     aside = folder / "aside"
     (aside / "below").mkdir(parents=True)
-    Memory.init(aside)
+    Memory.init(aside, nested=True)
 
     def found(where: Path, *options: str, **variables: Any) -> bool:
         with started(where, *options, **variables) as talk:

@@ -127,7 +127,7 @@ def test_the_key_comes_from_the_text_whatever_the_name(memory: Memory, tmp_path:
     (stored,) = (orjson.loads(line) for line in data(tmp_path, "failure").read_bytes().splitlines())
     assert stored["key"].startswith("sqlite3.operationalerror-database-is-locked-")
     assert stored["name"] == "db-lock"
-    Memory.init(tmp_path / "clone")
+    Memory.init(tmp_path / "clone", nested=True)
     with Memory(tmp_path / "clone") as clone:
         clone.failures.add(LOCK.replace(" ", "\n  "), name="another-name", dedup=False)
         assert failure(clone, "another-name").key == stored["key"]

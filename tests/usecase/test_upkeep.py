@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Memory
+from graphmem.cli.app import run
 from tests.sample import contents, data, edge, failure, open_memory, write
 
 
@@ -58,6 +59,36 @@ def test_validate_sees_a_graph_that_differs(memory: Memory) -> None:
     assert [finding.code for finding in checked.findings] == ["index_differs", "graph_differs"]
     memory.rebuild(embed=False)
     assert memory.validate().ok
+
+
+def test_a_memory_below_another_one_is_made_only_when_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Memory.init(tmp_path)
+    inner = tmp_path / "api" / "v1"
+    inner.mkdir(parents=True)
+    assert run(["init", str(inner)]) == 3
+    said = capsys.readouterr().err
+    assert f"is in a project that has a memory: '{tmp_path}/.graphmem'" in said
+    assert f"graphmem init --nested {inner}" in said
+    assert not (inner / ".graphmem").exists()
+    assert run(["init", "--nested", str(inner)]) == 0
+    assert run(["init", str(inner)]) == 0  # it is there already
+    with Memory(inner) as memory:
+        assert memory.status().store == str(inner)
+
+
+@pytest.mark.parametrize("git", ["folder", "file"])
+def test_a_repository_below_a_memory_is_a_project_of_its_own(tmp_path: Path, git: str) -> None:
+    Memory.init(tmp_path)
+    module = tmp_path / "vendor" / "module"
+    (module / "src").mkdir(parents=True)
+    if git == "folder":
+        (module / ".git").mkdir()
+    else:
+        (module / ".git").write_text("gitdir: ../../.git/modules/module\n")  # as of a submodule
+    assert Memory.init(module / "src").created
+    assert Memory.init(module, nested=False).created
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from graphmem import safe_files
 from graphmem.contract.answer import Answer
 from graphmem.contract.campaigns import CompleteCampaignRequest
 from graphmem.contract.records import AddRowsRequest, BulkAdded
-from graphmem.contract.store import Initialised
+from graphmem.contract.store import Initialised, InitRequest
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.runtime import Client
@@ -91,7 +91,7 @@ def prepare(folder: Path) -> Initialised:
     layout = Layout(folder.expanduser().absolute())
     if layout.store.exists():
         raise Refused(f"{str(layout.root)!r} has a {FOLDER} already", hint="take an empty folder: graphmem demo FOLDER")
-    made = init.init(layout.root)
+    made = init.init(InitRequest(folder=layout.root, nested=True))
     for sort in ("entities", "relations"):
         for file in (shipped() / "types" / sort).iterdir():
             if file.name.endswith(".md"):

@@ -7,7 +7,7 @@ from graphmem.catalog.vectors import forget_damaged
 from graphmem.clone import TRACKED_FIX
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.findings import Checked, Doctored, Finding
-from graphmem.contract.store import DoctorRequest, RebuildRequest
+from graphmem.contract.store import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
 from graphmem.ledger.layout import FOLDER, Layout
@@ -104,7 +104,7 @@ def make_anew(client: Client) -> None:
 
 def complete(client: Client) -> None:
     """Make what ``init`` makes where it is missing."""
-    init.init(client.layout.root)
+    init.init(InitRequest(folder=client.layout.root))
 
 
 def remove_leftovers(client: Client) -> None:

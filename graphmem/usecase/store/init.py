@@ -4,10 +4,12 @@ from pathlib import Path
 
 from graphmem import safe_files
 from graphmem.constants import FORMAT
-from graphmem.contract.store import Initialised
+from graphmem.contract.store import Initialised, InitRequest
+from graphmem.errors import Refused
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import FOLDER, Layout, not_linked
+from graphmem.ledger.layout import FOLDER, Layout, above, not_linked
 from graphmem.runtime import Runtime, open_client
+from graphmem.shell import command
 from graphmem.usecase.store.git_setup import register
 
 IGNORED = "local/\nstate/\n*.tmp\n"
@@ -17,10 +19,17 @@ ATTRIBUTES = (
 )
 
 
-def init(folder: Path) -> Initialised:
-    """Prepare a project, or complete what is missing; run again it changes nothing."""
-    layout = not_linked(Layout(folder.absolute()))
+def init(request: InitRequest) -> Initialised:
+    """
+    Prepare a project, or complete what is missing; run again it changes nothing.
+
+    Raises:
+        Refused: the folder is in a project that has a memory, and none of its own was asked for.
+    """
+    layout = not_linked(Layout(request.folder.absolute()))
     is_new = not layout.store.is_dir()
+    if is_new and not request.nested:
+        refuse_nested(layout.root)
     safe_files.refuse_links(layout.store)
     registered = []
     for path in folders(layout):
@@ -34,13 +43,23 @@ def init(folder: Path) -> Initialised:
         data = b"\n".join([*lines, *map(str.encode, missing), b""])
         replace_files({path: data})
         registered.append(f"{FOLDER}/{path.name}")
-    client = open_client(Runtime(folder))
+    client = open_client(Runtime(layout.root))
     try:
         with client.writing():
             replace_files(client.ledger.stale_vocabulary_file(), client.layout)
     finally:
         client.close()
     return Initialised(path=str(layout.store), created=is_new, registered=registered + register(layout))
+
+
+def refuse_nested(folder: Path) -> None:
+    """Raise ``Refused`` for a folder whose project has a memory already, which a second one would hide."""
+    outer = above(folder)
+    if outer is not None:
+        raise Refused(
+            f"{str(folder)!r} is in a project that has a memory: {str(outer / FOLDER)!r}, which is used here too",
+            hint=f"for a memory of its own: {command('graphmem', 'init', '--nested', str(folder))}",
+        )
 
 
 def folders(layout: Layout) -> tuple[Path, ...]:
