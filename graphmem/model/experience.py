@@ -19,11 +19,15 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d_")
 
 
 class Experience(Record):
-    """How a task was done, what came of it, and what to know the next time; its name begins with its day."""
+    """
+    How a task was done, what came of it, and what to know the next time; its name begins with its day.
+
+    The same words on another day, or with another approach, are another experience.
+    """
 
     derived = frozenset({"updated_at", "ref", "recorded_at"})
     named_from = "description"
-    identity = ("description",)
+    identity = ("day", "description", "approach")
 
     kind: Literal["experience"]
     task_type: ExperienceType

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import BadInput, Memory, Refused
+from graphmem.contract.records import Changed
 from graphmem.model import Experience, Insight
+from graphmem.model.experience import Outcome
 from graphmem.rules.score import help_ratio, importance
 from tests.sample import START, Clock, contents, open_memory
 
@@ -36,6 +38,39 @@ def test_an_experience_is_named_by_its_day_and_a_second_one_by_its_content(memor
     other = memory.experiences.add("bug", "Login loops!", approach="another", outcome="failure", lessons=["look twice"])
     assert other.ref.startswith("experience/2026-11-01_login-loops-")
     assert len(other.ref) == len("experience/2026-11-01_login-loops-") + 6
+
+
+def test_the_same_words_on_another_day_or_with_another_approach_are_another_experience(tmp_path: Path) -> None:
+    clock = Clock()
+
+    def learned(memory: Memory, approach: str, outcome: Outcome, lesson: str) -> Changed:
+        return memory.experiences.add("bug", "Login loops", approach=approach, outcome=outcome, lessons=[lesson])
+
+    with open_memory(tmp_path, clock=clock) as memory:
+        first = learned(memory, "traced the cookie", "failure", "check the cookie first")
+        assert learned(memory, "traced the cookie", "failure", "check the cookie first").action == "unchanged"
+        other = learned(memory, "read the log", "success", "read the log before the code")
+        assert other.ref.startswith(f"{first.ref}-")
+        clock.back(timedelta(days=-7))
+        later = learned(memory, "traced the cookie", "success", "check the cookie first")
+        assert later.ref == "experience/2026-11-08_login-loops"
+        assert [one.action for one in (first, other, later)] == ["created"] * 3
+        assert memory.list("experience").total == 3
+        kept = memory.get(first.ref).record
+        assert isinstance(kept, Experience)
+        assert (kept.outcome, kept.lessons) == ("failure", ("check the cookie first",))
+
+
+def test_promotion_counts_each_day_of_a_bug_that_comes_back(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_memory(tmp_path, clock=clock) as memory:
+        add(memory, "Login loops")
+        add(memory, "Logout hangs")
+        assert memory.experiences.promote().promotions == []  # one day may be chance
+        clock.back(timedelta(days=-7))
+        add(memory, "Login loops")
+        (found,) = memory.experiences.promote().promotions
+        assert len(found.experiences) == 3
 
 
 def test_while_there_are_few_each_has_low_confidence(memory: Memory) -> None:
