@@ -174,7 +174,7 @@ MEANINGS = {
     "framework": "What it is for, or built with.",
     "type": "Its type.",
     "value": "What belongs to the thing itself; relationships belong in edges.",
-    "objective": "Framework or tool that the pattern is for.",
+    "objective": "What is to be done, in words.",
     "status": "Where it stands.",
     "completed_at": "When it was finished.",
     "outcome": "Outcome of the task.",

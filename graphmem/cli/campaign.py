@@ -1,6 +1,5 @@
 """``campaign …`` and ``similar``."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 import typer
@@ -9,9 +8,10 @@ from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_campaign, session_of
-from graphmem.cli.inputs import opened
+from graphmem.cli.inputs import json_in
 from graphmem.cli.options import argument, option
 from graphmem.contract.campaigns import (
+    PLAN_EXAMPLE,
     Actual,
     AddTasksRequest,
     CampaignRequest,
@@ -23,7 +23,7 @@ from graphmem.contract.campaigns import (
     ReadyRequest,
     SimilarRequest,
 )
-from graphmem.errors import BadInput, Usage
+from graphmem.errors import Usage
 from graphmem.model import Record
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
@@ -61,21 +61,8 @@ def add_tasks(
 ) -> None:
     """Add the tasks of a plan, all or none; a cycle is refused with its path."""
     session = session_of(ctx)
-    answer = session.memory.campaigns.add_tasks(name, plan_in(plan))
+    answer = session.memory.campaigns.add_tasks(name, json_in(plan, PLAN_EXAMPLE))
     session.answer(answer, lines(answer.tasks))
-
-
-def plan_in(path: str) -> object:
-    """Return the plan in a file, or from standard input."""
-    with opened(path) as file:
-        data = file.read()
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise BadInput(
-            f"{path!r} is not JSON: {why}", hint='such as {"tasks": [{"seq": 1, "objective": "…"}]}'
-        ) from None
 
 
 def lines(tasks: Sequence[Record]) -> str:
@@ -142,7 +129,7 @@ def merge_plan(
 ) -> None:
     """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays."""
     session = session_of(ctx)
-    answer = session.memory.campaigns.merge_plan(name, plan_in(plan))
+    answer = session.memory.campaigns.merge_plan(name, json_in(plan, PLAN_EXAMPLE))
     found = [
         f"{word}: {', '.join(refs)}"
         for word, refs in (

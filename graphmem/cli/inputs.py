@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from graphmem.errors import NotFound, Unavailable, Usage
+from graphmem.errors import BadInput, NotFound, Unavailable, Usage
 from graphmem.ndjson import Lines
 from graphmem.surroundings import current_folder
 
@@ -56,6 +56,21 @@ def text_of(given: str) -> str:
         return read.decode().strip("\n")
     except UnicodeDecodeError:
         raise Usage("standard input is not UTF-8", hint="give text") from None
+
+
+def json_in(source: str, such_as: str) -> object:
+    """Return the JSON of a file, or of standard input for ``-``; ``such_as`` is the hint where it is none."""
+    with opened(source) as file:
+        return json_of(file.read(), "standard input" if source == "-" else repr(source), such_as)
+
+
+def json_of(data: bytes | str, what: str, such_as: str) -> object:
+    """Return the value of a text of JSON, or raise ``BadInput``; ``what`` begins the message."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise BadInput(f"{what} is not JSON: {why}", hint=such_as) from None
 
 
 def parameter(given: str) -> tuple[str, object]:

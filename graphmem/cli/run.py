@@ -6,9 +6,10 @@ import typer
 
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import session_of
-from graphmem.cli.inputs import opened
+from graphmem.cli.inputs import json_in, json_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.runs import (
+    BUILD_EXAMPLE,
     BeginBuildRequest,
     BuildResume,
     CheckpointRequest,
@@ -23,6 +24,7 @@ from graphmem.contract.runs import (
 )
 from graphmem.errors import BadInput
 
+SUCH_AS = 'such as {"workflow_step": "build"}'
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
 
@@ -46,7 +48,9 @@ def set_fields(
 ) -> None:
     """Change fields of the run state; all others stay."""
     session = session_of(ctx)
-    answer = session.memory.runs.set(object_of(fields, "-" if fields == "-" else None))
+    what = "standard input" if fields == "-" else repr(fields[:80])
+    given = json_in(fields, SUCH_AS) if fields == "-" else json_of(fields, what, SUCH_AS)
+    answer = session.memory.runs.set(object_of(given, what, SUCH_AS))
     session.answer(answer, shown(answer))
 
 
@@ -79,7 +83,7 @@ def require(
 def begin(ctx: typer.Context, plan: str = argument(BeginBuildRequest, "plan", metavar="FILE|-")) -> None:
     """Begin a build run with the chunks of a plan."""
     session = session_of(ctx)
-    answer = session.memory.runs.begin(object_of(plan, plan))
+    answer = session.memory.runs.begin(object_of(json_in(plan, BUILD_EXAMPLE), "the plan", BUILD_EXAMPLE))
     session.answer(answer, shown(answer))
 
 
@@ -119,18 +123,10 @@ def resume(ctx: typer.Context, choose: ResumeAction | None = option(ResumeBuildR
     session.answer(answer, left_of(answer))
 
 
-def object_of(given: str, file: str | None) -> dict[str, object]:
-    """Return the JSON object that is given, or that is in a file."""
-    data: str | bytes = given
-    if file is not None:
-        with opened(file) as found:
-            data = found.read()
-    try:
-        made = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{given[:80]!r} is not JSON: {error}", hint="a JSON object") from None
+def object_of(made: object, what: str, such_as: str) -> dict[str, object]:
+    """Return a value that is a JSON object, or raise ``BadInput``."""
     if not isinstance(made, dict):
-        raise BadInput(f"{given[:80]!r} is not a JSON object", hint='such as {"workflow_step": "build"}')
+        raise BadInput(f"{what} is not a JSON object", hint=such_as)
     return made
 
 

@@ -11,6 +11,7 @@ from graphmem.contract.records import AddRequest
 from graphmem.contract.request import Request
 from graphmem.errors import BadInput, GraphmemError
 
+PLAN_EXAMPLE = 'such as {"tasks": [{"seq": 1, "objective": "…"}]}'
 CampaignStage = Literal["complete", "all_blocked", "stuck", "in_progress", "partial", "failed"]
 FinalStatus = Literal["complete", "partial", "failed"]
 

@@ -1,9 +1,9 @@
 """What operations on events take and return."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict
 
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.parameters import Texts
@@ -19,8 +19,8 @@ class Check(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: str
-    result: str
-    retried: bool = False
+    result: Literal["pass", "fail"]
+    retried: Annotated[bool, Strict()] = False
 
 
 class Verification(BaseModel):

@@ -11,6 +11,7 @@ from graphmem.errors import BadInput, GraphmemError
 from graphmem.model.run_state import Chunk, RunState
 
 Workflow = Annotated[str | None, Field(description="Name of the workflow; that of the run state if not given")]
+BUILD_EXAMPLE = 'such as {"chunks": [{"id": "c1", "name": "log in"}]}'
 ChunkMove = Literal["active", "completed", "failed", "retrying"]
 ResumeAction = Literal["resume", "fresh", "cancel"]
 

@@ -7,12 +7,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from graphmem.contract.campaigns import PLAN_EXAMPLE
 from graphmem.errors import BadInput, Refused
 from graphmem.model.campaign import Campaign
 from graphmem.model.task import Task
 from graphmem.names import slug
 from graphmem.rules.cascade import WAITING
+from graphmem.rules.limits import refuse_blank
+from graphmem.rules.suggest import refuse_unknown
 
+FIELDS = Task.model_fields.keys() | Task.derived | {"title"}  # that a task of a plan may have
 SHOWN = 60  # characters of a bad value in a message
 
 
@@ -130,13 +134,13 @@ def rows_of(plan: object) -> dict[str, Mapping[str, Any]]:
     Return the tasks of a plan by their sequence numbers.
 
     Raises:
-        BadInput: it is no list of tasks. Refused: a number appears twice.
+        BadInput: it is no list of tasks, or a task has a field that there is not. Refused: a number appears twice.
     """
     rows = plan.get("tasks") if isinstance(plan, Mapping) else plan
-    if not isinstance(rows, list) or not rows:
-        raise BadInput(
-            f"a plan is a list of tasks, not {str(plan)[:SHOWN]!r}", hint='such as {"tasks": [{"seq": 1, …}]}'
-        )
+    if not isinstance(rows, list):
+        raise BadInput(f"a plan is a list of tasks, not {str(plan)[:SHOWN]!r}", hint=PLAN_EXAMPLE)
+    if not rows:
+        raise BadInput("the plan has no tasks", hint=PLAN_EXAMPLE)
     parsed: dict[str, Mapping[str, Any]] = {}
     for place, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
@@ -144,6 +148,7 @@ def rows_of(plan: object) -> dict[str, Mapping[str, Any]]:
         seq = sequence(row.get("seq"), f"task {place} of the plan")
         if seq in parsed:
             raise twice(seq)
+        refuse_unknown(f"task {seq} of the plan", row, FIELDS)
         parsed[seq] = row
     return parsed
 
@@ -213,6 +218,7 @@ def make_task(campaign: Campaign, key: str, row: Mapping[str, Any], depends: lis
     fields = {key: value for key, value in row.items() if key not in ("seq", "slug", "depends", "kind", "title")}
     if "objective" not in fields and "title" in row:
         fields["objective"] = row["title"]
+    refuse_blank(Task, fields)
     given = {
         "kind": "task",
         "key": key,

@@ -1,11 +1,26 @@
 """What was meant: the nearest of the known names."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from graphmem.errors import BadInput
 
 from graphmem.names import quoted
 
 PART = 4  # characters of a name that are enough to find it
+
+
+def refuse_unknown(what: str, given: Iterable[object], known: Collection[str]) -> None:
+    """
+    Raise ``BadInput`` for a field that there is not: what a caller misspelt would be lost without a word.
+
+    Args:
+        what: has the fields, for the message, such as ``the run state``.
+    """
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(str(name), known) or f"its fields: {', '.join(sorted(known))}"
+            raise BadInput(f"{what} has no field {name!r}", hint=hint)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

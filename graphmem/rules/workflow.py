@@ -1,10 +1,11 @@
 """Which step of a workflow needs which (docs/concepts/campaigns.md, "Prerequisites")."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from graphmem.errors import BadInput
 
-Workflow = Mapping[str, tuple[str, ...]]  # by step, the steps that it needs complete
+Need = str | Sequence[str]  # a step, or several of which one is enough
+Workflow = Mapping[str, Sequence[Need]]  # by step, what it needs complete
 
 # Where a project declares none.
 USUAL: Workflow = {"explore": (), "plan": ("explore",), "build": ("plan",), "observe": ("build",)}
@@ -14,17 +15,29 @@ def missing(workflow: Workflow, step: str, done: Collection[str]) -> list[str]:
     """
     Return what a step needs, directly or through others, and is not done, in the order to do it.
 
-    What comes before a step that is done no longer matters.
+    What comes before a step that is done no longer matters. Of several of which one is enough, the first is missing
+    where none is done.
     """
-    return ordered(workflow, (step,), set(done) - {step}, "the workflow")[:-1]
+    needs = {name: [chosen(need, done) for need in found] for name, found in workflow.items()}
+    return ordered(needs, (step,), set(done) - {step}, "the workflow")[:-1]
+
+
+def chosen(need: Need, done: Collection[str]) -> str:
+    """Return the step that fulfils a need, or is to fulfil it."""
+    return need if isinstance(need, str) else next((step for step in need if step in done), need[0])
+
+
+def steps_in(needs: Sequence[Need]) -> list[str]:
+    """Return every step that some needs name."""
+    return [step for need in needs for step in ([need] if isinstance(need, str) else need)]
 
 
 def refuse_cycle(workflow: Workflow, what: str) -> None:
     """Raise ``BadInput`` where steps need each other; ``what`` begins the message."""
-    ordered(workflow, workflow, frozenset(), what)
+    ordered({step: steps_in(needs) for step, needs in workflow.items()}, workflow, frozenset(), what)
 
 
-def ordered(workflow: Workflow, steps: Iterable[str], done: Collection[str], what: str) -> list[str]:
+def ordered(workflow: Mapping[str, Sequence[str]], steps: Iterable[str], done: Collection[str], what: str) -> list[str]:
     """Return steps and all that they need and is not done, each after what it needs."""
     found: dict[str, None] = {}
     for step in steps:

@@ -52,7 +52,8 @@ def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path)
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        ([], "a plan is a list"),
+        ([], "the plan has no tasks"),
+        ({"tasks": []}, "the plan has no tasks"),
         ({"tasks": {}}, "a plan is a list"),
         ("nonsense", "a plan is a list"),
         ([1], "task 1 of the plan"),
@@ -75,6 +76,10 @@ def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path)
         ([task(1), task(2, budget=-1)], "budget"),
         ([task(1), task(2, framework_confidence=1.5)], "framework_confidence"),
         ([task(1), task(2, objective="x" * 16_385)], "16,385"),
+        ([task(1), task(2, depnds=[1])], "task 002 of the plan has no field 'depnds'"),
+        ([task(1), {"seq": 2, "objective": ""}], "objective is empty"),
+        ([task(1), {"seq": 2, "objective": " \n"}], "objective is empty"),
+        ([task(1), {"seq": 2, "title": " "}], "objective is empty"),
     ],
 )
 def test_a_plan_that_does_not_check_out_stores_nothing(

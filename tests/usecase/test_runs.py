@@ -1,5 +1,6 @@
 """The run state, build runs and prerequisites: campaigns.md, section 5."""
 
+import io
 import json
 import os
 import random
@@ -43,7 +44,7 @@ EVERYTHING: Mapping[str, Any] = {
 PLAN: Mapping[str, Any] = {
     "spec_version": "1",
     "priorities": ["first c1"],
-    "priority_source": "spec",
+    "priority_source": "user-prompt",
     "chunks": [
         {"id": "c1", "name": "log in", "sections": ["1"], "scenarios": ["s1", "s2"]},
         {"id": "c2", "name": "log out", "depends_on": ["c1"]},
@@ -274,7 +275,7 @@ def test_a_build_run_from_begin_to_end(memory: Memory) -> None:
     run = begun.build_run
     assert run is not None
     assert (run.status, run.plan.total_chunks, run.plan.spec_version) == ("running", 3, "1")
-    assert (run.plan.priorities, run.plan.priority_source) == (["first c1"], "spec")
+    assert (run.plan.priorities, run.plan.priority_source) == (["first c1"], "user-prompt")
     assert run.chunks[0].scenarios == ("s1", "s2")
     assert begun.spec_version == "1"
     for number, chunk in enumerate(("c1", "c2", "c3"), 1):
@@ -371,7 +372,7 @@ def test_attempts_are_counted(memory: Memory) -> None:
     run = memory.runs.show().build_run
     assert run is not None
     assert run.chunks[0].attempt == 3
-    assert run.chunks[0].failed_at is not None
+    assert (run.chunks[0].failed_at, run.chunks[0].completed_at is not None) == (None, True)
 
 
 def test_a_chunk_waits_for_those_that_it_depends_on(memory: Memory) -> None:
@@ -405,7 +406,14 @@ def test_a_chunk_waits_for_those_that_it_depends_on(memory: Memory) -> None:
         ),
         ({"chunks": [{"id": "a"}], "spec_version": 3}, "spec_version"),
         ({"chunks": [{"id": "a"}], "priorities": 2**70}, "64-bit"),
-        ({"chunks": [{"id": "a"}], "priority_source": 3}, "build run: field 'plan.priority_source' is 3"),
+        ({"chunks": [{"id": "a"}], "priority_source": 3}, "priority_source is 3"),
+        ({"chunks": [{"id": "a"}], "priority_source": "mars"}, "priority_source is 'mars'"),
+        ({"chunks": [{"id": "a"}], "specVersion": "7"}, "the plan of a build run has no field 'specVersion'"),
+        ({"chunks": [{"id": "a"}], "plan": {}}, "the plan of a build run has no field 'plan'"),
+        ({"chunks": [{"id": "a"}, {"id": "b", "dependsOn": ["a"]}]}, "chunk 2 of a plan has no field 'dependsOn'"),
+        ({"chunks": [{"id": "a", "status": "completed"}]}, "chunk 1 of a plan has no field 'status'"),
+        ({"chunks": [{"id": True}]}, "chunk 1: "),
+        ({"chunks": [{"id": 1}, {"id": "1"}]}, "two chunks have the id '1'"),
     ],
 )
 def test_a_plan_that_cannot_be_built_is_refused(
@@ -415,6 +423,19 @@ def test_a_plan_that_cannot_be_built_is_refused(
         memory.runs.begin(plan)
     assert message in refused.value.message
     assert not state_of(tmp_path).exists()
+
+
+def test_a_plan_may_number_its_chunks(memory: Memory) -> None:
+    memory.runs.begin({"chunks": [{"id": 1, "name": "one"}, {"id": 2, "depends_on": [1]}]})
+    with pytest.raises(Refused, match="chunk 2 waits for chunk 1"):
+        memory.runs.chunk("2", "active")
+    memory.runs.chunk("1", "active")
+
+
+def test_a_field_that_a_plan_misspells_is_named_with_the_nearest_one(memory: Memory) -> None:
+    with pytest.raises(BadInput) as refused:
+        memory.runs.begin({"chunks": [{"id": "a"}, {"id": "b", "dependsOn": ["a"]}]})
+    assert refused.value.hint == "did you mean depends_on?"
 
 
 def test_a_plan_of_very_many_chunks_in_a_row_is_begun(memory: Memory) -> None:
@@ -558,6 +579,22 @@ def test_what_a_step_needs_is_a_numbered_choice(memory: Memory) -> None:
     assert memory.runs.show().completed_steps == ("explore", "plan")
 
 
+def test_a_step_that_is_complete_is_no_longer_the_current_one(memory: Memory) -> None:
+    memory.runs.set({"workflow_step": "plan"})
+    assert memory.runs.done("explore").workflow_step == "plan"
+    assert memory.runs.done("plan").workflow_step is None
+
+
+def test_a_step_may_need_one_of_several(memory: Memory, tmp_path: Path) -> None:
+    declare(tmp_path, {"ref": {"spec": ["scan", ["research", "translate"]], "scan": [], "research": ["scan"],
+                               "translate": []}})  # fmt: skip
+    assert memory.runs.require("spec").missing == ["scan", "research"]
+    memory.runs.done("translate")
+    assert memory.runs.require("spec").missing == ["scan"]
+    memory.runs.done("scan")
+    assert memory.runs.require("spec").met
+
+
 def test_what_is_skipped_is_recorded_as_an_event_and_in_the_state(memory: Memory) -> None:
     memory.runs.done("explore")
     found = memory.runs.require("observe", skip=True)
@@ -607,8 +644,12 @@ def test_of_several_workflows_one_is_named_or_is_that_of_the_state(memory: Memor
         ({"f": {"a": ["b"], "b": ["c"], "c": ["a"]}}, "f has a cycle: a → b → c → a"),
         ({"f": {"a": ["a"]}}, "f has a cycle: a → a"),
         ({"f": {"a": ["b"]}}, "f.a needs 'b', which is not a step of it"),
-        ({"f": {"a": "b"}}, "does not declare workflows"),
-        ({"f": {"a": [3]}}, "does not declare workflows"),
+        ({"f": {"a": "b"}}, "f.a does not list the steps that it needs"),
+        ({"f": {"a": [3]}}, "f.a does not list the steps that it needs"),
+        ({"f": {"a": [["b", []]], "b": []}}, "f.a does not list the steps that it needs"),
+        ({"f": {"a": [[]]}}, "f.a does not list the steps that it needs"),
+        ({"f": {"a": [["b", "c"]], "b": []}}, "f.a needs 'c', which is not a step of it"),
+        ({"f": {"a": [["b", "c"]], "b": [], "c": ["a"]}}, "f has a cycle: a → c → a"),
         ({"f": []}, "does not declare workflows"),
         ({}, "does not declare workflows"),
         ([], "does not declare workflows"),
@@ -689,6 +730,22 @@ def test_what_is_not_an_object_is_refused_on_the_command_line(
 ) -> None:
     assert run(["run", "set", given]) == 3
     assert "is not JSON" in (said := capsys.readouterr().err) or "is not a JSON object" in said
+
+
+def test_input_that_is_no_plan_is_named_with_what_a_plan_is(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(words: str, given: bytes) -> str:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        assert run(words.split()) == 3
+        return capsys.readouterr().err
+
+    assert run(["campaign", "create", "x", "--name", "c"]) == 0
+    for words in ("run begin -", "run set -", "campaign add-tasks c -", "campaign merge-plan c -"):
+        assert "standard input is not JSON" in said(words, b"{")
+    assert "the plan is not a JSON object" in (text := said("run begin -", b"[]"))
+    assert '{"chunks": [{"id": "c1"' in text
+    assert "the plan has no tasks" in said("campaign add-tasks c -", b'{"tasks": []}')
 
 
 def test_a_run_is_shown_to_people(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -550,6 +550,32 @@ def test_what_waits_for_a_blocked_task_is_unreachable_until_it_can_run(work: Mem
     assert [one.ref for one in work.campaigns.ready("sso").ready] == ["task/sso/004-remove"]
 
 
+def test_a_task_that_waits_for_two_blocks_names_the_one_that_is_left(work: Memory) -> None:
+    finish(work, "sso/001")
+    for name in ("sso/002", "sso/003"):
+        work.tasks.block(name, f"{name} fails")
+    work.campaigns.propagate("sso")
+    assert task(work, "004-remove").blocked_by == ("task/sso/002-login", "task/sso/003-logout")
+    work.tasks.start("sso/002")
+    assert (task(work, "004-remove").status, task(work, "004-remove").blocked_by) == (
+        "unreachable", ("task/sso/003-logout",),
+    )  # fmt: skip
+    work.tasks.complete("sso/002")
+    assert work.tasks.start("sso/003").released == ["task/sso/004-remove"]
+
+
+@pytest.mark.parametrize(("confidence", "word"), [(None, "must"), (0.6, "must"), (0.59, "should")])
+def test_idioms_are_obligatory_where_the_framework_is_sure(memory: Memory, confidence: float | None, word: str) -> None:
+    memory.campaigns.create("Add single sign-on", name="sso")
+    idioms = {"required": ["Depends("], "forbidden": ["eval("]}
+    sure = {} if confidence is None else {"framework_confidence": confidence}
+    memory.campaigns.add_tasks("sso", [{"seq": 1, "objective": "Log in", "idioms": idioms, **sure}])
+    found = memory.tasks.start("sso/001").workspace
+    assert found is not None
+    assert f"> {word} use: Depends(" in found.text
+    assert f"> {word} not use: eval(" in found.text
+
+
 def test_two_that_cannot_run_are_worth_another_plan(work: Memory) -> None:
     work.tasks.block("sso/001", "no provider")
     status = work.campaigns.status("sso")
@@ -622,7 +648,10 @@ def test_a_task_that_a_plan_took_out_comes_back_with_another_plan(work: Memory) 
         ([{"seq": 2, "objective": "x"}, {"seq": 2, "objective": "y"}], "appears twice"),
         ([{"seq": 2, "objective": "x", "type": "odd"}], "type"),
         ([{"seq": 2}], "objective"),
-        ([], "a plan is a list"),
+        ([{"seq": 2, "objective": " "}], "objective is empty"),
+        ([{"seq": 2, "objective": "x", "depnds": []}], "task 002 of the plan has no field 'depnds'"),
+        ([], "the plan has no tasks"),
+        ({"tasks": []}, "the plan has no tasks"),
     ],
 )
 def test_a_plan_that_does_not_check_out_replaces_nothing(

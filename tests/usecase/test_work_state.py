@@ -209,6 +209,8 @@ def test_what_concerns_the_context_of_an_agent_stays_on_this_machine(memory: Mem
         ("block-verified", {"verdict": "CONFIRMED"}, "recorded by graphmem observe"),
         ("verification-failed", None, "checks"),
         ("verification-failed", {"checks": [{"name": "unit"}]}, "result"),
+        ("chunk-verified", {"checks": [{"name": "unit", "result": "maybe"}]}, "'maybe'"),
+        ("chunk-verified", {"checks": [{"name": "unit", "result": "pass", "retried": "yes"}]}, "retried"),
         ("chunk-verified", {"checks": [], "mode": "odd"}, "mode"),
     ],
 )
@@ -223,7 +225,7 @@ def test_an_event_that_does_not_check_out_is_refused(
 
 
 def test_a_verification_says_what_was_checked(memory: Memory) -> None:
-    checks = [{"name": "unit", "result": "failed", "retried": True}]
+    checks = [{"name": "unit", "result": "fail", "retried": True}]
     made = memory.events.add("verification-failed", data={"checks": checks, "mode": "reduced", "screenshot": "a.png"})
     assert made.event.data == {"checks": checks, "mode": "reduced", "screenshot": "a.png"}
 

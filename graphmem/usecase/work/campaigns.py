@@ -95,13 +95,14 @@ class Plan:
         return ended if ended != "active" else state_of(list(self.tasks.values()), self.stopped)
 
     @property
-    def released(self) -> list[int]:
-        """The tasks that are marked unreachable, and are not."""
-        return [
-            number
-            for number, task in self.tasks.items()
-            if task.status == "unreachable" and task.ref not in self.stopped
-        ]
+    def unmarked(self) -> dict[int, list[str]]:
+        """What stops each task, by key, of those whose rows do not say so: nothing where one can run again."""
+        found = {number: self.stopped.get(task.ref, []) for number, task in self.tasks.items()}
+        return {
+            number: [self.keys.get(ref, ref) for ref in causes]
+            for number, causes in found.items()
+            if (causes or self.tasks[number].status == "unreachable") and not is_marked(self.tasks[number], causes)
+        }
 
     @cached_property
     def keys(self) -> dict[str, str]:
@@ -112,6 +113,12 @@ class Plan:
         """Return the plan with a task in another state."""
         moved = self.tasks[number].model_copy(update={"status": status})
         return Plan(self.campaign, {**self.tasks, number: moved}, self.settled)
+
+
+def is_marked(task: Task, causes: Sequence[str]) -> bool:
+    """Return whether a task is unreachable already, and for these causes; all by shown name."""
+    marked = [ref for ref in task.blocked_by if split_ref(ref)[0] == "task"]
+    return task.status == "unreachable" and bool(causes) and marked == list(causes)
 
 
 def plan_of(snapshot: Snapshot, number: int) -> Plan:

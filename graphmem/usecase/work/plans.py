@@ -1,6 +1,6 @@
 """Plans: tasks are added, marked where they cannot run, and planned again (docs/concepts/campaigns.md)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from graphmem.constants import DELIVERED_SHOWN
 from graphmem.contract.campaigns import (
@@ -84,21 +84,13 @@ def propagate(client: Client, request: CampaignRequest) -> CampaignStanding:
         plan = plan_of(snapshot, number)
         rows: list[Entry] = []
         written: list[int] = []
-        for one, task in plan.tasks.items():
-            causes = plan.stopped.get(task.ref, [])
-            if (causes or task.status == "unreachable") and not is_marked(task, causes):
-                made = remarked(client, snapshot, one, [plan.keys.get(ref, ref) for ref in causes])
-                rows += made
-                written += [one] if made else []
+        for one, causes in plan.unmarked.items():
+            made = remarked(client, snapshot, one, causes)
+            rows += made
+            written += [one] if made else []
         if rows:
             client.ledger.commit(rows)
         return standing(snapshot, plan_of(snapshot, number), written)
-
-
-def is_marked(task: Task, causes: Sequence[str]) -> bool:
-    """Return whether a task is unreachable already, and for these causes; all by shown name."""
-    marked = [ref for ref in task.blocked_by if split_ref(ref)[0] == "task"]
-    return task.status == "unreachable" and bool(causes) and marked == list(causes)
 
 
 def remarked(client: Client, snapshot: Snapshot, number: int, causes: Collection[str]) -> list[Entry]:

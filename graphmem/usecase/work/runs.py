@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from graphmem import foreign, safe_files
 from graphmem.constants import WORKFLOW_BYTES
 from graphmem.contract.runs import (
+    BUILD_EXAMPLE,
     BeginBuildRequest,
     BuildResume,
     CheckpointRequest,
@@ -27,14 +28,16 @@ from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.ledger.codec import complaint
 from graphmem.machine import run_file
 from graphmem.model.field import format_time
-from graphmem.model.run_state import BuildRun, Chunk, RunState
+from graphmem.model.run_state import BuildPlan, BuildRun, Chunk, RunState
 from graphmem.rules.moves import CHUNK_MOVES, refuse_move
-from graphmem.rules.suggest import did_you_mean
-from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle
+from graphmem.rules.suggest import did_you_mean, refuse_unknown
+from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle, steps_in
 from graphmem.runtime import Client
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
 
+PLANNED = ("id", "name", "sections", "scenarios", "depends_on")  # what a plan says of a chunk
+PRIORITY_SOURCES = ("global", "project", "user-prompt")
 OWN = ("build_run", "last_updated")  # fields that commands of their own change
 MOST_OF_A_CAUSE = 200  # characters of a message that another library made
 MOST_NAMES = 20  # in a hint
@@ -103,20 +106,19 @@ def set_fields(client: Client, request: SetRunRequest) -> RunShown:
     for name in fields:
         if name in OWN:
             raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
-        if name not in RunState.model_fields:
-            known = [field for field in RunState.model_fields if field not in OWN]
-            raise BadInput(f"the run state has no field {name!r}", hint=did_you_mean(name, known) or ", ".join(known))
+    refuse_unknown("the run state", fields, RunState.model_fields.keys() - {*OWN})
     with changing(client) as held:
         held.state = changed(client, held.state, fields)
         return shown(held.state)
 
 
 def done(client: Client, request: StepRequest) -> RunShown:
-    """Note that a step of the workflow is complete."""
+    """Note that a step of the workflow is complete; where it is the current one, none is any more."""
     request = screened(client, request, "run")
     with changing(client) as held:
         steps = list(dict.fromkeys([*(held.state.completed_steps or ()), request.step]))
-        held.state = changed(client, held.state, {"completed_steps": steps})
+        ended = {"workflow_step": None} if held.state.workflow_step == request.step else {}
+        held.state = changed(client, held.state, {"completed_steps": steps, **ended})
         return shown(held.state)
 
 
@@ -203,25 +205,25 @@ def parsed(data: bytes, path: str) -> dict[str, Workflow]:
         found = foreign.json(data.decode())
     except ValueError as error:
         raise BadInput(f"{path} does not declare workflows: {error}", hint=hint) from None
-    is_declaration = (
-        isinstance(found, dict)
-        and found
-        and all(
-            isinstance(steps, dict)
-            and all(
-                isinstance(needs, list) and all(isinstance(need, str) for need in needs) for needs in steps.values()
-            )
-            for steps in found.values()
-        )
-    )
-    if not is_declaration:
+    if not (isinstance(found, dict) and found and all(isinstance(steps, dict) for steps in found.values())):
         raise BadInput(f"{path} does not declare workflows", hint=hint)
     for name, steps in found.items():
         for step, needs in steps.items():
-            if unknown := [need for need in needs if need not in steps]:
+            if not (isinstance(needs, list) and all(map(is_need, needs))):
+                raise BadInput(
+                    f"{path}: {name}.{step} does not list the steps that it needs",
+                    hint='such as ["plan"], or ["plan", ["research", "translate"]] where one of two is enough',
+                )
+            if unknown := [need for need in steps_in(needs) if need not in steps]:
                 raise BadInput(f"{path}: {name}.{step} needs {unknown[0]!r}, which is not a step of it", hint=hint)
         refuse_cycle(steps, f"{path}: {name}")
     return cast(dict[str, Workflow], found)
+
+
+def is_need(value: object) -> bool:
+    """Return whether a value is a step, or a list of steps of which one is enough."""
+    steps = value if isinstance(value, list) else [value]
+    return bool(steps) and all(isinstance(step, str) for step in steps)
 
 
 # --- build run --------------------------------------------------------------------------------------------------------
@@ -235,7 +237,10 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         if current is not None and current.status == "running":
             raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
         given = as_json(request.plan, "build run")
+        refuse_unknown("the plan of a build run", given, {"chunks", *BuildPlan.model_fields})
         chunks = chunks_of(given.pop("chunks", None))
+        if (source := given.get("priority_source")) not in (None, *PRIORITY_SOURCES):
+            raise BadInput(f"priority_source is {source!r}", hint=f"one of: {', '.join(PRIORITY_SOURCES)}")
         version = given.get("spec_version") or held.state.spec_version
         run = {
             "run_id": client.new_id(),
@@ -261,21 +266,22 @@ def checked_run(values: Mapping[str, Any]) -> BuildRun:
 
 def chunks_of(given: object) -> list[Chunk]:
     """Return the chunks of a plan, all of them planned."""
-    hint = 'such as {"chunks": [{"id": "c1", "name": "log in"}]}'
     if not isinstance(given, list) or not given:
-        raise BadInput("the plan of a build run has no chunks", hint=hint)
+        raise BadInput("the plan of a build run has no chunks", hint=BUILD_EXAMPLE)
     chunks: list[Chunk] = []
     for place, row in enumerate(given, 1):
+        if isinstance(row, dict):
+            refuse_unknown(f"chunk {place} of a plan", row, PLANNED)
         try:
-            made = Chunk.model_validate(row)
+            made = Chunk.model_validate(with_texts(row))
         except ValidationError as error:
             message, expected = complaint(error)
-            raise BadInput(f"chunk {place}: {message}", hint=expected or hint) from None
-        chunks.append(Chunk(**{**made.model_dump(), "status": "planned", "attempt": 0}))
+            raise BadInput(f"chunk {place}: {message}", hint=expected or BUILD_EXAMPLE) from None
+        chunks.append(made)
     ids = [one.id for one in chunks]
     for one in chunks:
         if not one.id.strip():
-            raise BadInput("the id of a chunk is empty", hint=hint)
+            raise BadInput("the id of a chunk is empty", hint=BUILD_EXAMPLE)
         if ids.count(one.id) > 1:
             raise BadInput(f"two chunks have the id {one.id!r}", hint="give each an id of its own")
         if unknown := [need for need in one.depends_on if need not in ids]:
@@ -284,6 +290,20 @@ def chunks_of(given: object) -> list[Chunk]:
             )
     refuse_cycle({one.id: one.depends_on for one in chunks}, "the plan of the build run")
     return chunks
+
+
+def with_texts(row: Any) -> Any:
+    """Return the row of a chunk with numbers in the place of ids as texts."""
+    if not isinstance(row, dict):
+        return row
+    needs = row.get("depends_on", [])
+    texts = {"id": id_text(row["id"])} if "id" in row else {}
+    return {**row, **texts, "depends_on": [*map(id_text, needs)] if isinstance(needs, list) else needs}
+
+
+def id_text(value: Any) -> Any:
+    """Return a whole number as a text, any other value as it is."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def with_progress(client: Client, state: RunState, run: BuildRun) -> RunState:
@@ -335,7 +355,7 @@ def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
         since = since_of(found)
         refuse_move(CHUNK_MOVES, f"chunk {found.id}", found.status, request.status, may_stay=False, since=since)
         now = client.now()
-        changes: dict[str, Any] = {"status": request.status}
+        changes: dict[str, Any] = {"status": request.status, "completed_at": None, "failed_at": None}
         if request.status in ("active", "retrying"):
             waits = [one.id for one in run.chunks if one.id in found.depends_on and one.status != "completed"]
             if waits:

@@ -362,8 +362,11 @@ def moved(
     released: list[int] = []
     if is_move:
         rows.append(move_event(snapshot, before, after, {"reason": reason, "session": session}))
-        released = plan.moved(number, after.status).released
-        rows += (row for one in released for row in remarked(client, snapshot, one, ()))
+        moved_plan = plan.moved(number, after.status)
+        for one, causes in moved_plan.unmarked.items():
+            if moved_plan.tasks[one].status == "unreachable":  # marking the others is for ``propagate``
+                rows += remarked(client, snapshot, one, causes)
+                released += [] if causes else [one]
     if rows or also:
         client.ledger.commit([*rows, *also])
     if not is_move:

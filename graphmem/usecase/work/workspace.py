@@ -27,6 +27,7 @@ the objective of this task.
 When it is done: {complete} --delivered "WHAT" --used REF
 When it cannot go on: {block} --reason "THE ERROR"
 """  # fmt: skip
+STRICT_FROM = 0.6  # confidence in the framework of a task from which its idioms are obligatory
 FIELDS = ("type", "delta", "verify", "verify_source", "budget", "framework")
 
 
@@ -116,8 +117,10 @@ def task_notes(task: Task) -> Notes:
             text = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if name == "budget" else str(value)
             notes.append((name.replace("_", " "), text))
     if task.idioms is not None:
-        notes += [("must use", ", ".join(task.idioms.required))] if task.idioms.required else []
-        notes += [("must not use", ", ".join(task.idioms.forbidden))] if task.idioms.forbidden else []
+        is_sure = task.framework_confidence is None or task.framework_confidence >= STRICT_FROM
+        must = "must" if is_sure else "should"
+        notes += [(f"{must} use", ", ".join(task.idioms.required))] if task.idioms.required else []
+        notes += [(f"{must} not use", ", ".join(task.idioms.forbidden))] if task.idioms.forbidden else []
     return notes + [("context", text) for text in task.code_contexts]
 
 
