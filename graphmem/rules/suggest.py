@@ -4,7 +4,6 @@ import difflib
 from collections.abc import Collection, Iterable
 
 from graphmem.errors import BadInput
-
 from graphmem.names import quoted
 
 PART = 4  # characters of a name that are enough to find it
