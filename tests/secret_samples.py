@@ -14,6 +14,7 @@ LOWER_HEX = "0123456789abcdef"
 WORD = string.ascii_letters + string.digits
 SAFE = WORD + "-_"
 WIDE = WORD + "+/"
+CAPITALS = string.ascii_uppercase + string.digits
 HUMAN = ("Tr0ub4dor", "blueWhale42", "korb!Nacht7", "ziegel-9-Dach", "Sommer#2031", "q7Lampe", "vogel88zug")
 
 
@@ -49,7 +50,25 @@ class Maker:
         """Return both halves of an AWS key."""
         return f"{'AKIA'}{self.text(string.ascii_uppercase + '234567', 16)} {self.text(WIDE, 40)}"
 
+    def any_password(self) -> str:
+        """Return a password as a program makes one."""
+        return self.text(WORD, 12)
 
+    def key(self) -> str:
+        """Return 32 random bytes in base 64."""
+        return base64.b64encode(self.random.randbytes(32)).decode()
+
+    def uuid(self) -> str:
+        """Return a random UUID."""
+        return "-".join(self.text(LOWER_HEX, length) for length in (8, 4, 4, 4, 12))
+
+    def logged_key(self) -> str:
+        """Return a private key as a logger writes it, its mark in front of each line."""
+        minute = self.text("012345", 1) + self.text(string.digits, 1)
+        return "\n".join(f"2026-11-24 10:{minute}:00,000 INFO {line}" for line in self.private_key().splitlines())
+
+
+DJANGO = string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)"
 # By kind: a text as somebody would write it down, and the secret in it.
 KINDS: Mapping[str, Callable[[Maker], tuple[str, str]]] = {
     "aws id": lambda made: around("boto fails with {}", f"{'AKIA'}{made.text(string.ascii_uppercase + '234567', 16)}"),
@@ -75,7 +94,84 @@ KINDS: Mapping[str, Callable[[Maker], tuple[str, str]]] = {
     "bearer": lambda made: around("curl -H 'Authorization: Bearer {}' fails", made.text(WORD, 40)),
     "*_API_KEY=": lambda made: around('export MAPS_API_KEY="{}"', made.text(WORD, 32)),
     "prose": lambda made: around("The password for the staging database is {}, ask Ann.", made.password()),
+    "aws session": lambda made: around("AWS_SESSION_TOKEN={}", made.text(WIDE, 200)),
+    "github action": lambda made: around("remote: {} has expired", f"{'ghs'}_{made.text(WORD, 36)}"),
+    "slack app": lambda made: around("socket mode: {}", f"{'xapp'}-1-{made.text(WORD, 11)}-{made.text(LOWER_HEX, 64)}"),
+    "slack webhook": lambda made: around(
+        "curl https://{}",
+        f"hooks.{'slack'}.com/services/T{made.text(CAPITALS, 8)}/B{made.text(CAPITALS, 8)}/{made.text(WORD, 24)}",
+    ),
+    "discord webhook": lambda made: around(
+        "post to https://{}", f"{'discord'}.com/api/webhooks/{made.text(string.digits, 18)}/{made.text(SAFE, 68)}"
+    ),
+    "teams webhook": lambda made: around(
+        "notify https://contoso.{} failed",
+        f"webhook.{'office'}.com/webhookb2/{made.uuid()}@{made.uuid()}/IncomingWebhook/{made.text(LOWER_HEX, 32)}/x",
+    ),
+    "stripe webhook": lambda made: around("the hook has {}", f"{'whsec'}_{made.text(WORD, 32)}"),
+    "openai old": lambda made: around("openai.api_key was {}", f"{'sk'}-{made.text(WORD, 48)}"),
+    "google client": lambda made: around("the client has {}", f"{'GOCSPX'}-{made.text(SAFE, 28)}"),
+    "google access": lambda made: around("gcloud prints {}", f"{'ya29'}.{made.text(SAFE, 120)}"),
+    "sendgrid": lambda made: around("mail goes by {}", f"{'SG'}.{made.text(SAFE, 22)}.{made.text(SAFE, 43)}"),
+    "twilio": lambda made: around("sms goes by {}", f"{'SK'}{made.text(LOWER_HEX, 32)}"),
+    "digitalocean": lambda made: around("doctl -t {}", f"{'dop'}_v1_{made.text(LOWER_HEX, 64)}"),
+    "docker token": lambda made: around("pull with {}", f"{'dckr'}_pat_{made.text(SAFE, 27)}"),
+    "databricks": lambda made: around("cluster: {}", f"{'dapi'}{made.text(LOWER_HEX, 32)}"),
+    "shopify": lambda made: around("shop: {}", f"{'shpat'}_{made.text(LOWER_HEX, 32)}"),
+    "vault": lambda made: around("vault login {}", f"{'hvs'}.{made.text(SAFE, 90)}"),
+    "telegram": lambda made: around("the bot {} is gone", f"{made.text('123456789', 9)}:{'AA'}{made.text(SAFE, 33)}"),
+    "notion": lambda made: around("notion: {}", f"{'ntn'}_{made.text(WORD, 46)}"),
+    "linear": lambda made: around("linear: {}", f"{'lin'}_api_{made.text(WORD, 40)}"),
+    "grafana": lambda made: around("grafana: {}", f"{'glsa'}_{made.text(WORD, 32)}_{made.text(LOWER_HEX, 8)}"),
+    "groq": lambda made: around("groq: {}", f"{'gsk'}_{made.text(WORD, 52)}"),
+    "replicate": lambda made: around("replicate: {}", f"{'r8'}_{made.text(WORD, 37)}"),
+    "atlassian": lambda made: around("jira: {}", f"{'ATATT3'}{made.text(SAFE, 180)}={made.text(CAPITALS, 8)}"),
+    "mailchimp": lambda made: around("mailchimp: {}", f"{made.text(LOWER_HEX, 32)}-{'us'}12"),
+    "age": lambda made: around("the file has {}", f"{'AGE'}-SECRET-KEY-1{made.text(CAPITALS, 58)}"),
+    "terraform": lambda made: around("tf: {}", f"{made.text(WORD, 14)}.{'atlasv1'}.{made.text(SAFE, 67)}"),
+    "basic": lambda made: around(
+        "Authorization: Basic {}", base64.b64encode(f"ann:{made.any_password()}".encode()).decode()
+    ),
+    "authorization": lambda made: around("authorization: {}", made.text(LOWER_HEX, 40)),
+    "curl -u": lambda made: around("curl -u ann:{} https://host.internal", made.password()),
+    "*_SECRET=": lambda made: around("OAUTH_CLIENT_SECRET={}", made.text(LOWER_HEX, 40)),
+    "--token": lambda made: around("deploy --token {} --now", made.text(LOWER_HEX, 40)),
+    "--password": lambda made: around("mysql --password {} shop", made.password()),
+    "password in JSON": lambda made: around('{{"password": "{}"}}', made.password()),
+    "fernet": lambda made: around("FERNET_KEY={}", made.key().replace("+", "-").replace("/", "_")),
+    "datadog": lambda made: around("DATADOG_KEY={}", made.text(LOWER_HEX, 32)),
+    "laravel": lambda made: around("APP_KEY=base64:{}", made.key()),
+    "cookie": lambda made: around(
+        "Cookie: theme=dark; sessionid={}; lang=de", made.text(string.ascii_lowercase + string.digits, 32)
+    ),
+    "set-cookie": lambda made: around("Set-Cookie: sid={}; Path=/; HttpOnly", made.text(LOWER_HEX, 32)),
+    "azure signature": lambda made: around(
+        "GET https://acct.blob.core.windows.net/c/f?sv=2022-11-02&sp=r&sig={} 403",
+        made.key().replace("+", "%2B").replace("/", "%2F").replace("=", "%3D"),
+    ),
+    "amazon signature": lambda made: around(
+        "https://b.s3.amazonaws.com/k?X-Amz-Expires=60&X-Amz-Signature={}", made.text(LOWER_HEX, 64)
+    ),
+    "kubeconfig": lambda made: around("    client-key-data: {}", made.text(WIDE, 400) + made.key()),
+    "netrc": lambda made: around("machine api.host.example login ann password {}", made.any_password()),
+    "netrc without a login": lambda made: around("machine api.host.example password {}", made.any_password()),
+    "django": lambda made: around("SECRET_KEY = 'django-insecure-{}'", made.text(DJANGO, 50)),
+    "mysql -p": lambda made: around("mysql -u root -p{} -h db failed", made.any_password()),
+    "sshpass": lambda made: around("sshpass -p {} ssh ann@host", made.any_password()),
+    "docker login": lambda made: around("docker login -u ann -p {} registry.example", made.any_password()),
+    "redis-cli": lambda made: around("redis-cli -h cache -a {} ping", made.any_password()),
+    "sentry": lambda made: around("SENTRY_DSN=https://{}@o12345.ingest.sentry.io/678", made.text(LOWER_HEX, 32)),
+    "token in a URL": lambda made: around("git clone https://{}@git.example/a/b.git", made.text(LOWER_HEX, 40)),
+    "logged private key": lambda made: lines_of(made.logged_key()),
+    "coloured password": lambda made: around("password=\x1b[31m{}\x1b[0m is refused", made.password()),
+    "coloured name": lambda made: around("DB_\x1b[1;31mPASSWORD\x1b[0m={}", made.password()),
+    "well-known password": lambda made: around("the login has password={}", f"MyP@ssw0rd{made.text(string.digits, 1)}"),
 }
+
+
+def lines_of(text: str) -> tuple[str, str]:
+    """Return a text whose long words, one a line, are the secret."""
+    return text, " ".join(line.split()[-1] for line in text.splitlines()[1:-1])
 
 
 def around(text: str, secret: str) -> tuple[str, str]:

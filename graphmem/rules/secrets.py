@@ -6,12 +6,14 @@ a word or a piece of code is no secret. RE2 is loaded only for a text that holds
 """
 
 import binascii
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from graphmem.errors import Refused
+from graphmem.rules.line import ESCAPES
 
 
 class Secret(NamedTuple):
@@ -41,15 +43,16 @@ class Rule(NamedTuple):
     pattern: bytes
     is_real: Callable[[bytes], bool]
     is_code: bool = False  # brackets behind the value make it an expression of a programming language
+    unless: bytes = b""  # a pattern: names in front of the value that say that it is no secret
 
 
 # --- judges ----------------------------------------------------------------------------------------------------------
 
 # Words of which placeholders are made, with the digits and signs between them.
 TRIVIAL = (
-    rb"(?i)(?:a|an|and|the|my|your|our|some|any|new|old|is|in|of|for|to|here|not|no|set|use|this|that|it|db|dev|prod|"
+    rb"(?i)p[a4@][s$5][s$5]w[o0]rd[!?.]*|(?i)(?:a|an|and|the|my|your|our|some|any|new|old|is|in|of|for|to|here|not|no|set|use|this|that|it|db|dev|prod|"
     rb"local|host|localhost|test|tests|testing|tester|demo|dummy|fake|mock|sample|example|user|username|name|admin|"
-    rb"administrator|root|guest|owner|default|pass|passwd|password|p[a4@][s$5][s$5]w[o0]rd|passphrase|pwd|pw|secret|"
+    rb"administrator|root|guest|owner|default|pass|passwd|password|passphrase|pwd|pw|secret|"
     rb"secrets|s3cr3t|secure|super|strong|token|tokens|key|keys|api|auth|access|private|public|client|server|service|"
     rb"account|value|string|text|str|bytes|none|null|nil|undefined|true|false|empty|missing|required|invalid|wrong|"
     rb"valid|correct|change|changeme|me|todo|tbd|placeholder|redacted|removed|hidden|masked|foo|bar|baz|qux|hello|world|"
@@ -67,6 +70,8 @@ EXPANDED = (b"$", b"%", b"~", b".", b"<", b"@", b"{")  # what a variable, a path
 FEW = 5  # different characters; a value with fewer is a filler
 LONG = 16  # characters from which a value may be a key that nobody chose
 LONG_HEX = 20  # the same, of hexadecimal digits
+LONG_SHUFFLED = 30  # the same, of a value that has hardly any digits
+FEW_ALONE = 2  # small letters between two capitals, from which such a value looks random
 CHANGES = 3  # from a letter to a digit or back, from which it looks random
 SIGNS = frozenset(b"!@#$%^*?~+&")
 DIGITS = frozenset(b"0123456789")
@@ -91,6 +96,12 @@ def is_password(value: bytes) -> bool:
     return has_letter(bare) and (digits > 0 or signs > 1) and is_token(value)
 
 
+def is_given(value: bytes) -> bool:
+    """Return whether what an option of a program or a file gives as a password is one; a single word is prose."""
+    is_word = value.isalpha() and (value.islower() or value.isupper() or value.istitle())
+    return has_letter(value) and not is_word and not value.startswith((b"-", b"/")) and is_token(value)
+
+
 def is_password_in_url(value: bytes) -> bool:
     """Return whether what stands before the host of a URL is a password; a port is none."""
     return has_letter(value) and is_token(value)
@@ -100,7 +111,7 @@ def is_random(value: bytes) -> bool:
     """Return whether a value that is called a token or a key looks like one: long, with digits among its letters."""
     if len(value) < LONG or not is_token(value):
         return False
-    if b"@" in value:  # a Java object, an address
+    if compiled(rb"[\w.$+-]+@[\w.-]+").fullmatch(value) is not None:  # a Java object, an address
         return False
     if len(value) < LONG_HEX and DIGITS.union(b"abcdef").issuperset(value):  # a short hash
         return False
@@ -109,14 +120,36 @@ def is_random(value: bytes) -> bool:
     kinds = [byte in DIGITS if chr(byte).isalnum() else None for byte in value]
     changes = sum({one, other} == {True, False} for one, other in pairwise(kinds))
     if b"/" in value:  # a path, or base 64
-        return b"." not in value and not value.islower() and changes > CHANGES
-    return changes >= CHANGES or is_uuid(value)
+        return b"." not in value and not value.islower() and (changes > CHANGES or is_shuffled(value))
+    return changes >= CHANGES or is_uuid(value) or is_shuffled(value)
+
+
+def is_shuffled(value: bytes) -> bool:
+    """Return whether the case of letters changes as in no name: a small letter alone between two capitals, twice."""
+    text = value.decode("latin-1")
+    alone = sum(a.isupper() and b.islower() and c.isupper() for a, b, c in zip(text, text[1:], text[2:], strict=False))
+    return len(value) >= LONG_SHUFFLED and alone >= FEW_ALONE
 
 
 def is_aws_secret(value: bytes) -> bool:
     """Return whether a value is like the secret half of an AWS key: 40 characters, of both cases and with a digit."""
     is_mixed = value != value.lower() and value != value.upper() and not DIGITS.isdisjoint(value)
     return len(value) == AWS_LENGTH and is_mixed and is_token(value)
+
+
+def is_signature(value: bytes) -> bool:
+    """Return whether a part of a URL is a signature, which may begin with an escape."""
+    return is_random(value.lstrip(b"%"))
+
+
+def is_cookie(value: bytes) -> bool:
+    """Return whether one of the cookies of a header has a random value."""
+    return any(is_signature(pair.partition(b"=")[2].strip()) for pair in value.split(b";"))
+
+
+def is_private_key(value: bytes) -> bool:
+    """Return whether one of the lines of a key in PEM is one, whatever else is written beside them."""
+    return any(is_token(line) for line in compiled(rb"[A-Za-z0-9+/=]{24,}").findall(value))
 
 
 def is_basic(value: bytes) -> bool:
@@ -143,14 +176,33 @@ def is_uuid(value: bytes) -> bool:
 PASSWORD = rb"(?:pass(?:word|wd|phrase|code)|[_-]pass|pwd)"
 TOKEN = (
     rb"(?:secret|token|credentials?|(?:api|access|account|auth|client|private|secret|signing|encryption|master|shared|"
-    rb"service|webhook|deploy|license)[ _-]?key)"
+    rb"service|webhook|deploy|license|app|application|admin|fernet|datadog)[ _-]?key(?:[ _-]data)?)"
 )
+VARIABLE = rb"(?-i:[A-Z0-9]_KEY)"  # the end of the name of a variable
+PUBLIC = rb"(?i)(?:public|publishable|primary|foreign|cache|sort|partition|group|host|idempotency)_key"
 PASSWORD_HINTS = (b"passw", b"passphrase", b"passcode", b"_pass", b"-pass", b"pwd")
 TOKEN_HINTS = (b"secret", b"token", b"credential", b"key")
 TYPED = rb"(?:[ \t]{0,4}:[ \t]{0,4}[a-z_][\w.]{0,40}[ \t]{0,4}=|[ \t]{0,8}(?::=|=>|={1,3}|:))"  # `: str =`, `=`, `:`
-VALUE = rb"[bfru]{0,2}\\?[\"'`]([^\s\"'`\\]{6,})\\?[\"'`]|([^\s\"'`,;<>(){}\[\]\\|=:]{6,}={0,2})"
+VALUE = rb"[bfru]{0,2}\\?[\"'`]([^\s\"'`\\]{6,})\\?[\"'`]|(?:base64:)?([^\s\"'`,;<>(){}\[\]\\|=:]{6,}={0,2})"
 
 HEADER = rb"(?i)(?:^|[^a-z0-9])authorization[\"'`\\]{0,2}[ \t]*[:=][ \t]*\\?[\"'`]?"
+
+
+COOKIES = rb"[^\s:;=\"'`\\<>]+=[^\s:;\"'`\\<>]+(?:;[ \t]*[^\s:;\"'`\\<>]+)*"
+
+PEM = rb"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+PEM_HEAD = rb"(?:\s|\\[nrt]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n\\]*)*"
+PEM_END = rb"-----END [A-Z0-9 ]{0,40}-----"
+NEXT = rb"\\?[\"']?(?:\r?\n|(?:\\r)?\\n)[^\n\\]{0,160}?"  # the next line, and what a logger puts in front
+LOGGED_KEY = (
+    rb"(?:" + NEXT + rb"[A-Za-z0-9+/]{24,}={0,2}[ \t]*)+(?:(?:" + NEXT + rb"[A-Za-z0-9+/=]+)?" + NEXT + PEM_END + rb")?"
+)
+
+LOGIN = (
+    rb"\b(?:(?:docker|podman|buildah|skopeo|oras|nerdctl|acr|registry)[ \t]+login|sshpass|mongo[a-z]*)\b[^\n]*?[ \t]-p"
+)
+CLIENT = rb"\bredis-cli\b[^\n]*?[ \t]-a|\bldap[a-z]+\b[^\n]*?[ \t]-w"
+MYSQL = rb"\b(?:mysql|mariadb)[a-z-]*\b[^\n]*?[ \t]-p"  # a blank behind it would begin the name of a database
 
 
 def named(name: bytes) -> bytes:
@@ -190,9 +242,10 @@ RULES = (
     prefixed("slack-token", "xox xapp-", "xox[abeoprs]-[A-Za-z0-9-]{16,}|xapp-[0-9]-[A-Za-z0-9-]{32,}"),
     prefixed(
         "webhook",
-        "hooks.slack.com /api/webhooks/",
+        "hooks.slack.com /webhook",
         r"hooks\.slack\.com/(?:services|workflows)/[A-Z0-9]{6,}/[A-Z0-9]{6,}/[A-Za-z0-9/]{16,}"
-        r"|discord(?:app)?\.com/api/webhooks/[0-9]{6,}/[A-Za-z0-9_-]{32,}",
+        r"|discord(?:app)?\.com/api/webhooks/[0-9]{6,}/[A-Za-z0-9_-]{32,}"
+        r"|[a-z0-9.-]{1,80}\.office(?:365)?\.com/webhook[a-z0-9]{0,4}/[A-Za-z0-9@-]{30,}/[A-Za-z0-9/-]{16,}",
     ),
     prefixed("stripe-key", "k_live_ k_test_ whsec_", "[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}"),
     prefixed("anthropic-key", "sk-ant-", "sk-ant-[A-Za-z0-9_-]{24,}"),
@@ -222,19 +275,41 @@ RULES = (
     prefixed("mailchimp-key", "-us", "[0-9a-f]{32}-us[0-9]{1,2}"),
     prefixed("age-key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     prefixed("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}"),
+    prefixed("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{10,}\.atlasv1\.[A-Za-z0-9_-]{40,}"),
+    Rule("django-key", (b"django-insecure-",), rb"(django-insecure-[^\s\"'`\\]{20,})", is_token),
     Rule(
         "private-key",
         (b"PRIVATE KEY",),
-        rb"(-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        rb"(?:\s|\\[nrt]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n\\]*)*[A-Za-z0-9+/=]{24,}[A-Za-z0-9+/=\s\\]*"
-        rb"(?:-----END [A-Z0-9 ]{0,40}-----)?)",
-        is_token,
+        rb"(" + PEM + PEM_HEAD + rb"[A-Za-z0-9+/=]{24,}[A-Za-z0-9+/=\s\\]*(?:" + PEM_END + rb")?)",
+        is_private_key,
     ),
+    Rule("private-key", (b"PRIVATE KEY",), rb"(" + PEM + LOGGED_KEY + rb")", is_private_key),
     Rule(
         "url-password",
         (b"://",),
         rb"(?i)\b[a-z][a-z0-9+.-]*://[^\s/?#:@\"'`<>\\]*:([^\s/@\"'`<>\\]{3,})@[a-z0-9.\[{$%<_-]",
         is_password_in_url,
+    ),
+    Rule("url-token", (b"://",), rb"https?://([^\s/?#:@\"'`<>\\]{16,})@[a-zA-Z0-9.\[]", is_random),
+    Rule(
+        "signed-url",
+        (b"sig=", b"signature=", b"security-token="),
+        rb"(?i)(?:[?&;]|\\u0026)(?:sig|(?:x-[a-z]+-)?signature|x-amz-security-token)=([A-Za-z0-9%+/_=-]{16,})",
+        is_signature,
+    ),
+    Rule(
+        "cookie",
+        (b"cookie",),
+        rb"(?i)(?:^|[^a-z0-9])(?:(?:set-)?cookie[\"'`\\]{0,2}[ \t]*:|--cookie[ \t=])[ \t]*\\?[\"'`]?("
+        + COOKIES
+        + rb")",
+        is_cookie,
+    ),
+    Rule(
+        "netrc-password",
+        (b"password",),
+        rb"(?i)\bmachine\s+[^\s]{1,200}\s+(?:login\s+[^\s]{1,200}\s+)?password\s+([^\s\"'`\\]{6,})",
+        is_given,
     ),
     Rule("bearer", (b"bearer",), rb"(?i)\bbearer[ \t:]+[\"'`]?([A-Za-z0-9._~+/-]{16,}=*)", is_random),
     Rule(
@@ -255,11 +330,19 @@ RULES = (
         rb"(?i)\bcurl\b[^\n]*?[ \t](?:-u|--user)[ \t=]*[\"']?[^\s:\"'$]+:([^\s\"']{6,})",
         is_password,
     ),
+    Rule(
+        "command-password",
+        (b"login", b"sshpass", b"mongo", b"redis-cli", b"ldap"),
+        rb"(?:" + LOGIN + rb"|" + CLIENT + rb")[ \t=]*[\"']?([^\s\"'`\\]{6,})",
+        is_given,
+    ),
+    Rule("command-password", (b"mysql", b"mariadb"), MYSQL + rb"[\"']?([^\s\"'`\\]{6,})", is_given),
     Rule("aws-secret-key", (b"secret",), named(rb"secret[ _-]?(?:access[ _-]?)?key"), is_aws_secret),
     Rule("password", PASSWORD_HINTS, named(PASSWORD), is_password, is_code=True),
     Rule("password", PASSWORD_HINTS, option(PASSWORD), is_password, is_code=True),
     Rule("password", PASSWORD_HINTS, sentence(PASSWORD), is_password, is_code=True),
     Rule("token", TOKEN_HINTS, named(TOKEN), is_random, is_code=True),
+    Rule("token", (b"_key",), named(VARIABLE), is_random, is_code=True, unless=PUBLIC),
     Rule("token", TOKEN_HINTS, option(TOKEN), is_random, is_code=True),
     Rule("token", TOKEN_HINTS, sentence(TOKEN), is_random, is_code=True),
 )
@@ -267,6 +350,7 @@ HINTS = tuple(dict.fromkeys(hint for rule in RULES for hint in rule.hints))
 PLACES = [[place for place, rule in enumerate(RULES) if hint in rule.hints] for hint in HINTS]  # of the rules of each
 BRACKETS = (b"(", b"[", b"{")
 NAMED = frozenset({"kind", "from", "to", "ref"})  # fields of rows that hold no text of their own
+NEAR_NAME = 16  # bytes in front of a match that belong to a name
 NEAR_BYTES = 200  # of an AWS key's id, within which its secret half is looked for
 AWS_SECRET = rb"(?:^|[^A-Za-z0-9/+=])([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"
 
@@ -309,10 +393,25 @@ def hinted(data: bytes) -> list[Rule]:
 
 def secrets_in(text: str) -> list[Secret]:
     """Return what looks like a credential in a text, in order; what two rules find is of the first of them."""
+    if "\x1b" in text:
+        bare, place = without_escapes(text)
+        return [Secret(rule, place(start), place(end - 1) + 1) for rule, start, end in secrets_in(bare)]
     data = text.encode("utf-8", "surrogatepass")
     found = [secret for rule in hinted(data) for secret in found_by(rule, data)]
     found += [half for secret in found if secret.rule == "aws-access-key" for half in aws_secrets(data, secret)]
     return in_characters(text, data, apart(found)) if found else []
+
+
+def without_escapes(text: str) -> tuple[str, Callable[[int], int]]:
+    """Return a text without the colours of a terminal, and what says where a character of it is in the whole text."""
+    parts, starts, removed, at = list[str](), [0], [0], 0
+    for match in ESCAPES.finditer(text):
+        parts.append(text[at : match.start()])
+        starts.append(starts[-1] + len(parts[-1]))
+        removed.append(removed[-1] + match.end() - match.start())
+        at = match.end()
+    bare = "".join([*parts, text[at:]]).replace("\x1b", " ")
+    return bare, lambda place: place + removed[bisect_right(starts, place) - 1]
 
 
 def found_by(rule: Rule, data: bytes) -> Iterator[Secret]:
@@ -321,7 +420,9 @@ def found_by(rule: Rule, data: bytes) -> Iterator[Secret]:
     while match := pattern.search(data, place):
         group = 1 if match.group(1) is not None else 2
         start, end = match.span(group)
-        is_real = not (rule.is_code and data.startswith(BRACKETS, end)) and rule.is_real(match.group(group))
+        is_code = rule.is_code and data.startswith(BRACKETS, end)
+        is_named = rule.unless and compiled(rule.unless).search(data, max(0, match.start() - NEAR_NAME), start)
+        is_real = not is_code and not is_named and rule.is_real(match.group(group))
         if is_real:
             yield Secret(rule.name, start, end)
         place = end if is_real else max(start, match.start() + 1)

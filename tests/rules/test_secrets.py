@@ -22,7 +22,8 @@ from graphmem.rules.secrets import (
 from tests.pace import within
 from tests.secret_samples import KINDS, Maker
 
-SEEDS = 50
+SEEDS = 200
+BY_CHANCE = ("bearer", "*_API_KEY=")  # without a mark or a form: one in some hundred has no digits and looks like words
 SAMPLES = [KINDS[kind](Maker(seed)) for kind in KINDS for seed in range(3)]
 MANY = 1_000_000  # characters of a text that somebody made to be slow
 
@@ -66,12 +67,13 @@ REAL = [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_credential_is_found(kind: str) -> None:
-    """A random key has too few digits now and then; a token with a mark of its provider is always found."""
-    missed = 0
-    for seed in range(SEEDS):
-        text, secret = KINDS[kind](Maker(seed))
-        missed += any(part in redacted(text) for part in secret.split())
-    assert missed <= (SEEDS * 0.06 if kind in ("bearer", "*_API_KEY=") else 0)
+    made = [KINDS[kind](Maker(seed)) for seed in range(SEEDS)]
+    missed = [text for text, secret in made if any(part in redacted(text) for part in secret.split())]
+    assert len(missed) <= (SEEDS * 0.01 if kind in BY_CHANCE else 0), missed
+
+
+def test_at_least_62_kinds_of_credentials_are_tried() -> None:
+    assert len(KINDS) >= 62
 
 
 @pytest.mark.parametrize(("rule", "text"), REAL)
@@ -138,6 +140,10 @@ SLOW = [
     "a", " ", "abc123", "token=a1b2c3d4e5f6a7b8c9 ", "password=Zk39fQ18 ", "authorization: ", "token: a: a = ",
     "sk-" + "a" * 31 + "-", "password=[redacted:password]: ", "[redacted:token]=a1b2c3d4e5f6a7b8c9",
     "ghp_" + "aB3" * 12,
+    "Cookie: ", "Cookie: a=b; ", "a=b; c=a1b2c3d4e5f6a7b8c9d0; ", "?sig=", "&signature=%", "machine a password ",
+    "machine a login b ", "mysql ", "mysql -px ", "docker login ", "docker login -p a", "sshpass -p $a ", "://aaaaaaaaaaaaaaaa",
+    "-----BEGIN PRIVATE KEY-----\nINFO " + "A" * 30, "-----BEGIN PRIVATE KEY-----\n x", "FERNET_KEY=", "A_KEY=PUBLIC_",
+    "\x1b", "\x1b[31m", "\x1b[31mpassword=", "password=\x1b[31mZk39fQ18\x1b[0m ", "\x1b]8;;", "django-insecure-",
 ]  # fmt: skip
 
 

@@ -370,3 +370,19 @@ def test_the_command_line_shows_no_secret_that_it_refused(
     assert (error["code"], error["details"]) == (
         "refused", {"code": "secret", "field": "trigger", "rule": "github-token"},
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_secret_of_every_kind_is_refused_and_is_kept_of_no_event(memory: Memory, tmp_path: Path, kind: str) -> None:
+    """It is in the output of a command, in its words, in a prompt and in a question: nothing of it is in a file."""
+    phrase, secret = KINDS[kind](Maker(12))
+    with pytest.raises(Refused, match="looks like it holds a secret"):
+        memory.failures.add(f"it fails: {phrase}")
+    memory.hook("claude-code", json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": phrase}))
+    failed = {"tool_name": "Bash", "tool_input": {"command": phrase}, "error": f"Exit code 1\nKeyError: {phrase}"}
+    memory.hook("claude-code", json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **failed}))
+    memory.query(f"the first thing broke: {phrase}")
+    memory.context(f"the first thing broke: {phrase}")
+    memory.ran([phrase], status=1, log=f"E   KeyError: {phrase}\n1 failed".encode().splitlines())
+    parts = [part for part in secret.split() if len(part) >= 8]  # PRIVATE is a word
+    assert parts and [name for part in parts for name in holds(tmp_path, part)] == []
