@@ -980,8 +980,8 @@ class Memory:
         """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can."""
         return doctor.doctor(self.client, contract.store.DoctorRequest(fix=fix))
 
-    def trust(self, *, yes: bool = False) -> Trust:
-        """Return the project's settings that need trust; ``yes`` lets them count in this clone."""
+    def trust(self, *, yes: str | None = None) -> Trust:
+        """Return what of the project needs trust; ``yes``, the digest of that answer, lets it count in this clone."""
         return trust.trust(self.client, contract.store.TrustRequest(yes=yes))
 
     def prime(

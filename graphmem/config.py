@@ -7,6 +7,7 @@ An unknown key is an error that names the nearest one.
 
 import contextlib
 import difflib
+import hashlib
 import json
 import os
 import stat
@@ -29,6 +30,7 @@ Asked = str | bool | int | float  # a value that a project asks for
 Name = Annotated[str, Field(max_length=1_000)]
 CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
+DIGEST_CHARS = 32
 # Settings that load weights, let secrets in or start a process, with the values that a project may ask for untrusted.
 NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "embedding.model": ("none", constants.DEFAULT_MODEL),
@@ -295,11 +297,28 @@ def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
     return None
 
 
-def trust(project: Path, asked: Mapping[str, Asked]) -> None:
-    """Let these settings of this clone count, as long as they and the files that they load are the same."""
-    seen: model_files.Seen = {}
-    files = {name: files_of(name, value, seen)[0] for name, value in asked.items()}
-    keep(project, {**entry_of(project), "settings": dict(asked), "files": files, "seen": seen})
+class Wanted:
+    """
+    What a clone asks this user to trust at one moment: settings, the files that they load, and commands.
+
+    Attributes:
+        digest: of all of it, long enough that nobody finds another content with the same one; None for nothing.
+    """
+
+    def __init__(self, asked: Mapping[str, Asked], commands: Collection[str]) -> None:
+        self.asked, self.commands = dict(asked), sorted(commands)
+        self.seen: model_files.Seen = {}
+        self.files = {name: files_of(name, value, self.seen)[0] for name, value in asked.items()}
+        whole = json.dumps([self.asked, self.files, self.commands], sort_keys=True)
+        self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if asked or commands else None
+
+
+def trust(project: Path, wanted: Wanted) -> None:
+    """Let these settings count in this clone, as long as they and their files are the same, and its commands run."""
+    found = entry_of(project)
+    if wanted.asked:
+        found |= {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen}
+    keep(project, {**found, "commands": sorted({*found.get("commands", ()), *wanted.commands})})
 
 
 def entry_of(project: Path) -> dict[str, Any]:
@@ -313,12 +332,6 @@ def are_trusted(project: Path, commands: Collection[str]) -> bool:
     return set(commands) <= set(entry_of(project).get("commands", ()))
 
 
-def trust_commands(project: Path, commands: Collection[str]) -> None:
-    """Let these commands be run in a clone, beside those that were trusted before."""
-    found = entry_of(project)
-    keep(project, {**found, "commands": sorted({*found.get("commands", ()), *commands})})
-
-
 def files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
     """Return the hashes of the files that a model would be loaded from now, and whether they are not the hub's."""
     found = model_files.folder_of(setting, str(name)) if setting in model_files.OWNERS else None
@@ -326,11 +339,12 @@ def files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[st
 
 
 def keep(project: Path, entry: Mapping[str, object]) -> None:
-    """Write down what was trusted in a clone."""
+    """Write down what was trusted in a clone, for this user alone to read."""
     path = trust_file()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    fresh.write_text(json.dumps({**trusted(), os.path.realpath(project): entry}, indent=1), encoding="utf-8")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    with open(handle, "w", encoding="utf-8") as file:
+        json.dump({**trusted(), os.path.realpath(project): entry}, file, indent=1)
     os.replace(fresh, path)
 
 

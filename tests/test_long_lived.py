@@ -16,7 +16,7 @@ from graphmem import Memory, Usage
 from graphmem.git import commands
 from graphmem.process.lock import locked
 from graphmem.usecase.store.doctor import make_anew
-from tests.sample import data, failure, line, open_memory
+from tests.sample import data, failure, line, open_memory, trust_all
 
 ENVIRONMENT = {
     "GRAPHMEM_EMBEDDING_MODEL": "none",
@@ -142,7 +142,7 @@ def test_an_open_memory_sees_what_is_trusted_meanwhile(memory: Memory, tmp_path:
     assert "retrieval.reranker" in notices[0]
     assert memory.client.settings.retrieval.reranker == ""
     with open_memory(tmp_path) as other:
-        other.trust(yes=True)
+        trust_all(other)
     memory.list()
     assert memory.client.settings.retrieval.reranker == "some/model"
 

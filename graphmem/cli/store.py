@@ -15,6 +15,7 @@ from graphmem.contract.findings import Checked
 from graphmem.contract.install import InstallClient
 from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, TrustRequest
 from graphmem.errors import Usage
+from graphmem.usecase.store.trust import lines_of
 
 CLIENTS = ", ".join(get_args(InstallClient))
 NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
@@ -151,7 +152,7 @@ def doctor(
 
 def trust(
     ctx: typer.Context,
-    yes: bool = option(TrustRequest, "yes"),
+    yes: str | None = option(TrustRequest, "yes", metavar="DIGEST"),
 ) -> None:
     """
     Show which settings load other weights, and which verify commands run; let them count in this clone.
@@ -159,18 +160,19 @@ def trust(
     They come with the branch, so they count only when you have looked at them, and as long as they and the files of
     their models are the same.
 
-    Example: graphmem trust --yes
+    The digest covers all that is shown; with any other digest nothing is trusted.
+
+    Example: graphmem trust
     """
     session = session_of(ctx)
     answer = session.memory.trust(yes=yes)
     state = "trusted" if answer.trusted else "not trusted"
-    asked = [f"{name} = {value}" for name, value in answer.settings.items()]
-    asked += [f"verify command: {one}" for one in answer.commands]
+    asked = lines_of(answer.settings, answer.commands)
     session.answer(answer, "\n".join(f"{state}: {one}" for one in asked))
     if not asked:
         session.say("nothing in config.toml needs trust, and no blocked task has a verify command")
     elif not answer.trusted:
-        session.say("it does not count; allow it with: graphmem trust --yes")
+        session.say(f"it does not count; allow it with: graphmem trust --yes {answer.digest}")
 
 
 def findings(answer: Checked, well: str) -> str:

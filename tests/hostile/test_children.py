@@ -72,7 +72,8 @@ def test_a_setting_of_a_project_starts_a_service_only_where_it_is_trusted(projec
     done = run(project, "list", **config)
     assert (done.returncode, project.socket) == (0, None)
     assert "ignored: service.autostart = True of the project" in done.stderr
-    assert run(project, "trust", "--yes", **config).returncode == 0
+    digest = json.loads(run(project, "trust", "--json", **config).stdout)["digest"]
+    assert run(project, "trust", "--yes", digest, **config).returncode == 0
     run(project, "list", **config)
     wait_until(project.is_answering)
 

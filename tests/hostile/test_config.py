@@ -12,7 +12,7 @@ from graphmem.cli.app import run
 from graphmem.config import Section, load_settings, sections
 from graphmem.errors import BadInput
 from tests.pace import patience
-from tests.sample import open_memory
+from tests.sample import open_memory, trust_all
 
 DIGITS = "9" * 5_000
 BOMBS = {
@@ -160,7 +160,7 @@ def test_a_model_that_is_swapped_after_it_was_trusted_does_not_count(
 
     assert not counts()
     with Memory(project) as memory:
-        assert memory.trust(yes=True).trusted
+        assert trust_all(memory).trusted
     assert counts()
     shutil.copy2(weights, project / "kept")
     weights.write_bytes(b"evil")
@@ -189,7 +189,7 @@ def test_a_folder_that_takes_the_name_of_a_trusted_model_does_not_count(
             return memory.client.settings.embedding.model
 
     with Memory(tmp_path) as memory:
-        memory.trust(yes=True)
+        trust_all(memory)
     assert model() == "some/model"
     snapshot = tmp_path / "hub/models--some--model/snapshots/1"
     snapshot.mkdir(parents=True)

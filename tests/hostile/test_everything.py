@@ -49,7 +49,7 @@ COMMANDS = [
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
     "run begin plan.json", "run resume", "explore start",
     "type add entity fresh", "export", "resolve", "init", "doctor --fix --yes", "undo",
-    "trust --yes", "purge other --yes", "rebuild --no-embed", "validate", "prime", "prime --json", "status",
+    "trust --yes 0", "purge other --yes", "rebuild --no-embed", "validate", "prime", "prime --json", "status",
     "install claude-code", "uninstall claude-code", "export --to ../out",
 ]  # fmt: skip
 NOT_OF_A_STORE = {"benchmark", "demo", "hook", "mcp", "serve"}  # tests/mcp, tests/service

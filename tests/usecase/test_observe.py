@@ -8,7 +8,7 @@ import pytest
 from graphmem import Memory, NotFound, Usage
 from graphmem.contract.observation import Observed
 from graphmem.model import Failure, Task
-from tests.sample import contents, data, open_memory
+from tests.sample import contents, data, open_memory, trust_all
 
 ERROR = "TimeoutError: no answer from worker after 30 s"
 
@@ -58,7 +58,7 @@ def test_commands_that_came_with_the_branch_run_only_when_they_are_asked_for_and
     assert not (root / "ran").exists()
     shown = project.trust()
     assert (shown.commands, shown.trusted) == (["touch ran; exit 1"], False)
-    assert project.trust(yes=True).trusted
+    assert trust_all(project).trusted
     assert verdicts(project.observe(run_verify=True)) == {"001": "CONFIRMED"}
     assert (root / "ran").exists()
     blocked(project, 2, "touch other")
@@ -70,7 +70,7 @@ def test_each_verdict(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphmem.usecase.work.observation.CHECK_S", 1.0)
     for seq, verify in enumerate(("exit 1", "true", "sleep 60", "no-such-program-anywhere", None), 1):
         blocked(project, seq, verify, reason=f"{ERROR} in step {'abcde'[seq - 1] * 3}")
-    project.trust(yes=True)
+    trust_all(project)
     answer = project.observe(run_verify=True)
     assert verdicts(answer) == {"001": "CONFIRMED", "002": "FALSE_POSITIVE", "003": "INDETERMINATE", "004": "ERROR"}
     assert "1 blocked task without a verify command" in reasons(answer)["verify"]
@@ -80,7 +80,7 @@ def test_each_verdict(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_only_a_confirmed_block_becomes_a_failure_which_finds_the_error_again(project: Memory) -> None:
     blocked(project, 1, "exit 1")
-    project.trust(yes=True)
+    trust_all(project)
     assert project.observe().failures == []
     (made,) = project.observe(run_verify=True).failures
     assert isinstance(made.record, Failure)
@@ -94,7 +94,7 @@ def test_only_a_confirmed_block_becomes_a_failure_which_finds_the_error_again(pr
 
 def test_a_verdict_is_kept_and_counts_without_running_again(project: Memory) -> None:
     blocked(project, 1, "exit 1", reason="x failed: a first")
-    project.trust(yes=True)
+    trust_all(project)
     project.observe(run_verify=True)
     found = project.events.list(types=["block-verified"]).events
     assert [one.data for one in found] == [{"verdict": "CONFIRMED"}]
@@ -119,7 +119,7 @@ def test_to_observe_twice_changes_nothing(project: Memory) -> None:
     blocked(project, 1, "exit 1", reason=f"{ERROR} first")
     blocked(project, 2, "exit 1", reason="AssertionError: the page is empty")
     finished(project, 3, reason="KeyError: 'user' is missing")
-    project.trust(yes=True)
+    trust_all(project)
     first = project.observe(run_verify=True, yes=True)
     assert (len(first.failures), len(first.links)) == (2, 1)
     before = contents(root)
@@ -232,6 +232,6 @@ def test_what_a_command_prints_is_shown_without_its_secrets(project: Memory) -> 
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
     blocked(project, 1, "cat leak; exit 1")
     (Path(project.status().store) / "leak").write_text(token)
-    project.trust(yes=True)
+    trust_all(project)
     (found,) = project.observe(run_verify=True).verified
     assert token not in found.tail

@@ -16,7 +16,7 @@ from graphmem.errors import GraphmemError
 from graphmem.ledger.row import entry
 from graphmem.model import Failure
 from graphmem.usecase.records.screening import NAMED
-from tests.sample import CREATED, START, contents, data, failure, line, open_memory
+from tests.sample import CREATED, START, contents, data, failure, line, open_memory, trust_all
 from tests.secret_samples import KINDS, Maker
 
 PHRASE, SECRET = KINDS["github classic"](Maker(1))
@@ -320,7 +320,7 @@ def test_a_project_lets_secrets_in_only_where_you_trust_it(tmp_path: Path, monke
         with pytest.raises(Refused, match="github-token"):
             memory.failures.add(PHRASE)
         assert memory.trust().settings == {"store.secrets": "allow"}
-        assert memory.trust(yes=True).trusted
+        assert trust_all(memory).trusted
         assert memory.failures.add(PHRASE).action == "created"
 
 

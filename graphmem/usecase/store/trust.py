@@ -1,25 +1,61 @@
 """Trust the settings of a project in this clone."""
 
-from graphmem.config import are_trusted, needs_trust, trust_commands, untrusted
-from graphmem.config import trust as trust_settings
+import json
+from collections.abc import Mapping, Sequence
+
+from graphmem.config import Wanted, are_trusted, needs_trust, untrusted
+from graphmem.config import trust as trust_all
 from graphmem.contract.store import Trust, TrustRequest
+from graphmem.errors import Refused
 from graphmem.model import Task
+from graphmem.names import inert
 from graphmem.runtime import Client
+
+SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 
 
 def trust(client: Client, request: TrustRequest) -> Trust:
-    """Return the settings and the verify commands that need trust; with ``yes`` trust them in this clone."""
+    """
+    Return the settings and the verify commands that need trust; trust them in this clone if ``yes`` is their digest.
+
+    Raises:
+        Refused: ``yes`` is another digest: what needs trust now is not what was shown with it.
+    """
     config = client.layout.config
-    asked = needs_trust(config)
-    if asked and request.yes:
-        trust_settings(config, asked)
-    commands = verify_commands(client)
-    if commands and request.yes:
-        trust_commands(config, commands)
-    reason = untrusted(config, asked) if asked else None
-    if reason is None and not are_trusted(config, commands):
-        reason = "look at the commands, and allow them with: graphmem trust --yes"
-    return Trust(settings=dict(asked), commands=commands, trusted=reason is None, reason=reason)
+    wanted = Wanted(needs_trust(config), verify_commands(client))
+    if request.yes is not None and request.yes != wanted.digest:
+        raise refusal(request.yes, wanted)
+    if wanted.digest and request.yes:
+        trust_all(config, wanted)
+    reason = untrusted(config, wanted.asked) if wanted.asked else None
+    if reason is None and not are_trusted(config, wanted.commands):
+        reason = f"look at the commands, and allow them with: graphmem trust --yes {wanted.digest}"
+    return Trust(
+        settings=dict(wanted.asked),
+        commands=wanted.commands,
+        digest=wanted.digest,
+        trusted=reason is None,
+        reason=reason,
+    )
+
+
+def lines_of(settings: Mapping[str, object], commands: Sequence[str]) -> list[str]:
+    """Return what needs trust, each thing on one line, its value as JSON with all that is invisible as escapes."""
+    named = [(f"{name} =", value) for name, value in settings.items()]
+    named += [("verify command:", one) for one in commands]
+    return [f"{name} {inert(json.dumps(value, ensure_ascii=False))}" for name, value in named]
+
+
+def refusal(given: str, wanted: Wanted) -> Refused:
+    """Return the error for a digest of something else; it says what needs trust now."""
+    now = lines_of(wanted.asked, wanted.commands)
+    more = f" and {len(now) - SHOWN:,} more" if len(now) > SHOWN else ""
+    found = ", ".join(one if len(one) <= LINE else f"{one[:LINE]}…" for one in now[:SHOWN]) or "nothing"
+    return Refused(
+        f"{given[:LINE]!r} is not the digest of what needs trust now, which is {found}{more}; nothing was trusted",
+        hint="look at all of it, and at the digest for it, with: graphmem trust",
+        details={"digest": wanted.digest, "settings": dict(wanted.asked), "commands": wanted.commands},
+    )
 
 
 def verify_commands(client: Client) -> list[str]:
