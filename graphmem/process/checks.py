@@ -1,14 +1,14 @@
 """
-Commands that check something, several at a time: each in a process group of its own, bounded in time and output.
+Commands that check something, several at a time: each below a reaper of its own, bounded in time and output.
 
-What a command leaves running in its group is killed at its end.
+What a command leaves running is killed at its end, by the reaper (``graphmem/process/reaper.py``).
 """
 
-import contextlib
 import os
 import selectors
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,8 +16,10 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from graphmem.constants import LINGER_S, PIPE_BYTES
+from graphmem.process import reaper
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
+END_S = 10.0  # seconds in which all that a command started is ended
 LOOK_S = 0.05  # seconds between two looks whether a command has ended
 
 
@@ -67,7 +69,7 @@ def run(command: str, folder: Path, environment: Mapping[str, str], seconds: flo
     begin = monotonic()
     try:
         child = subprocess.Popen(
-            ["/bin/sh", "-c", command],
+            [sys.executable, "-I", "-S", reaper.__file__, command, *environment],
             cwd=folder,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
@@ -80,14 +82,23 @@ def run(command: str, folder: Path, environment: Mapping[str, str], seconds: flo
     try:
         tail, is_timed_out = read_to_end(child, begin + seconds, kept_bytes)
     finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)  # it is not waited for yet: the number is still its own
-        status = child.wait()
+        status = end(child)
         if child.stdout is not None:
             child.stdout.close()
     text = tail.decode("utf-8", "replace")
     code = 128 - status if status < 0 else status
     return CheckEnd(None if is_timed_out else code, is_timed_out, monotonic() - begin, text)
+
+
+def end(child: "subprocess.Popen[bytes]") -> int:
+    """Have the reaper end what is left, and return its status; one that the command stopped goes on for it."""
+    child.terminate()
+    child.send_signal(signal.SIGCONT)
+    try:
+        return child.wait(END_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return child.wait()
 
 
 def read_to_end(child: "subprocess.Popen[bytes]", until: float, kept_bytes: int) -> tuple[bytes, bool]:

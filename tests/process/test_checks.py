@@ -1,6 +1,7 @@
 """Commands that check something: bounded in time and output, and nothing of them goes on."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -49,6 +50,31 @@ def test_what_a_command_leaves_running_is_killed_and_not_waited_for(tmp_path: Pa
     (end,) = ended(tmp_path, "sleep 600 & echo $! > child; echo done", seconds=60)
     assert (end.status, end.tail) == (0, "done\n")
     assert end.seconds < 20
+    assert is_gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives a process its orphans")
+@pytest.mark.parametrize("rest", ["true", "sleep 600"])
+@pytest.mark.parametrize(
+    "leaves",
+    ["setsid sh -c 'echo $$ > child; exec sleep 600'", "env -i setsid setsid sh -c 'echo $$ > child; sleep 600'"],
+)
+def test_what_leaves_its_session_does_not_outlive_the_command(tmp_path: Path, leaves: str, rest: str) -> None:
+    (done,) = ended(tmp_path, f"{leaves} >/dev/null 2>&1 & while ! [ -s child ]; do sleep 0.1; done; {rest}", seconds=3)
+    assert done.is_timed_out == (rest != "true")
+    assert is_gone(int((tmp_path / "child").read_text()))
+
+
+def test_a_command_gets_the_environment_as_it_is(tmp_path: Path) -> None:
+    (done,) = run_all(["env"], tmp_path, {"A": "1"}, at_once=1, seconds=10, kept_bytes=1000)
+    assert {line for line in done.tail.splitlines() if not line.startswith(("PWD=", "_=", "SHLVL=", "OLDPWD="))} == {
+        "A=1"
+    }
+
+
+def test_a_command_that_stops_its_parent_or_ends_its_group_is_ended_too(tmp_path: Path) -> None:
+    stopped, killed = ended(tmp_path, "kill -STOP $PPID; echo $$ > child; sleep 600", "kill -9 0", seconds=1)
+    assert (stopped.is_timed_out, killed.status) == (True, 137)
     assert is_gone(int((tmp_path / "child").read_text()))
 
 

@@ -1,0 +1,66 @@
+"""
+A program between graphmem and a shell command: at its end it ends all that the command started, however it was started.
+
+On Linux every process below it becomes its child when its own parent ends (PR_SET_CHILD_SUBREAPER), also one in a
+session of its own; elsewhere it reaches the process group of the command only. It imports nothing of graphmem.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+PR_SET_CHILD_SUBREAPER = 36
+SHELL = "/bin/sh"
+
+
+def main(command: str, *names: str) -> int:
+    """
+    Run a shell command, end what it leaves behind, and return its status as a shell has it.
+
+    Args:
+        names: of the variables that the command gets; Python adds one of its own where the locale is C.
+    """
+    environment = {name: value for name, value in os.environ.items() if name in names}
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    shell = 0
+    try:
+        shell = os.posix_spawn(SHELL, [SHELL, "-c", command], environment, setpgroup=0, setsigdef=[signal.SIGPIPE])
+        os.waitid(os.P_PID, shell, os.WEXITED | os.WNOWAIT)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        status = end_all(shell)
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+def end_all(shell: int) -> int:
+    """Kill the group of the shell and every child, those that come to be children meanwhile too; return its status."""
+    found = 0
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(shell, signal.SIGKILL)  # it is not waited for yet: the number is still its own
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            for pid in children():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            pid, status = os.waitpid(-1, 0)
+            found = status if pid == shell else found
+    return found
+
+
+def children() -> Iterator[int]:
+    """Yield the children of this process, as far as the system lists processes in /proc."""
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if name.isdecimal():
+            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+                if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
+                    yield int(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
