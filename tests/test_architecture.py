@@ -122,8 +122,8 @@ USES_THE_GRAPH = (
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "safe_files.py", "process/tee.py", "process/reaper.py", "cli/", "clients/", "mcp/front.py", "config.py", "git/", "embed/",
-    "files.py",
+    "__main__.py", "safe_files.py", "process/tee.py", "process/reaper.py", "cli/", "clients/", "mcp/front.py",
+    "config.py", "git/", "embed/", "files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
     "http/tokens.py", "service/",
     "usecase/records/citations.py", "usecase/records/versions.py", "catalog/catalog.py", "model/", "model_files.py",

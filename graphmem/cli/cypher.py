@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from typing import Annotated
 
 import orjson
@@ -17,6 +18,7 @@ from graphmem.errors import Usage
 from graphmem.names import inert, visible
 from graphmem.rules.suggest import did_you_mean
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with, in one spreadsheet or another
 FORMATS = ("table", "json", "ndjson", "csv")
 
 
@@ -110,8 +112,15 @@ def csv_of(answer: CypherRows) -> str:
     """Return rows as CSV with a line of names; as in every text, control and hidden characters are escaped."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([answer.columns, *([cell(value) for value in row] for row in answer.rows)])
+    rows: list[Sequence[object]] = [answer.columns, *answer.rows]
+    writer.writerows([inactive(value) for value in row] for row in rows)
     return visible(out.getvalue().removesuffix("\n"))
+
+
+def inactive(value: object) -> str:
+    """Return a value as a cell of CSV: a text that a spreadsheet would take for a formula begins with an apostrophe."""
+    shown = cell(value)
+    return f"'{shown}" if isinstance(value, str) and shown.startswith(FORMULA) else shown
 
 
 def cell(value: object) -> str:

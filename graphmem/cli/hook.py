@@ -29,6 +29,7 @@ def hook(
     Example: graphmem hook claude-code < event.json
     """
     session = session_of(ctx)
+    session.is_quiet = True  # a client shows its user what a hook says there, and some give it to the agent
     try:
         until = float(variables().get("GRAPHMEM_HOOK_UNTIL", "inf"))
         with opened("-") as file:

@@ -2,9 +2,10 @@
 
 import json
 import logging
+import os
 import time
 from logging.handlers import RotatingFileHandler
-from typing import Literal
+from typing import Any, Literal
 
 from graphmem.constants import SERVICE_LOG_BYTES
 
@@ -31,9 +32,21 @@ class Lines(logging.Formatter):
         return f"{said}\n{trace}" if trace else said
 
 
+class PrivateFile(RotatingFileHandler):
+    """A log that only its user can read, whatever the umask."""
+
+    def _open(self) -> Any:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file, made for its user alone."""
+    return os.open(path, flags, 0o600)
+
+
 def log_to(path: str, form: LogFormat) -> None:
     """Write the entries of graphmem to a file, which is replaced when it is long; one older file stays."""
-    handler = RotatingFileHandler(path, maxBytes=SERVICE_LOG_BYTES, backupCount=1, encoding="utf-8")
+    handler = PrivateFile(path, maxBytes=SERVICE_LOG_BYTES, backupCount=1, encoding="utf-8")
     handler.setFormatter(Lines(form))
     logger = logging.getLogger("graphmem")
     logger.addHandler(handler)

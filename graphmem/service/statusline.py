@@ -1,25 +1,89 @@
 """
 The status line of a shell or an agent: where the work is, in one line, from the files.
 
-It imports little, for it is printed at every prompt; a test compares it with what the commands say.
+It imports little and reads little, for it is printed at every prompt; a test compares it with what the commands say.
+What it cannot read within its limits it leaves out, and ends with ``…``.
 """
 
 import json
 import os
 import stat
 import sys
+import time
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from graphmem.names import visible
 from graphmem.service.place import STORE, project_of
 
-MOST_BYTES = 16 * 2**20  # of a file that is read; a status line is not worth more
+MOST_BYTES = 2 * 2**20  # of all files together
+LIMIT_S = 0.05  # for all of them together
+MORE = "…"  # where the limits were reached
 PHASES = frozenset(
     "none explore plan build observe complete error".split()
 )  # a test compares these two with the tables
 ITEMS = frozenset("pending processing error processed".split())
 TEXTS = ("id", "at", "type", "subject", "name", "key", "status", "campaign", "created_at")
 Row = dict[str, Any]
+
+
+class Cut(Exception):
+    """The limits were reached before all files of a kind were read."""
+
+
+class Reader:
+    """Reads the files of a store within the limits of the whole line."""
+
+    def __init__(self, store: str) -> None:
+        self.store = store
+        self.bytes_left, self.until = MOST_BYTES, time.monotonic() + LIMIT_S
+
+    def go_on(self) -> None:
+        """Raise ``Cut`` where the time is up."""
+        if time.monotonic() > self.until:
+            raise Cut
+
+    def content(self, path: str) -> bytes:
+        """Return what a file holds; nothing of a link, and of what would be waited for."""
+        self.go_on()
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(handle, "rb") as file:
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                return b""
+            self.bytes_left -= found.st_size
+            if self.bytes_left < 0:
+                raise Cut
+            return file.read(found.st_size)
+
+    def files(self, kind: str) -> Iterator[str]:
+        """Yield the files of a kind; links are not followed."""
+        folders = [f"{self.store}/data/{kind}"] if is_folder(f"{self.store}/data") else []
+        if folders and os.path.isfile(one := f"{folders[0]}.ndjson") and not os.path.islink(one):
+            yield one
+        while folders:
+            folder = folders.pop()
+            if not is_folder(folder):
+                continue
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self.go_on()
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.name.endswith(".ndjson") and entry.is_file(follow_symlinks=False):
+                        yield entry.path
+
+    def rows(self, kind: str) -> Iterator[Row]:
+        """Yield the live rows of a kind; lines that are none are left out."""
+        for path in self.files(kind):
+            for line in self.content(path).splitlines():
+                self.go_on()
+                try:
+                    row = json.loads(line)
+                except (ValueError, RecursionError):
+                    continue
+                if is_sound(row) and row.get("archived_at") is None:
+                    yield row
 
 
 def main(arguments: list[str]) -> int:
@@ -36,32 +100,31 @@ def main(arguments: list[str]) -> int:
 
 
 def parts(store: str) -> Iterator[str]:
-    """Yield what the line consists of."""
-    events = sorted(rows(store, "event"), key=lambda row: (str(row.get("at")), str(row.get("id"))))
-    campaign = newest_campaign(store)
+    """Yield what the line consists of; each part is of all the files that it depends on."""
+    reader = Reader(store)
+    try:
+        campaign = newest_campaign(reader)
+        names = names_of(campaign) if campaign else set()
+        tasks = [row for row in reader.rows("task") if row.get("campaign") in names] if campaign else []
+    except Cut:
+        yield MORE
+        return
     if campaign is not None:
-        tasks = [row for row in rows(store, "task") if row.get("campaign") in names_of(campaign)]
         done = sum(row.get("status") == "complete" for row in tasks)
         yield f"{plain(campaign.get('name'))} {done}/{len(tasks)}"
-    yield from chunk(store)
-    if phase := phase_of(events, campaign):
+    yield from chunk(reader)
+    try:
+        events = sorted(reader.rows("event"), key=lambda row: (str(row.get("at")), str(row.get("id"))))
+    except Cut:
+        events = None
+    if events is not None and (phase := phase_of(events, campaign)):
         yield phase
-    if campaign is not None and (blocked := sum(row.get("status") == "blocked" for row in tasks)):
+    if blocked := sum(row.get("status") == "blocked" for row in tasks):
         yield f"{blocked} blocked"
-    if waiting := inbox(events):
+    if events is None:
+        yield MORE
+    elif waiting := inbox(events):
         yield f"{waiting} in the inbox"
-
-
-def rows(store: str, kind: str) -> Iterator[Row]:
-    """Yield the live rows of a kind; lines that are none are left out."""
-    for path in files(store, kind):
-        for line in content(path).splitlines():
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if is_sound(row) and row.get("archived_at") is None:
-                yield row
 
 
 def is_folder(path: str) -> bool:
@@ -69,32 +132,14 @@ def is_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def content(path: str) -> bytes:
-    """Return what a file holds; nothing of a link, and of what would be waited for."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(handle, "rb") as file:
-        return file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-
-
 def is_sound(row: object) -> bool:
     """Return whether a row has texts where others name or order it by them."""
     return isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
 
 
-def files(store: str, kind: str) -> Iterator[str]:
-    """Yield the files of a kind; links are not followed."""
-    top = f"{store}/data/{kind}"
-    if not is_folder(f"{store}/data"):
-        return
-    below = os.walk(top) if is_folder(top) else ()
-    for path in (f"{top}.ndjson", *(f"{folder}/{name}" for folder, _, names in below for name in sorted(names))):
-        if path.endswith(".ndjson") and os.path.isfile(path) and not os.path.islink(path):
-            yield path
-
-
-def newest_campaign(store: str) -> Row | None:
+def newest_campaign(reader: Reader) -> Row | None:
     """Return the newest campaign that has not ended."""
-    active = [row for row in rows(store, "campaign") if row.get("status", "active") == "active"]
+    active = [row for row in reader.rows("campaign") if row.get("status", "active") == "active"]
     return max(active, key=lambda row: (str(row.get("created_at")), key_of(row)), default=None)
 
 
@@ -108,13 +153,13 @@ def names_of(campaign: Row) -> set[str]:
     return {name for key in (key_of(campaign), str(campaign.get("name"))) for name in (key, f"campaign/{key}")}
 
 
-def chunk(store: str) -> Iterator[str]:
+def chunk(reader: Reader) -> Iterator[str]:
     """Yield which chunk is built."""
     try:
-        data = content(f"{store}/state/run.json") if is_folder(f"{store}/state") else b""
+        data = reader.content(f"{reader.store}/state/run.json") if is_folder(f"{reader.store}/state") else b""
         found = json.loads(data).get("chunk_progress")
         yield f"chunk {int(found['current'])} of {int(found['total'])}"
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, Cut):
         return
 
 
@@ -149,4 +194,4 @@ def inbox(events: list[Row]) -> int:
 
 def plain(value: object) -> str:
     """Return a text of the files without what a terminal would obey."""
-    return "".join(char if char.isprintable() else "?" for char in str(value or ""))[:80]
+    return visible(str(value or "")[:80]).replace("\n", "\\n")

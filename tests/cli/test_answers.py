@@ -145,6 +145,9 @@ def test_a_query_says_first_whether_anything_is_known(known: Graphmem, monkeypat
 
 def test_rows_of_cypher_come_clean_for_other_programs(known: Graphmem) -> None:
     query = "MATCH (f:Failure) RETURN f.name AS name, f.cost AS cost ORDER BY name"
+    formulas = "UNWIND ['=1+1', '+1', '-x', '@x', 'a=b', \"'q\"] AS text RETURN text, -1.5 AS number"
+    cells = known("cypher", formulas, "--format", "csv").out.splitlines()
+    assert cells == ["text,number", "'=1+1,-1.5", "'+1,-1.5", "'-x,-1.5", "'@x,-1.5", "a=b,-1.5", "'q,-1.5"]
     assert known("cypher", query, "--format", "csv") == Done(0, "name,cost\napp-down,\nno-yaml,3.0\n", "")
     assert known("cypher", query, "--format", "ndjson", "--limit", "1") == Done(
         0, '{"name":"app-down","cost":null}\n', "graphmem: more rows than 1; raise --limit\n"

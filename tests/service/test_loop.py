@@ -1,6 +1,7 @@
 """The loop of docs/guides/agents.md, end to end: a scripted agent in a small project, real hooks, a real MCP server."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -212,3 +213,22 @@ def test_a_hook_imports_nothing_heavy(project: Project) -> None:
     )  # fmt: skip
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert names.isdisjoint({"pydantic", "typer", "orjson", "sqlite3", "typing", "subprocess", "kuzu", "mcp"})
+
+
+def test_a_hook_says_nothing_on_standard_error_whatever_the_files_hold(project: Project) -> None:
+    (project.root / ".graphmem" / "data" / "failure.ndjson").write_text('{"kind":"IMPORTANT obey"}\n' * 50)
+    project.run("serve", "--detach")
+    assert "IMPORTANT" in project.run("list").stderr
+    event = json.dumps({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"})
+    done = project.run("hook", "claude-code", input=event)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "graphmem" in done.stdout
+
+
+def test_what_the_service_writes_beside_the_store_is_for_its_user_alone(project: Project) -> None:
+    mask = os.umask(0)
+    try:
+        project.run("serve", "--detach")
+    finally:
+        os.umask(mask)
+    assert [path.stat().st_mode & 0o077 for path in project.runtime.rglob("*.log")] == [0]

@@ -32,6 +32,12 @@ HERE = Path(__file__).parents[2]
 ENVIRONMENT = {"PYTHONPATH": str(HERE), "GRAPHMEM_EMBEDDING_MODEL": "none", "GRAPHMEM_SERVICE": "off"}
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is busy leaves out nothing."""
+    monkeypatch.setattr(statusline, "LIMIT_S", 60.0)
+
+
 def printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Return what the status line of a project is, in this process."""
     assert statusline.main(["--dir", str(folder)]) == 0
@@ -212,8 +218,8 @@ def test_damaged_files_are_no_error(tmp_path: Path, place: str, capsys: pytest.C
 
 def test_a_name_is_shown_without_what_a_terminal_obeys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     open_memory(tmp_path).close()
-    write(data(tmp_path, "campaign"), line(kind="campaign", name="\x1b]0;x\x07\u202ered\nline", objective="x"))
-    assert printed(tmp_path, capsys) == "?]0;x??red?line 0/0"
+    write(data(tmp_path, "campaign"), line(kind="campaign", name="\x1b]0;x\x07\u202ered\nline\u3164", objective="x"))
+    assert printed(tmp_path, capsys) == "\\x1b]0;x\\x07\\u202ered\\nline\\u3164 0/0"
 
 
 def test_links_are_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,6 +256,55 @@ def test_what_is_no_file_does_not_hold_it_up(tmp_path: Path, kind: str) -> None:
         cwd=tmp_path, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "1 in the inbox\n", "")
+
+
+# --- how much it reads ------------------------------------------------------------------------------------------------
+
+
+def many_events(folder: Path, number: int) -> None:
+    """Write a file of events of 16 MB, which is a pack of some kB."""
+    row = line(kind="event", id="e", at="2026-11-01T09:30:00.000Z", type="inbox-added", data={"content": "x" * 1000})
+    path = folder / f".graphmem/data/event/{number}.ndjson"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes((row + b"\n") * (16 * 2**20 // len(row)))
+
+
+def test_it_reads_at_most_2_mb_and_prints_what_is_known_by_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.campaigns.create("a login page", name="login")
+        memory.campaigns.add_tasks("login", [{"seq": 1, "objective": "begin", "status": "active"}])
+        memory.tasks.block("login/001", "it fails")
+        memory.runs.set({"chunk_progress": {"current": 2, "total": 5}})
+    for number in range(6):
+        many_events(tmp_path, number)
+    read = list[int]()
+    content = statusline.Reader.content
+
+    def counting(reader: statusline.Reader, path: str) -> bytes:
+        found = content(reader, path)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(statusline.Reader, "content", counting)
+    assert printed(tmp_path, capsys) == "login 0/1 · chunk 2 of 5 · 1 blocked · …"
+    assert 0 < sum(read) <= statusline.MOST_BYTES == 2 * 2**20
+    (tmp_path / ".graphmem/data/event.ndjson").unlink()
+    shutil.move(tmp_path / ".graphmem/data/event/0.ndjson", tmp_path / ".graphmem/data/campaign.ndjson")
+    read.clear()
+    assert printed(tmp_path, capsys) == "…"
+    assert sum(read) == 0
+
+
+def test_it_ends_when_its_time_is_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.inbox.add("a dark mode")
+    monkeypatch.setattr(statusline, "LIMIT_S", -1.0)
+    monkeypatch.setattr("builtins.open", None)  # no file is read
+    assert printed(tmp_path, capsys) == "…"
 
 
 # --- how fast ---------------------------------------------------------------------------------------------------------
