@@ -20,7 +20,7 @@ ID_LENGTH = 16
 
 class HookSession(BaseModel):
     """
-    One session: whether it was briefed, and what it was shown and has used, by reference by key.
+    One session: whether it was briefed, and what it was shown, has used and was told too late, by reference by key.
 
     A memory is shown once a session; after its context was compacted it may be shown again.
     """
@@ -32,6 +32,7 @@ class HookSession(BaseModel):
     is_briefed: bool = False
     shown: list[str] = []
     used: list[str] = []
+    late: list[str] = []  # failures that are known, of events whose answer the agent did not wait for
 
 
 @dataclass(frozen=True)

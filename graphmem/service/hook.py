@@ -2,7 +2,8 @@
 The process that a coding agent starts at each of its events: it hands the event to the service, and ends in time.
 
 It imports little, never fails and never waits long: where the service does not answer in time, the agent goes on
-without an answer. Where there is none it is started, for the next event.
+without an answer. Where there is none it is started, and gets the event as soon as it can: what it knows of a failure
+the agent is told with the next event.
 """
 
 import os
@@ -17,6 +18,7 @@ LIMIT_S = 0.3  # seconds that an agent waits, unless GRAPHMEM_HOOK_LIMIT says ot
 MOST_BYTES = 8 * 2**20  # of an event
 FOLDERS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")  # variables of clients: the project
 POLL_S = 0.01
+START_S = 20.0  # seconds in which a service has started
 
 
 def main(arguments: list[str]) -> None:
@@ -33,14 +35,40 @@ def main(arguments: list[str]) -> None:
         if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
             return
         event = event_of(end)
-        if not os.path.exists(path):
+        is_cold = not os.path.exists(path)
+        if is_cold:
             launch(project)
         while not os.path.exists(path) and time.monotonic() < end:
             time.sleep(POLL_S)
         request = {**caller.request_of(["hook", *arguments], folder, os.urandom(16).hex()), "input": event}
-        caller.ask(path, request, [], limit_s=max(end - time.monotonic(), POLL_S))
+        if not is_taken(path, request, max(end - time.monotonic(), POLL_S)) and is_cold:
+            leave(path, request)
     except Exception:  # the boundary: whatever is wrong, the agent goes on
         return
+
+
+def is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:
+    """Hand an event to the service and print its answer; return whether it took the event."""
+    try:
+        return caller.ask(path, request, [], limit_s=limit_s)[0]
+    except OSError:
+        return False
+
+
+def leave(path: str, request: dict[str, object]) -> None:
+    """Hand an event to a service that is still starting, in a process of its own that nobody waits for."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+        end = time.monotonic() + START_S
+        while not is_taken(path, request, START_S) and time.monotonic() < end:
+            time.sleep(POLL_S)
+    finally:
+        os._exit(0)
 
 
 def event_of(end: float) -> str:

@@ -58,6 +58,7 @@ class Said:
     opening: str = ""
     closing: str = ""
     helped: Sequence[str] = ()
+    late: Sequence[str] = ()  # what is said with the next event, for this one was answered too late
 
 
 def hook(client: Client, request: HookRequest) -> HookAnswer:
@@ -78,11 +79,14 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
         end(client, event, kept.of(name))
         kept.forget(name, now)
         return HookAnswer(event="end")
+    before = kept.of(name)
     said = SAYS[event.kind](client, event, name, request.until)
-    briefing = "" if is_briefed(event, kept.of(name)) else prime(client, PrimeRequest()).text
+    late = known_before(client, before.late) if before else Said()
+    briefing = "" if is_briefed(event, before) else prime(client, PrimeRequest()).text
     with kept.changing(name, now) as session:
         is_lost = is_late(client, request.until) or not is_taken(request.client, event)
-        text, refs = ("", []) if is_lost else taken(event, said, briefing, session)
+        session.late += [ref for ref in said.late if ref not in session.late]
+        text, refs = ("", []) if is_lost else taken(event, (late, said), briefing, session)
     output = answer_of(request.client, event, text) if text else None
     return HookAnswer(event=event.kind, text=text, output=output, refs=refs, helped=list(said.helped))
 
@@ -94,20 +98,23 @@ def is_briefed(event: HookEvent, session: HookSession | None) -> bool:
     return event.kind != "prompt" or (session is not None and session.is_briefed)
 
 
-def taken(event: HookEvent, said: Said, briefing: str, session: HookSession) -> tuple[str, list[str]]:
+def taken(event: HookEvent, saids: Sequence[Said], briefing: str, session: HookSession) -> tuple[str, list[str]]:
     """Return what a session gets of what there is to say, and what that hands out; it is noted in the session."""
     if is_briefed(event, session):  # since it was asked: a client that is set up twice sends each event twice
         briefing = ""
     if event.source in AGAIN:
         session.shown = []
     session.is_briefed |= event.kind in ("start", "prompt")
-    texts = [briefing] if briefing else []
-    fresh = [part for part in said.parts if part.key not in session.shown]
-    session.shown += [part.key for part in fresh]
-    session.used += [ref for ref in said.helped if ref not in session.used]
-    if fresh:
-        texts += ["\n".join(filter(None, [said.opening, *(part.text for part in fresh), said.closing]))]
-    return "\n\n".join(texts), [part.ref for part in fresh if part.ref]
+    session.late = []
+    texts, refs = [briefing] if briefing else [], list[str]()
+    for said in saids:
+        fresh = [part for part in said.parts if part.key not in session.shown]
+        session.shown += [part.key for part in fresh]
+        session.used += [ref for ref in said.helped if ref not in session.used]
+        refs += [part.ref for part in fresh if part.ref]
+        if fresh:
+            texts += ["\n".join(filter(None, [said.opening, *(part.text for part in fresh), said.closing]))]
+    return "\n\n".join(texts), refs
 
 
 def object_of(event: str) -> Mapping[str, Any]:
@@ -186,7 +193,9 @@ def after_tool(client: Client, event: HookEvent, name: str, until: float | None)
         return Said()
     log = match(client, event.text.encode("utf-8", "replace").splitlines(keepends=True), MatchRequest(strict=True))
     sure = [hit for hit in log.results if hit.by in test_runs.SURE]
-    if is_late(client, until) or not (event.status or sure or log.unknown):
+    if is_late(client, until):
+        return Said(late=[hit.record.key_ref for hit in sure if advises(hit)][:HOOK_SHOWN])
+    if not (event.status or sure or log.unknown):
         return Said()
     said = known_failures(sure)
     if event.command:
@@ -196,6 +205,21 @@ def after_tool(client: Client, event: HookEvent, name: str, until: float | None)
         )
         test_runs.failed(client, key, client.now(), event.status or 1, log)
     return said
+
+
+def known_before(client: Client, refs: Sequence[str]) -> Said:
+    """Return the fixes of failures of which the agent was told too late, when the service was still starting."""
+    if not refs:
+        return Said()
+    with client.reading() as snapshot:
+        records = snapshot.catalog.records(snapshot.catalog.known(refs).values())
+        doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
+        parts = [
+            Part(one.key_ref, text, one.ref)
+            for number, one in records.items()
+            if not is_doubted(doubter.of(one)) and (text := entry(one, solutions.get(number, ()), []))
+        ]
+    return Said(parts, f"The project's memory knows what failed before in this session. {NOTES}", report(parts, ""))
 
 
 def campaign_task(client: Client) -> str | None:

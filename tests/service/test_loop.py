@@ -18,7 +18,7 @@ from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
 from tests.pace import patience
-from tests.service.project import Project, new_project, stopped
+from tests.service.project import Project, new_project, stopped, wait_until
 
 SHOP = """\
 import json
@@ -167,6 +167,19 @@ def test_without_a_service_the_first_event_starts_one_and_no_event_waits_long(pr
         time.sleep(0.05)
     briefing = agent.event("UserPromptSubmit", prompt="hello")
     assert ("What this project remembers" in done.stdout) != ("What this project remembers" in briefing)
+
+
+def test_a_failure_that_came_before_the_service_had_started_is_told_with_the_next_event(project: Project) -> None:
+    project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")
+    agent = Agent(project, "cold")
+    tool = {"tool_name": "Bash", "tool_input": {"command": "python shop.py"}, "error": "Exit code 1\nKeyError: 'port'"}
+    event = json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "cold", **tool})
+    done = project.run("hook", "claude-code", input=event, environment={"GRAPHMEM_HOOK_LIMIT": "0.1"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    kept = project.root / ".graphmem/state/hooks"
+    wait_until(lambda: any('"late":["failure/' in path.read_text() for path in kept.glob("*.json")))
+    assert "  > fix: set it to 80" in agent.event("UserPromptSubmit", prompt="go on")
+    assert "set it to 80" not in agent.event("UserPromptSubmit", prompt="go on")
 
 
 def test_whatever_comes_a_hook_says_nothing_and_does_not_fail(project: Project) -> None:
