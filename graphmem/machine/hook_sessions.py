@@ -86,8 +86,9 @@ class HookSessions:
             for path in safe_files.files(self.folder):
                 if (found := read(path)) is None:
                     continue
-                kept = {name: [ref for ref in getattr(found, name) if not is_told(ref)] for name in ("shown", "used")}
-                if any(len(refs) < len(getattr(found, name)) for name, refs in kept.items()):
+                lists = {name: getattr(found, name) for name in ("shown", "used", "late")}
+                kept = {name: [ref for ref in refs if not is_told(ref)] for name, refs in lists.items()}
+                if kept != lists:
                     safe_files.put(path, found.model_copy(update=kept).model_dump_json().encode())
 
 
