@@ -109,6 +109,9 @@ def gist_of(change: RowChange) -> str:
             note = change.row.get("note")
             return f"is wrong{f': {text.one_line(note)}' if isinstance(note, str) else ''}"
         return "helped" if change.row.get("helped") is True else "did not help"
+    if change.kind == "event":
+        told = (change.row.get("type"), change.row.get("subject"))
+        return text.one_line(" ".join(found for found in told if isinstance(found, str)))
     return next((text.one_line(found) for name in GIST if isinstance(found := change.row.get(name), str)), "")
 
 

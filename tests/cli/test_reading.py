@@ -10,6 +10,7 @@ from graphmem import Memory
 from graphmem.cli import text
 from graphmem.cli.app import run
 from graphmem.model import Failure
+from tests.repository import Repository
 from tests.sample import START
 
 PYTHON = """Traceback (most recent call last):
@@ -106,3 +107,12 @@ def test_stats_leaves_zeros_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["stats"]) == 0
     head, _, _ = capsys.readouterr().out.partition("\n\n")
     assert head.splitlines()[1:] == ["failure  1"]
+
+
+def test_an_event_in_a_difference_says_what_happened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Repository(tmp_path).commit("store")
+    with Memory(tmp_path) as memory:
+        memory.failures.add("boom", name="boom")
+        memory.events.add("review.verdict", subject="failure/boom")
+    assert run(["diff"]) == 0
+    assert re.search(r"\+ event/\w+  review\.verdict failure/boom-", capsys.readouterr().out)
