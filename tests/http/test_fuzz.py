@@ -89,7 +89,7 @@ REAL: dict[str, dict[str, Any]] = {
     "runs.done": {"step": "explore"},
     "runs.require": {"step": "build", "skip": True},
     "runs.show": {},
-    "campaigns.complete": {"ref": "campaign/shop", "outcome": "faster", "status": "complete"},
+    "campaigns.complete": {"ref": "campaign/shop", "outcome": "faster", "status": "partial"},
     "add_rows": {"lines": '{"kind":"failure","name":"bang","trigger":"a bang"}', "verbose": True},
     "get": {"ref": BOOM},
     "list": {"kind": "failure", "limit": 3},
