@@ -493,6 +493,28 @@ def test_of_many_callers_that_make_one_move_at_once_one_makes_it(
     assert len(events(tmp_path)) == len(before) + 1
 
 
+@pytest.mark.parametrize("what", ["item", "chunk"])
+def test_of_many_callers_that_take_one_thing_at_once_one_gets_it(memory: Memory, tmp_path: Path, what: str) -> None:
+    item = memory.inbox.add("a dark mode").item.id
+    memory.runs.begin({"chunks": [{"id": "c1"}]})
+    gate = Barrier(6)
+
+    def at_once(other: Memory) -> str:
+        with other:
+            other.inbox.items()
+            gate.wait()
+            try:
+                other.inbox.take(item) if what == "item" else other.runs.chunk("c1", "active")
+            except Refused as refused:
+                return refused.message.partition(", since")[0]
+            return "mine"
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = sorted(pool.map(at_once, colleagues(tmp_path, 6)))
+    late = f"item {item} is processing already" if what == "item" else "chunk c1 is active already"
+    assert answers == sorted(["mine", *[late] * 5])
+
+
 def test_a_memory_that_is_named_twice_is_reported_once(work: Memory) -> None:
     work.failures.add("an error", fix="x", name="a")
     work.tasks.start("sso/001")
