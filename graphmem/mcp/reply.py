@@ -17,6 +17,7 @@ from graphmem.contract.doubts import Doubt
 from graphmem.mcp.parameters import View
 from graphmem.model import Failure, MemoryRecord, Record
 from graphmem.names import one_line, quoted, visible
+from graphmem.rules.context import TAGS
 from graphmem.rules.fixes import fixes
 
 # The field that says what a record is about, and those that say what to do or why.
@@ -92,8 +93,8 @@ def shown(value: object) -> str:
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON, with what is invisible as escapes; so it is on one line."""
-    return visible(json.dumps(value, ensure_ascii=False, default=str))
+    """Return a value as JSON, on one line: what is invisible, and what could end a client's own tag, as escapes."""
+    return TAGS.sub(r"\\u003c", visible(json.dumps(value, ensure_ascii=False, default=str)))
 
 
 def hit(record: Record, view: View, doubts: Iterable[Doubt] = (), **marks: object) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from graphmem.names import visible
 from graphmem.service.place import STORE, project_of
 
 MOST_BYTES = 2 * 2**20  # of all files together
-LIMIT_S = 0.05  # for all of them together
+LIMIT_S = 0.04  # for all of them together
 MORE = "…"  # where the limits were reached
 PHASES = frozenset(
     "none explore plan build observe complete error".split()
