@@ -58,7 +58,7 @@ class Event(Fact):
     named_by = "id"
 
     kind: Literal["event"]
-    id: Item
+    id: Line
     type: Line
     subject: Line | None = None  # reference of the record that it is about, or words
     data: JsonValue = None

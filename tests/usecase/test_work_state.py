@@ -1,8 +1,10 @@
 """Phases, the inbox and events: campaigns.md, sections 4 and 5."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import get_args
@@ -13,6 +15,7 @@ import pytest
 from graphmem import BadInput, Memory, NotFound, Refused
 from graphmem.contract.events import ListEventsRequest
 from graphmem.contract.phases import Phase
+from graphmem.machine.arrivals import arrived
 from graphmem.rules.moves import ITEM_MOVES, PHASE_MOVES
 from graphmem.usecase.work.event_log import Follower
 from tests.sample import Clock, contents, data, open_memory
@@ -262,28 +265,50 @@ def test_a_follower_gets_what_comes_once_and_also_what_a_merge_brings_late(tmp_p
         assert look() == []
 
 
-def test_what_comes_with_an_earlier_time_than_a_cursor_is_counted(tmp_path: Path) -> None:
-    """A merge brings it, or a clock that went back makes it; an agent that polls would never hear of it."""
+def test_what_comes_with_an_earlier_time_than_a_cursor_comes_after_it(tmp_path: Path) -> None:
+    """A merge brings it, or a clock that went back makes it; an agent that polls never heard of it."""
     clock = Clock()
     with open_memory(tmp_path, clock=clock) as memory:
         memory.events.add("lifecycle", data={"n": 1})
         cursor = memory.events.list().cursor
-        assert memory.events.list(cursor=cursor).notices == []
         clock.back(timedelta(hours=1))
         memory.events.add("lifecycle", data={"n": 2})
         memory.events.add("context-made")
         found = memory.events.list(cursor=cursor)
-        assert found.events == []
-        assert found.notices == [
-            "2 events with an earlier time came after this cursor, as a merge brings them;"
-            " without --cursor they are shown"
-        ]
-        assert memory.events.list(cursor=found.cursor).notices == []
+        assert [one.type for one in found.events] == ["lifecycle", "context-made"]
+        assert memory.events.list(cursor=found.cursor).events == []
+        assert memory.events.list().events[-1].data == {"n": 1}
+        one = memory.events.list(cursor=cursor, limit=1)
+        assert [found.data for found in one.events] == [{"n": 2}]
+        assert [found.type for found in memory.events.list(cursor=one.cursor).events] == ["context-made"]
+        follower = Follower(ListEventsRequest(cursor=cursor))
+        assert [event.type for event, _ in follower.look(memory.client)] == ["lifecycle", "context-made"]
+
+
+def test_a_cursor_of_another_clone_is_after_its_time(memory: Memory, tmp_path: Path) -> None:
+    for number in range(3):
+        memory.events.add("lifecycle", data={"n": number})
+    first = memory.events.list().events[0]
+    shutil.rmtree(tmp_path / ".graphmem/local", ignore_errors=True)
+    with open_memory(tmp_path) as again:
+        assert [one.data for one in again.events.list(cursor=f"{first.at}~{first.id}").events] == [{"n": 1}, {"n": 2}]
+        assert [one.data for one in again.events.list(cursor=f"{first.at}~zzz").events] == [{"n": 1}, {"n": 2}]
+
+
+def test_events_that_several_processes_see_first_have_one_order(tmp_path: Path) -> None:
+    order, lock = tmp_path / "arrivals", tmp_path / "lock"
+    with ThreadPoolExecutor(8) as pool:
+        work = [pool.submit(arrived, order, lock, 5.0, [f"{n % 5}", f"{n}", "x"]) for n in range(40)]
+        places = [done.result() for done in work]
+    noted = order.read_text().splitlines()
+    assert sorted(noted) == sorted({*map(str, range(40)), "x"})
+    for found in places:
+        assert [one for one in noted if one in found] == list(found)
 
 
 def test_a_follower_goes_on_after_a_cursor(memory: Memory) -> None:
     for number in range(3):
         memory.events.add("lifecycle", data={"n": number})
     first = memory.events.list(limit=100).events[0]
-    follower = Follower(ListEventsRequest(cursor=f"{first.at}~{first.id}~1"))
+    follower = Follower(ListEventsRequest(cursor=f"{first.at}~{first.id}"))
     assert [one.data for one, _ in follower.look(memory.client)] == [{"n": 1}, {"n": 2}]

@@ -1,8 +1,7 @@
 """Events: what happened, in the order of time, from the files and from this machine (docs/concepts/campaigns.md)."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -19,10 +18,11 @@ from graphmem.contract.events import (
 from graphmem.errors import BadInput, Locked, Refused, Unavailable
 from graphmem.ledger.codec import complaint
 from graphmem.machine import local_events
+from graphmem.machine.arrivals import arrived
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.names import split_ref
-from graphmem.runtime import Client, Snapshot, counted
+from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
 
@@ -38,7 +38,7 @@ OF_COMMANDS = {  # beginnings of the types that commands of their own record
 }
 OF_THIS_MACHINE = "context-"
 VERIFICATIONS = ("chunk-verified", "verification-failed")
-Key = tuple[str, str]  # time and id: the order of events
+Key = tuple[str, str]  # time and id: the order of events in time
 
 
 def add(client: Client, request: AddEventRequest) -> Happened:
@@ -94,29 +94,20 @@ def keep_here(client: Client, request: AddEventRequest) -> Happening:
 
 
 def events(client: Client, request: ListEventsRequest) -> EventList:
-    """
-    Return events in the order of time: the last ones, or those after a cursor.
-
-    What a merge brings, or a clock that went back makes, may be earlier than a cursor: a cursor counts the events up to
-    it, so that the answer says when there are more of them now.
-    """
+    """Return events: the last ones in the order of time, or those that arrived here after a cursor."""
     with client.reading() as snapshot:
         every = all_rows(snapshot)
-        keys = [key_of(row) for row in every]
+        order = order_of(snapshot, every)
         found = asked_for(every, snapshot, request)
         if request.cursor is None:
             found = found[-request.limit :]
+            last = max(every, key=lambda row: order[row["id"]], default=None)
         else:
-            after, count = parsed_cursor(request.cursor)
-            late = bisect_right(keys, after) - count
-            if late > 0:
-                snapshot.notify_once(
-                    f"{counted(late, 'event')} with an earlier time came after this cursor, as a merge brings them;"
-                    " without --cursor they are shown"
-                )
-            found = [row for row in found if key_of(row) > after][: request.limit]
-        last = key_of(found[-1]) if found else after if request.cursor else None
-        return EventList(events=[shown(row, snapshot) for row in found], cursor=cursor_of(last, keys) if last else None)
+            found = arrived_after(request.cursor, found, order)[: request.limit]
+            last = found[-1] if found else None
+        return EventList(
+            events=[shown(row, snapshot) for row in found], cursor=cursor_of(last) if last else request.cursor
+        )
 
 
 def all_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -126,12 +117,27 @@ def all_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
     return sorted(rows, key=key_of)
 
 
+def order_of(snapshot: Snapshot, rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """Return the place of each event in the order in which they arrived in this clone."""
+    local = snapshot.client.local
+    ids = [row["id"] for row in rows]
+    return arrived(local / "arrivals", local / "arrivals.lock", snapshot.client.lock_timeout_s, ids)
+
+
 def asked_for(rows: Iterable[dict[str, Any]], snapshot: Snapshot, request: ListEventsRequest) -> list[dict[str, Any]]:
     """Return the rows of the events that a request asks for."""
     subject = subject_of(snapshot, request.subject)
     return [
         row for row in rows if (subject is None or row.get("subject") == subject) and is_of(row["type"], request.types)
     ]
+
+
+def arrived_after(cursor: str, rows: Iterable[dict[str, Any]], order: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return the events after a cursor as they arrived; after one of another clone, those with a later time."""
+    key = parsed_cursor(cursor)
+    place = order.get(key[1])
+    found = [row for row in rows if (key_of(row) > key if place is None else order[row["id"]] > place)]
+    return sorted(found, key=lambda row: order[row["id"]])
 
 
 def is_of(event_type: str, types: tuple[str, ...]) -> bool:
@@ -146,23 +152,22 @@ def key_of(row: dict[str, Any]) -> Key:
     return row["at"], row["id"]
 
 
-def cursor_of(key: Key, keys: Sequence[Key]) -> str:
-    """Return the cursor after an event; ``keys`` are those of all events in their order."""
-    return f"{'~'.join(key)}~{bisect_right(keys, key)}"
+def cursor_of(row: dict[str, Any]) -> str:
+    """Return the cursor after an event."""
+    return "~".join(key_of(row))
 
 
-def parsed_cursor(cursor: str) -> tuple[Key, int]:
+def parsed_cursor(cursor: str) -> Key:
     """
-    Return the event that a cursor is after, and how many events there were up to it.
+    Return the event that a cursor is after.
 
     Raises:
         BadInput: it is no cursor.
     """
-    at, _, rest = cursor.partition("~")
-    identity, _, count = rest.rpartition("~")
-    if not identity or not at[:4].isdigit() or not count.isdecimal():
+    at, mark, identity = cursor.partition("~")
+    if not mark or not at[:4].isdigit():
         raise BadInput(f"{cursor[:80]!r} is not a cursor", hint="the `cursor` of an answer of: graphmem events --json")
-    return (at, identity), int(count)
+    return at, identity
 
 
 def shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:
@@ -195,11 +200,12 @@ class Follower:
         """Return the events that came since the last look, each with its cursor."""
         with client.reading() as snapshot:
             every = all_rows(snapshot)
-            keys = [key_of(row) for row in every]
+            order = order_of(snapshot, every)
             rows = asked_for(every, snapshot, self.request)
             if self.seen is None:
-                after = parsed_cursor(self.request.cursor)[0] if self.request.cursor else None
-                self.seen = {row["id"] for row in rows if after is None or key_of(row) <= after}
-            fresh = [row for row in rows if row["id"] not in self.seen]
+                cursor = self.request.cursor
+                fresh = [] if cursor is None else arrived_after(cursor, rows, order)
+                self.seen = {row["id"] for row in rows} - {row["id"] for row in fresh}
+            fresh = sorted((row for row in rows if row["id"] not in self.seen), key=lambda row: order[row["id"]])
             self.seen.update(row["id"] for row in fresh)
-            return [(shown(row, snapshot), cursor_of(key_of(row), keys)) for row in fresh]
+            return [(shown(row, snapshot), cursor_of(row)) for row in fresh]
