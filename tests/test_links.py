@@ -25,7 +25,7 @@ FILES = (".gitignore", ".gitattributes", "config.toml", "schema.json", "data/fai
          "state/runs.json", "state/session.json", "state/rejects.ndjson", "state/journal.json",
          "state/undo/0000000009.json", "local/catalog.sqlite", "local/catalog.sqlite-wal", "local/store.lock",
          "local/store.lock.gate", "local/graph.json", "local/graph.json.new", "local/graph.kuzu",
-         "local/graph.kuzu.new", "local/graph.lock", "local/models.json")  # fmt: skip
+         "local/graph.kuzu.new", "local/graph.lock", "local/models.json", "local/arrivals")  # fmt: skip
 
 COMMANDS: dict[str, Callable[[Memory, Path], object]] = {
     "list": lambda memory, _: memory.list(),
