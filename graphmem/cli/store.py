@@ -15,7 +15,7 @@ from graphmem.contract.findings import Checked
 from graphmem.contract.install import InstallClient
 from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, TrustRequest
 from graphmem.errors import Usage
-from graphmem.usecase.store.trust import lines_of
+from graphmem.usecase.store.trust import allowing, lines_of
 
 CLIENTS = ", ".join(get_args(InstallClient))
 NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
@@ -172,7 +172,7 @@ def trust(
     if not asked:
         session.say("nothing in config.toml needs trust, and no blocked task has a verify command")
     elif not answer.trusted:
-        session.say(f"it does not count; allow it with: graphmem trust --yes {answer.digest}")
+        session.say(f"it does not count; allow it with: {allowing(answer.digest)}")
 
 
 def findings(answer: Checked, well: str) -> str:

@@ -10,6 +10,7 @@ from graphmem.errors import Refused
 from graphmem.model import Task
 from graphmem.names import inert
 from graphmem.runtime import Client
+from graphmem.shell import command
 
 SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 
@@ -29,7 +30,7 @@ def trust(client: Client, request: TrustRequest) -> Trust:
         trust_all(config, wanted)
     reason = untrusted(config, wanted.asked) if wanted.asked else None
     if reason is None and not are_trusted(config, wanted.commands):
-        reason = f"look at the commands, and allow them with: graphmem trust --yes {wanted.digest}"
+        reason = f"look at the commands, and allow them with: {allowing(wanted.digest)}"
     return Trust(
         settings=dict(wanted.asked),
         commands=wanted.commands,
@@ -56,6 +57,11 @@ def refusal(given: str, wanted: Wanted) -> Refused:
         hint="look at all of it, and at the digest for it, with: graphmem trust",
         details={"digest": wanted.digest, "settings": dict(wanted.asked), "commands": wanted.commands},
     )
+
+
+def allowing(digest: str | None) -> str:
+    """Return the command that trusts what has this digest."""
+    return command("graphmem", "trust", "--yes", str(digest))
 
 
 def verify_commands(client: Client) -> list[str]:
