@@ -92,7 +92,7 @@ def traces_of(rows: Collection[Row], hashes: Iterable[str] = (), digests: Iterab
     telling |= {handle for handle in handles if len(handle) >= SHORTEST}
     return Traces(
         hashes=frozenset(hashes),
-        keys=frozenset(row_key(row, frozenset()) for row in own),
+        keys=frozenset(map(key_ref, own)),
         handles=frozenset(handles),
         words=frozenset(telling | {orjson.dumps(text).decode()[1:-1] for text in telling}),
         digests=frozenset(digest.hex() for digest in digests),
@@ -101,11 +101,18 @@ def traces_of(rows: Collection[Row], hashes: Iterable[str] = (), digests: Iterab
 
 def handles_of(row: Row) -> Iterator[str]:
     """Yield every reference that may mean the record with this row."""
-    key = row_key(row, frozenset())
-    record_type = key.partition("/")[0]
+    ref = key_ref(row)
+    record_type = ref.partition("/")[0]
     aliases = row.get("aliases")
-    yield key
-    yield from (f"{record_type}/{name}" for name in (row["name"], *(aliases if isinstance(aliases, list) else ())))
+    yield ref
+    names = [row["name"]] if "name" in row else []
+    yield from (f"{record_type}/{name}" for name in (*names, *(aliases if isinstance(aliases, list) else ())))
+
+
+def key_ref(row: Row) -> str:
+    """Return the reference by key of the record with this row; a run and an event have no name."""
+    key = row_key(row, frozenset())
+    return key if "name" in row else f"{row['kind']}/{key}"
 
 
 @cache

@@ -27,9 +27,12 @@ def main(command: str, *names: str) -> int:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    shell = 0
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what is to be ended
+    shell = os.posix_spawn(
+        SHELL, [SHELL, "-c", command], environment, setpgroup=0, setsigmask=[], setsigdef=[signal.SIGPIPE]
+    )
     try:
-        shell = os.posix_spawn(SHELL, [SHELL, "-c", command], environment, setpgroup=0, setsigdef=[signal.SIGPIPE])
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         os.waitid(os.P_PID, shell, os.WEXITED | os.WNOWAIT)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

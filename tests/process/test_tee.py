@@ -16,7 +16,9 @@ from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES
 from graphmem.process.tee import RetainedOutput, run
 from tests.pace import patience
 
-RUN = [sys.executable, "-c", "import sys; from graphmem.process.tee import run; sys.exit(run(sys.argv[1:]).status)"]
+# Where nohup runs the tests the signal of a terminal that hangs up is ignored, and would be so here.
+RUN = [sys.executable, "-c", "import signal, sys; from graphmem.process.tee import run; "
+       "signal.signal(signal.SIGHUP, signal.SIG_DFL); sys.exit(run(sys.argv[1:]).status)"]  # fmt: skip
 HERE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 LISTENER = """

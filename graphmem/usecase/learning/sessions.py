@@ -260,10 +260,10 @@ def as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Ses
 
 
 def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
-    """Return the name of a session: with a mark of its start here, for other clones end sessions of the same name."""
+    """Return the name of a session: with a mark of its start, for other clones end sessions of the same name."""
     about = board.task.description if board.task else ""
     started = board.session.started_at
-    begun = mark(f"{snapshot.layout.root}\n{session}\n{started}")
+    begun = mark(f"{board.session.conversation}\n{session}\n{started}")
     return f"{started:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{begun}"
 
 
