@@ -3,8 +3,9 @@ A plugin of pytest: every command line that a test runs in this process is answe
 
     python -m pytest -p tests.through_service tests/cli
 
-One service answers for all folders, for a request says where it was typed. What a test replaces in this process is not
-replaced there: such tests are marked ``in_this_process``, and are left out.
+One service answers for all folders, for a request says where it was typed; the rule that a service answers for its own
+project alone is taken out of it (``tests/service`` tests that rule). What a test replaces in this process is not replaced
+there: such tests are marked ``in_this_process``, and are left out.
 """
 
 import atexit
@@ -22,6 +23,12 @@ from graphmem.cli import app, text
 from graphmem.cli.caller import Session
 from graphmem.service import caller
 
+SERVICE = """
+from graphmem.__main__ import main
+from graphmem.service import server
+server.Service.may_run = lambda self, request: not server.runs_here([str(word) for word in request["arguments"]])
+main()
+"""
 RUNTIME = tempfile.mkdtemp(prefix="gm")
 os.environ["XDG_RUNTIME_DIR"] = RUNTIME
 ENVIRONMENT = dict(os.environ)
@@ -34,7 +41,7 @@ def socket_of_service() -> str:
     folder = tempfile.mkdtemp(prefix="gm")
     subprocess.run([sys.executable, "-m", "graphmem", "init", folder], check=True, capture_output=True)
     child = subprocess.Popen(
-        [sys.executable, "-m", "graphmem", "serve", "--dir", folder],
+        [sys.executable, "-c", SERVICE, "serve", "--dir", folder],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     atexit.register(child.terminate)
