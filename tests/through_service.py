@@ -4,8 +4,8 @@ A plugin of pytest: every command line that a test runs in this process is answe
     python -m pytest -p tests.through_service tests/cli
 
 One service answers for all folders, for a request says where it was typed; the rule that a service answers for its own
-project alone is taken out of it (``tests/service`` tests that rule). What a test replaces in this process is not replaced
-there: such tests are marked ``in_this_process``, and are left out.
+project alone is taken out of it (``tests/service`` tests that rule). What a test replaces in this process is not
+replaced there: such tests are marked ``in_this_process``, and are left out.
 """
 
 import atexit

@@ -40,11 +40,11 @@ class Purges:
         return frozenset(name for hashes in self.by_salt.values() for name in hashes)
 
     def since(self, before: "Purges") -> "Purges":
-        """Return the purges that are not among earlier ones."""
+        """Return the purges that are not among earlier ones, or are later than there."""
         added = Purges()
         for salt, hashes in self.by_salt.items():
             known = before.by_salt.get(salt, {})
-            if fresh := {name: at for name, at in hashes.items() if known.get(name) != at}:
+            if fresh := {name: at for name, at in hashes.items() if at > known.get(name, "")}:
                 added.by_salt[salt] = fresh
         return added
 

@@ -38,6 +38,8 @@ def test_a_row_is_an_object_and_nothing_else(kind: str) -> None:
     [
         ("experience", {"lessons": [" "]}, "lessons are empty"),
         ("run", {"run": "two\nlines"}, "is not a line of"),
+        ("event", {"type": "two\nlines"}, "a text without a line end"),
+        ("event", {"subject": "failure/a\u2028"}, "a text without a line end"),
         ("insight", {"symptoms": "s"}, "is not a field of category"),
         ("lesson", {"archetype": "reviewer"}, "an archetype_hint needs an archetype"),
     ],
