@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from graphmem.cli.app import run
-from graphmem.clients.entries import CLAUDE_EVENTS, CODEX_EVENTS
+from graphmem.clients.entries import BY_PATH, CLAUDE_EVENTS, CODEX_EVENTS
 from graphmem.clients.skills import SKILLS
 from tests.npm import apart, installed
 
@@ -173,7 +174,8 @@ FILES = {"claude": claude_files, "codex": codex_files, "gemini": gemini_files}
 def assert_events(hooks: list[dict[str, Any]]) -> None:
     """All of ours are there, and run graphmem."""
     assert {one["eventName"].lower() for one in hooks} == {name.lower() for name in CODEX_EVENTS}
-    assert {Path(one["command"].split()[0]).name for one in hooks} == {"graphmem"}
+    for words in (shlex.split(one["command"]) for one in hooks):
+        assert words[: len(BY_PATH)] == list(BY_PATH) or Path(words[0]).name == "graphmem", words
 
 
 def asked(world: World, method: str) -> dict[str, Any]:
