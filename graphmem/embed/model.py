@@ -143,11 +143,8 @@ def _remembered(memory: Path | None) -> dict[str, object]:
 
 
 def _remember(memory: Path, known: dict[str, object]) -> None:
-    draft = memory.with_name(f"{memory.name}.{os.getpid()}")
     with suppress(OSError):
-        with safe_files.folder(memory.parent, make=True):
-            safe_files.write(draft, json.dumps(known, indent=1).encode())
-        safe_files.replace(draft, memory)
+        safe_files.put(memory, json.dumps(known, indent=1).encode())
 
 
 def _check_default(folder: Path, cache_folder: Path | None) -> None:

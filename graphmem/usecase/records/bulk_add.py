@@ -334,9 +334,8 @@ def without_tokens(intake: BulkAdd) -> Iterator[bytes]:
 def keep_rejects(intake: BulkAdd) -> None:
     """Write the lines that were left aside where they can be looked at, and report it."""
     if intake.rejects:
-        state = intake.client.layout.state
-        with safe_files.folder(state, make=True):
-            safe_files.write(state / "rejects.ndjson", b"\n".join([*without_tokens(intake), b""]))
-        intake.client.notify_once(f"left aside {len(intake.rejects):,} bad rows: {state / 'rejects.ndjson'}")
+        path = intake.client.layout.rejects
+        safe_files.put(path, b"\n".join([*without_tokens(intake), b""]))
+        intake.client.notify_once(f"left aside {len(intake.rejects):,} bad rows: {path}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.client.notify_once(str(finding))
