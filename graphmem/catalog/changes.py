@@ -407,9 +407,9 @@ class ChangeApplier:
 
     def move_lessons(self, touched: Touched) -> None:
         """Bring up to date the states of lessons; one that faded away counts as archived until a run sees it again."""
+        other = lessons.resolve_seen(self.catalog, touched.handles)
         if self.connection.execute("SELECT 1 FROM record WHERE record_type = 'lesson'").fetchone() is None:
             return
-        other = lessons.resolve_seen(self.catalog, touched.handles)
         for part in chunks(touched.records):
             sql = f"SELECT id FROM record WHERE record_type = 'lesson' AND id IN ({marks(part)})"
             other.update(number for (number,) in self.connection.execute(sql, part))

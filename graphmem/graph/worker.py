@@ -122,6 +122,11 @@ def read_pipe(
 def crash_error(result: WorkerResult, folder: Path, doing: str) -> Unavailable:
     """Return the error for a child that ended without an answer, with what is scarce on this machine."""
     how = "it did not end" if result.is_timed_out else result.signal_name or f"exit status {result.status}"
+    return Unavailable(f"the graph engine broke down while it {doing} ({how})", hint=scarce(folder))
+
+
+def scarce(folder: Path) -> str:
+    """Return a hint for whoever finds that the engine cannot write: what this machine and this process may have."""
     limits = [f"{free_bytes(folder) // MIB:,} MiB are free on its disk"]
     for which, noun in (
         (resource.RLIMIT_AS, "virtual memory (ulimit -v)"),
@@ -129,11 +134,8 @@ def crash_error(result: WorkerResult, folder: Path, doing: str) -> Unavailable:
     ):
         most = resource.getrlimit(which)[0]
         if most != resource.RLIM_INFINITY:
-            limits.append(f"{noun} may have {most // MIB:,} MiB")
-    return Unavailable(
-        f"the graph engine broke down while it {doing} ({how})",
-        hint=f"the files are whole, and the graph is made again from them; {', '.join(limits)}",
-    )
+            limits.append(f"{noun} may have {most // 1024:,} KiB")
+    return f"the files are whole, and the graph is made again from them; {', '.join(limits)}"
 
 
 def free_bytes(folder: Path) -> int:

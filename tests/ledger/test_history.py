@@ -328,6 +328,10 @@ def strip(value: object) -> object:
     [("restore", ("pattern/gamma",)), ("drop", (9, 20)), ("pull report", ("pattern/alpha", False)),
      ("pull report", ("failure/gamma", True)), ("drop", (9, 43))]
 )  # fmt: skip
+@example(  # the only lesson, which a run saw, goes from its file
+    [("pull lesson", ("gamma", "preference", False)), ("pull run", (2, ["lesson/gamma"])), ("look", ()),
+     ("drop", (3, 0))]
+)  # fmt: skip
 @given(st.lists(steps, min_size=5, max_size=40))
 def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:

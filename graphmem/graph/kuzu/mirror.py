@@ -41,6 +41,7 @@ from graphmem.rules.suggest import did_you_mean
 THREADS = 2  # of the engine, in our own opens
 ANSWER_BYTES = 2**16  # of the process that writes
 WRITE_S, WRITE_S_A_MIB = 60.0, 5.0  # that it may take, and for each MiB of the graph: fifty times what it does take
+LEFT_OPEN: list[object] = []  # databases that could not be written: see `opened`
 FULL_BYTES = 2**16  # of room on a disk, below which it is full to the engine
 
 
@@ -310,7 +311,12 @@ def remove_database(path: Path) -> None:
 
 @contextlib.contextmanager
 def opened(path: Path, *, read_only: bool, needed_bytes: int = 0, engine: Engine = "kuzu") -> Iterator[Connection]:
-    """Open a database for the length of a block; ``needed_bytes`` is how large its file may become."""
+    """
+    Open a database for the length of a block; ``needed_bytes`` is how large its file may become.
+
+    One that could not be written stays open until this process ends: Kuzu writes again when it is closed, and then
+    aborts the process or never returns (0.11.3: Database::~Database, NodeTable::rollbackCheckpoint).
+    """
     for file in database_files(path):
         safe_files.refuse_link(file)
     database, connection = open_database(
@@ -322,8 +328,15 @@ def opened(path: Path, *, read_only: bool, needed_bytes: int = 0, engine: Engine
         needed_bytes=needed_bytes,
         engine=engine,
     )
+    is_whole = read_only
     try:
         yield connection
+        if not read_only:
+            connection.execute("CHECKPOINT")  # nothing is left to write when it is closed
+        is_whole = True
     finally:
-        connection.close()
-        database.close()
+        if is_whole:
+            connection.close()
+            database.close()
+        else:
+            LEFT_OPEN.append((database, connection))

@@ -19,7 +19,7 @@ from graphmem.graph.kuzu.mirror import KuzuMirror, opened, remove_database
 from graphmem.graph.kuzu.rebuild import fill
 from graphmem.graph.kuzu.schema import define, schema_version
 from graphmem.graph.kuzu.sync import apply_changes
-from graphmem.graph.worker import error_fields, read_request, redirect_stdout, send
+from graphmem.graph.worker import error_fields, read_request, redirect_stdout, scarce, send
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.process.collector import collector_paused
 from graphmem.process.lock import locked
@@ -58,7 +58,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     except (RuntimeError, MemoryError, OSError, ImportError, CatalogError) as error:  # a library may find no memory
         if is_damage(error):
             return {"damaged": error_fields(DamagedCatalog(str(error)))}
-        return {"unavailable": error_fields(unavailable(error, "the graph cannot be written"))}
+        found = unavailable(error, "the graph cannot be written")
+        found.hint = scarce(Path(request["folder"]))
+        return {"unavailable": error_fields(found)}
     except Exception:  # the boundary of the process: the parent raises it
         return {"fault": traceback.format_exc()}
 
