@@ -8,14 +8,38 @@ os.environ["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.
 os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads spin
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from graphmem import Memory
 from graphmem.embed.model import Embedder, find_model
 from tests.sample import open_memory
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="only tests that start no process and run no page of the docs")
+    parser.addoption("--all", action="store_true", help="the long tests too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--fast"):
+        config.option.markexpr = "not (bench or npm or long or process or docs)"
+    elif config.getoption("--all"):
+        config.option.markexpr = "not (bench or npm)"
+
+
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    """Skip, in a fast run, what is not marked and starts a process all the same; git and the graph engine are some."""
+    if config.getoption("--fast"):
+        subprocess.Popen.__init__ = starts_a_process  # type: ignore[method-assign]
+
+
+def starts_a_process(*_: object, **__: object) -> NoReturn:
+    pytest.skip("starts a process")
 
 
 @pytest.fixture(autouse=True)
