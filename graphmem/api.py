@@ -113,7 +113,7 @@ class Noun:
         return self.runtime.client()
 
 
-@repeated()
+@repeated
 class Failures(Noun):
     """What went wrong, and what fixes it."""
 
@@ -145,7 +145,7 @@ class Failures(Noun):
         return change.add_record(self.client, request)
 
 
-@repeated()
+@repeated
 class Patterns(Noun):
     """What works."""
 
@@ -173,7 +173,7 @@ class Patterns(Noun):
         return change.add_record(self.client, request)
 
 
-@repeated()
+@repeated
 class Entities(Noun):
     """Things of the project."""
 
@@ -187,7 +187,7 @@ class Entities(Noun):
         return change.add_record(self.client, request)
 
 
-@repeated(holds=("learn",))
+@repeated
 class Lessons(Noun):
     """What runs taught: seen again, fading, and injected into prompts."""
 
@@ -234,7 +234,7 @@ class Lessons(Noun):
         return lessons.inject(self.client, contract.lessons.InjectRequest(domain=domain, archetype=archetype))
 
 
-@repeated()
+@repeated
 class Experiences(Noun):
     """What finished tasks taught."""
 
@@ -269,7 +269,7 @@ class Experiences(Noun):
         return experiences.promote(self.client, contract.experiences.PromoteRequest(category=category, yes=yes))
 
 
-@repeated()
+@repeated
 class Insights(Noun):
     """What several experiences agree on."""
 
@@ -285,7 +285,7 @@ class Insights(Noun):
         return change.add_record(self.client, request)
 
 
-@repeated()
+@repeated
 class Sessions(Noun):
     """What is current, what was decided, and what has to be kept to; ``name`` is of a session, None the project's."""
 
@@ -343,7 +343,7 @@ class Sessions(Noun):
         return sessions.end(self.client, contract.sessions.EndSessionRequest(name=name))
 
 
-@repeated()
+@repeated
 class Relations(Noun):
     """Typed, weighted edges."""
 
@@ -360,7 +360,7 @@ class Relations(Noun):
         return relations.unlink(self.client, contract.relations.UnlinkRequest(source=source, kind=kind, target=target))
 
 
-@repeated()
+@repeated
 class Campaigns(Noun):
     """Pieces of work that are more than one task."""
 
@@ -412,7 +412,7 @@ class Campaigns(Noun):
         return campaigns.complete(self.client, request)
 
 
-@repeated()
+@repeated
 class Tasks(Noun):
     """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
 
@@ -456,7 +456,7 @@ class Tasks(Noun):
         return tasks.show(self.client, contract.tasks.ShowTaskRequest(ref=ref, budget=budget))
 
 
-@repeated()
+@repeated
 class Explorations(Noun):
     """Several agents look at a project at the same time; what they find becomes one record."""
 
@@ -483,7 +483,7 @@ class Explorations(Noun):
         return explorations.aggregate(self.client, request)
 
 
-@repeated()
+@repeated
 class Runs(Noun):
     """What is going on now on this machine, and the build run; it outlives the process that writes it."""
 
@@ -524,7 +524,7 @@ class Runs(Noun):
         return runs.resume(self.client, contract.runs.ResumeBuildRequest(choose=choose))
 
 
-@repeated()
+@repeated
 class Phases(Noun):
     """Where the project, or a campaign, is in its work."""
 
@@ -549,7 +549,7 @@ class Phases(Noun):
         return phases.duration(self.client, contract.phases.PhaseRequest(campaign=campaign))
 
 
-@repeated()
+@repeated
 class Inbox(Noun):
     """What is to be looked at later; it is committed, and several writers lose nothing."""
 
@@ -574,7 +574,7 @@ class Inbox(Noun):
         return inbox.finish(self.client, contract.inbox.FinishItemRequest(id=id, error=error))
 
 
-@repeated()
+@repeated
 class Events(Noun):
     """What happened: moves of tasks and phases, verdicts, and whatever a caller records."""
 
@@ -591,7 +591,7 @@ class Events(Noun):
         return event_log.events(self.client, request)
 
 
-@repeated()
+@repeated
 class Types(Noun):
     """The vocabulary of the project."""
 
@@ -617,7 +617,7 @@ class Types(Noun):
         return vocabulary.add_relation_type(self.client, request)
 
 
-@repeated(holds=("add_rows", "feedback_rows"))
+@repeated
 class Memory:
     """
     The memory of one project; any number of threads may use it.

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from graphmem.catalog.database import catalog_errors
 from graphmem.contract.answer import Answer
-from graphmem.contract.operations import READS
+from graphmem.contract.operations import OPERATIONS, READ, Operation
 from graphmem.errors import DamagedCatalog, FileReplaced
 from graphmem.machine import requests
 from graphmem.runtime import Client
@@ -43,7 +43,7 @@ def call(client: Client, use_case: Callable[[], T], *, may_repeat: bool = True) 
         may_repeat: it can run again; False for one whose input is gone by then.
     """
     client.refresh_settings()
-    with catalog_errors():
+    with catalog_errors(), client.calling():
         return repeat(client, use_case, may_repeat=may_repeat)
 
 
@@ -51,6 +51,7 @@ def repeat(client: Client, use_case: Callable[[], T], *, may_repeat: bool) -> T:
     """Run a use case up to three times; the errors of the catalog are SQLite's."""
     is_renewed, writes = False, client.ledger.writes
     for runs_left in reversed(range(MOST_RUNS)):
+        client.has_looked = False
         try:
             return with_notices(client, use_case())
         except FileReplaced:
@@ -73,44 +74,34 @@ def repeat(client: Client, use_case: Callable[[], T], *, may_repeat: bool) -> T:
 
 
 def with_notices(client: Client, answer: T) -> T:
-    """Return an answer with what was reported since the last one."""
-    notices, client.notices = client.notices, []
-    if notices and isinstance(answer, Answer):
+    """Return an answer with what was reported on the way to it."""
+    if isinstance(answer, Answer) and (notices := client.answered_notices()):
         return answer.model_copy(update={"notices": notices})
     return answer
 
 
-def repeated(*, holds: tuple[str, ...] = ()) -> Callable[[type[T]], type[T]]:
-    """
-    Return a decorator that lets every public method of a class with a ``client`` run again, and has it observed.
-
-    Args:
-        holds: names of methods that hold all of their input anyway, so that an iterator is kept for a second run.
-    """
-
-    def decorate(made: type[T]) -> type[T]:
-        noun = "" if made.__name__ == "Memory" else f"{made.__name__.lower()}."
-        for name, method in list(vars(made).items()):
-            if isfunction(method) and not name.startswith("_") and name != "close":
-                setattr(made, name, runs_again(method, f"{noun}{name}", is_held=name in holds))
-        return made
-
-    return decorate
+def repeated(made: type[T]) -> type[T]:
+    """Let every public method of a class with a ``client`` run again, and have it observed."""
+    noun = "" if made.__name__ == "Memory" else f"{made.__name__.lower()}."
+    for name, method in list(vars(made).items()):
+        if isfunction(method) and not name.startswith("_") and name != "close":
+            setattr(made, name, runs_again(method, OPERATIONS[f"{noun}{name}"]))
+    return made
 
 
-def runs_again(method: Callable[..., Any], name: str, *, is_held: bool) -> Callable[..., Any]:
-    """Return a method that runs again, observed under its name."""
+def runs_again(method: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
+    """Return a method that runs again, observed under the name of its operation."""
 
     @wraps(method)
     def run(self: Any, *args: Any, **named: Any) -> Any:
         given = [*args, *named.values()]
-        may_repeat = is_held or not any(isinstance(value, Iterator) for value in given)
-        if is_held:
+        may_repeat = operation.is_held or not any(isinstance(value, Iterator) for value in given)
+        if operation.is_held:
             args = tuple(Tape(value) if isinstance(value, Iterator) else value for value in args)
             named = {name: Tape(value) if isinstance(value, Iterator) else value for name, value in named.items()}
-        with observed("operation", name):
+        with observed("operation", operation.name):
             answer = call(self.client, partial(method, self, *args, **named), may_repeat=may_repeat)
-        if name not in READS and (request := requests.current()) is not None:
+        if operation.effect != READ and (request := requests.current()) is not None:
             request.has_changed(self.client.layout.requests)
         return answer
 

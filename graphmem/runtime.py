@@ -152,7 +152,10 @@ class Client:
     local: Path
     present: "Client | None" = None  # of the store whose past this one is: it is not written, and has the models
     is_closed: bool = False
-    notices: list[str] = field(default_factory=list)  # reported since the last call of a use case returned
+    lasting: list[str] = field(default_factory=list)  # notices that every answer has: what is unusual about the store
+    notices: list[str] = field(default_factory=list)  # of the call under way
+    is_in_call: bool = False
+    has_looked: bool = False  # at the files, in the call under way
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.catalog.close)  # a thread that ends closes nothing
@@ -193,7 +196,13 @@ class Client:
     # --- state --------------------------------------------------------------------------------------------------
 
     def sync(self, *, is_thorough: bool = False) -> None:
-        """Take in what changed on disk, and report what is wrong with it; ``is_thorough`` compares every byte."""
+        """
+        Take in what changed on disk, and report what is wrong with it; ``is_thorough`` compares every byte.
+
+        One call of an operation looks at the files once, however many use cases it is made of.
+        """
+        if self.has_looked and not is_thorough:
+            return
         self.before_sync()
         self.after_sync(self.ledger.sync(is_thorough=is_thorough))
         if self.present is None and safe_files.is_file(self.layout.purge):
@@ -215,8 +224,24 @@ class Client:
         if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
             self.show_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
 
+    @contextlib.contextmanager
+    def calling(self) -> Iterator[None]:
+        """Run one call of an operation: what it reports is in its own answer, and in no other."""
+        self.is_in_call, self.has_looked = True, False
+        try:
+            yield
+        finally:
+            self.is_in_call = self.has_looked = False
+            self.notices = []
+
+    def answered_notices(self) -> list[str]:
+        """Return the notices for the answer of the call under way."""
+        ignored = [f"ignored: {text}" for text in self.settings.ignored]
+        return list(dict.fromkeys([*self.lasting, *ignored, *self.notices]))
+
     def after_sync(self, sync: Sync) -> None:
         """Take the vocabulary as it is now, and report what was read."""
+        self.has_looked = self.is_in_call
         self.ledger.load_vocabulary()
         if sync.waits_for:
             self.notify_once(f"{sync.waits_for}: this is what was read before")
@@ -230,7 +255,7 @@ class Client:
         self.settings = settings
         self.set_ledger()
         self.close_graph()
-        for name in ("embedder", "reranker", "vectors"):
+        for name in ("model", "reranker", "vectors"):
             vars(self).pop(name, None)
         self.report_ignored_settings()
 
@@ -285,29 +310,37 @@ class Client:
         for text in self.clone.notices:
             self.show_once(text)
         if isinstance(self.clone.refusal, Refused):
-            self.notify_once(f"{self.clone.refusal.message}; nothing is written until they are gone")
-        for path in safe_files.links(self.layout.store):
-            self.notify_once(
-                f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone"
-            )
-        self.report_ignored_settings()
+            self.lasting.append(f"{self.clone.refusal.message}; nothing is written until they are gone")
+        self.lasting += (
+            f"{path} is a symbolic link: what it hides is not read, and nothing is written until it is gone"
+            for path in safe_files.links(self.layout.store)
+        )
         if self.settings.format > FORMAT:
-            self.notify_once(
+            self.lasting.append(
                 f"the store has format {self.settings.format}, newer than this graphmem's {FORMAT}: reading only"
             )
+        for text in self.lasting:
+            self.show_once(text)
+        self.report_ignored_settings()
+
+    def say_always(self, text: str) -> None:
+        """Report what every answer has to say."""
+        self.lasting.append(text)
+        self.show_once(text)
 
     def report_ignored_settings(self) -> None:
         """Report the settings of the project that have no effect."""
         for text in self.settings.ignored:
-            self.notify_once(f"ignored: {text}")
+            self.show_once(f"ignored: {text}")
 
     def show_once(self, text: str) -> bool:
         """Say to people what goes on, once for this ``Memory``; return whether it was new."""
         return self.runtime.show_once(text)
 
     def notify_once(self, text: str) -> None:
-        """Report once what bears on the answer, which holds it as a notice."""
-        if self.show_once(text):
+        """Report what bears on the answer, which holds it as a notice; people are shown it once."""
+        self.show_once(text)
+        if text not in self.notices:
             self.notices.append(text)
 
     def notify(self, text: str) -> None:
@@ -347,6 +380,10 @@ class Client:
             self.show_once(f"working out what {lacking:,} memories are recognised by")
         follower.catch_up()
 
+    def deciding(self, *, is_real: bool) -> contextlib.AbstractContextManager["Snapshot"]:
+        """Hold the store alone for what is done; only read it for a preview, which says what would be done."""
+        return self.writing() if is_real else self.reading(self.clues)
+
     @contextlib.contextmanager
     def writing(self) -> Iterator["Snapshot"]:
         """Hold the store alone while the block decides and commits."""
@@ -378,19 +415,24 @@ class Client:
 
     # --- models -------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def embedder(self) -> "Embedder | None":
-        """The model of this store; None where there is none, which is reported once."""
-        if self.present is not None:
-            return self.present.embedder
+        """The model of this store; None where there is none, which every answer that needs it says."""
+        found, notices = (self.present or self).model
+        for text in notices:
+            self.notify_once(text)
+        return found
+
+    @cached_property
+    def model(self) -> "tuple[Embedder | None, list[str]]":
+        """The model of this store, and what there is to say about it."""
         found = self.runtime.models.embedder(self.settings.embedding.model, self.local)
-        for warning in found.warnings:
-            self.notify_once(warning)
+        notices = list(found.warnings)
         if found.embedder is None and self.settings.embedding.model != "none":
-            self.notify_once("no embedding model is at hand: search is lexical only")
+            notices.append("no embedding model is at hand: search is lexical only")
             if self.settings.embedding.model == DEFAULT_MODEL:
-                self.notify_once(f"hint: {MODEL_COMMAND}")
-        return found.embedder
+                notices.append(f"hint: {MODEL_COMMAND}")
+        return found.embedder, notices
 
     @cached_property
     def reranker(self) -> "Reranker | None":
@@ -582,7 +624,7 @@ def open_client(runtime: Runtime) -> Client:
     except BaseException:
         client.close()
         raise
-    past.notify_once(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
+    past.say_always(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
     return past
 
 

@@ -58,7 +58,7 @@ def open_memory(
             lock_timeout_s=5.0,
         )
     if embedder is not None:
-        made.client.__dict__["embedder"] = embedder  # the model itself, opened once for all tests
+        made.client.__dict__["model"] = embedder, []  # the model itself, opened once for all tests
     return made
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from graphmem import Memory, Usage
 from graphmem.git import commands
 from graphmem.process.lock import locked
 from graphmem.usecase.store.doctor import make_anew
-from tests.sample import data, failure, line, open_memory, trust_all
+from tests.sample import data, failure, line, open_memory, trust_all, write
 
 ENVIRONMENT = {
     "GRAPHMEM_EMBEDDING_MODEL": "none",
@@ -147,13 +148,23 @@ def test_an_open_memory_sees_what_is_trusted_meanwhile(memory: Memory, tmp_path:
     assert memory.client.settings.retrieval.reranker == "some/model"
 
 
-def test_notices_are_in_the_answer_once_and_left_out_where_there_are_none(memory: Memory, tmp_path: Path) -> None:
+def test_notices_are_in_every_answer_that_they_bear_on(tmp_path: Path) -> None:
+    """Callers of one memory do not see each other's answers; a terminal shows a line once."""
+    said: list[str] = []
+    memory = open_memory(tmp_path, said=said)
     memory.failures.add("one", name="one")
     assert "notices" not in memory.list().model_dump_json()
     with data(tmp_path, "failure").open("ab") as file:
         file.write(b"no row\n")
-    assert ["failure.ndjson:2" in text for text in memory.list().notices] == [True]
+    notices = memory.list().notices
+    assert ["failure.ndjson:2" in text for text in notices] == [True]
+    assert memory.context("one").notices == notices
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(memory.list).result().notices == notices
+    assert said == notices
+    write(data(tmp_path, "failure"), failure("one"))
     assert memory.list().notices == []
+    memory.close()
 
 
 # --- input first, lock last ------------------------------------------------------------------------------------------

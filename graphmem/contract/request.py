@@ -55,6 +55,10 @@ class Request(BaseModel):
         return made
 
 
+class NoParameters(Request):
+    """No parameters."""
+
+
 def refused(request: type[Request], error: ValidationError) -> GraphmemError:
     """Return the error of the first parameter that does not check out: its name, its value and what would be right."""
     first = error.errors(include_url=False)[0]

@@ -108,6 +108,8 @@ def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> No
 
     async def call(request: Call, body: Any) -> Response:
         given, known = operation.body() if body is None else body, request.headers.get("if-none-match")
+        if operation.row.previews is not None and not operation.row.only_reads(given):
+            await refuse_reader(request)
 
         def work(memory: Memory) -> Response:
             if not operation.is_read:
@@ -219,10 +221,11 @@ def shared(operation: Operation) -> dict[str, Any]:
         "operation_id": operation.name,
         "summary": operation.meaning,
         "tags": ["read" if operation.is_read else "write"],
-        "response_model": operation.answer,
+        "response_model": operation.row.answer,
         "response_description": "The answer",
         "responses": problems(),
-        "dependencies": [] if operation.is_read else [Depends(refuse_reader)],
+        # A preview is known by its parameters: the route looks at them.
+        "dependencies": [] if operation.is_read or operation.row.previews else [Depends(refuse_reader)],
     }
 
 

@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from graphmem import __version__
 from graphmem.api import Memory
+from graphmem.contract.operations import OPERATIONS
 from graphmem.retry import call
 
-# Operations, and the stream of all rows, that follow from the files and the settings alone.
-FROM_FILES = frozenset("campaigns.ready experiences.recall path types.list types.show names rows".split())
+ROWS = "rows"  # the stream of all rows is no operation
 AGAIN = "private, no-cache"  # a caller may keep the answer, and asks each time whether it still holds
 
 
@@ -32,7 +32,8 @@ def tagged(
         known: the header ``If-None-Match``: tags of answers that the caller has.
         run: makes the answer.
     """
-    before = tag_of_files(memory, name, given) if name in FROM_FILES else None
+    follows_from_files = name == ROWS or OPERATIONS[name].from_files
+    before = tag_of_files(memory, name, given) if follows_from_files else None
     if before is not None and is_among(before, known):
         return unchanged(before)
     made = run()

@@ -5,7 +5,7 @@ from typing import Any
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
-from graphmem.contract.operations import READS
+from graphmem.contract.operations import OPERATIONS, READ
 from graphmem.service.server import Service
 from graphmem.telemetry import Observed
 
@@ -42,7 +42,7 @@ class Metrics:
         if seen.sort == "command":
             self.commands.labels(seen.name, seen.outcome).observe(seen.seconds)
         else:
-            access = "read" if seen.name in READS | {"rows"} else "write"
+            access = "read" if seen.name == "rows" or OPERATIONS[seen.name].effect == READ else "write"
             self.operations.labels(seen.name, access, seen.outcome).observe(seen.seconds)
 
     def answered(self, scope: Any, status: int) -> None:

@@ -358,7 +358,7 @@ class Ours:
         lines = [f"{name} = {value!r}" for name, value in variant.settings.items()]
         config.write_text("\n".join(["format = 1", "[retrieval]", *lines, ""]), encoding="utf-8")
         self.memory = Memory(folder, now=lambda: self.now)
-        self.memory.client.embedder = embedder
+        self.memory.client.model = embedder, []
 
     def __enter__(self) -> Self:
         return self

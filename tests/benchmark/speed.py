@@ -89,7 +89,7 @@ def measure_size(size: int, folder: Path) -> list[Timing]:
     rows, edges = made_rows(size), made_edges(size)
     Memory.init(folder)
     with Memory(folder) as memory, raw_engines(folder) as raw:
-        memory.client.embedder = MadeModel()
+        memory.client.model = MadeModel(), []
         reads = chain(queries(memory, raw, rows), traversals(memory, raw, edges))
         figures = chain(bulk(memory, raw, rows, edges), reads, additions(memory, raw))
         return [

@@ -184,7 +184,7 @@ def test_a_state_behind_a_link_is_taken_as_empty_and_not_written(tmp_path: Path)
         fails(memory)
         link(memory.client.layout.runs)
         fails(memory)
-        assert passes(memory) == Ran(status=0)
+        assert passes(memory).model_copy(update={"notices": []}) == Ran(status=0)
         assert memory.client.layout.runs.is_symlink()
         assert any("is taken as empty" in line for line in said)
 

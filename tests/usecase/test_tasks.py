@@ -15,7 +15,7 @@ import pytest
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
 from graphmem.contract.tasks import TaskChanged
 from graphmem.model import Campaign, Relation, Task
-from graphmem.usecase.retrieval.context import context
+from graphmem.usecase.retrieval.context import gather
 from graphmem.usecase.work import tasks
 from graphmem.usecase.work.events import events_about, moves_of, task_moves
 from tests.sample import Clock, contents, data, open_memory
@@ -448,13 +448,13 @@ def test_one_that_is_slower_to_start_a_task_is_told_who_started_it(
 ) -> None:
     (other,) = colleagues(tmp_path, 1)
 
-    def context_meanwhile(*given: Any, **named: Any) -> object:
+    def gather_meanwhile(*given: Any, **named: Any) -> object:
         monkeypatch.undo()
         other.tasks.start("sso/001", session="ada")  # while this caller gathers what is known
-        return context(*given, **named)
+        return gather(*given, **named)
 
     with other:
-        monkeypatch.setattr(tasks, "context", context_meanwhile)
+        monkeypatch.setattr(tasks, "gather", gather_meanwhile)
         answer = work.tasks.start("sso/001", session="bob")
         (move,) = work.tasks.show("sso/001").moves
         assert (answer.action, answer.by, answer.since) == ("unchanged", "ada", move.at)

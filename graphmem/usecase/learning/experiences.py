@@ -51,12 +51,17 @@ def archived(client: Client, experience: Experience) -> Entry:
 def recall(client: Client, request: RecallRequest) -> Recalled:
     """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
     with client.reading() as snapshot:
-        numbers = [
-            row_id(one.key_ref)
-            for one in offered(snapshot.catalog.of_kind(Experience).values(), request.task_type, request.tags)
-        ]
-        records = snapshot.catalog.records(numbers)
-        found = [record for number in numbers if isinstance(record := records[number], Experience)]
+        return recalled_by(snapshot, request)
+
+
+def recalled_by(snapshot: Snapshot, request: RecallRequest) -> Recalled:
+    """Return the experiences of a snapshot that a request asks for."""
+    numbers = [
+        row_id(one.key_ref)
+        for one in offered(snapshot.catalog.of_kind(Experience).values(), request.task_type, request.tags)
+    ]
+    records = snapshot.catalog.records(numbers)
+    found = [record for number in numbers if isinstance(record := records[number], Experience)]
     lessons = [
         OfferedLesson(text=text, ref=one.ref, confidence=one.confidence, outcome=one.outcome)
         for one in by_worth(found)
@@ -78,7 +83,7 @@ def promote(client: Client, request: PromoteRequest) -> Promoted:
         with client.reading() as snapshot:
             texts = [one.text for one in statements_of(snapshot.catalog.of_kind(Experience).values())]
         client.embed_ahead(texts)
-    with client.writing() as snapshot:
+    with client.deciding(is_real=request.yes) as snapshot:
         statements = statements_of(snapshot.catalog.of_kind(Experience).values())
         is_alike = likeness(snapshot, [one.text for one in statements])
         insights = list(snapshot.catalog.of_kind(Insight, is_live=False).values())

@@ -253,13 +253,18 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
 def inject(client: Client, request: InjectRequest) -> Injected:
     """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
     with client.reading() as snapshot:
-        numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]
-        lessons = [record for record in snapshot.catalog.records(numbers).values() if isinstance(record, Lesson)]
-        last = snapshot.catalog.times_of_runs()
-        eligible = [lesson for lesson in lessons if is_eligible(lesson, request.domain, request.archetype)]
-        chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), INJECTED)
-        doubter = Doubter(snapshot)
-        doubts = [doubter.of(lesson) for lesson in chosen]
+        return lessons_for(snapshot, request)
+
+
+def lessons_for(snapshot: Snapshot, request: InjectRequest) -> Injected:
+    """Return the lessons of a snapshot that belong into a prompt."""
+    numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]
+    lessons = [record for record in snapshot.catalog.records(numbers).values() if isinstance(record, Lesson)]
+    last = snapshot.catalog.times_of_runs()
+    eligible = [lesson for lesson in lessons if is_eligible(lesson, request.domain, request.archetype)]
+    chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), INJECTED)
+    doubter = Doubter(snapshot)
+    doubts = [doubter.of(lesson) for lesson in chosen]
     lines = [HEADING, *map(injected_line, chosen, doubts)] if chosen else []
     shown = [Listed(ref=one.ref, doubts=against, record=one) for one, against in zip(chosen, doubts, strict=True)]
     return Injected(text="\n".join(lines), lessons=shown)

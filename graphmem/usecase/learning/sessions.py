@@ -107,23 +107,28 @@ def constraints(snapshot: Snapshot, session: str | None, used: Collection[str] =
 def update(client: Client, session: str | None, change: Change) -> SessionContext:
     """Change the blackboard of a session, and archive the constraints that expired."""
     with client.writing() as snapshot:
-        now = snapshot.now
-        before = board_of(snapshot, session)
-        values = before.model_dump(mode="json") | dict(change(snapshot, before))
-        begun = values["session"].get("started_at") or now
-        values["session"] = {**values["session"], "started_at": begun, "last_updated": now}
-        try:
-            after = Blackboard.model_validate(values)
-        except ValidationError as error:
-            message, expected = complaint(error)
-            raise BadInput(f"session: {message}", hint=expected) from None
-        as_record(snapshot, after, session)  # what could not be kept at its end is refused now
-        drop_expired(client, now)
-        try:
-            session_board.write(session_board.path_of(snapshot.layout.state, session), after)
-        except OSError as error:
-            raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
-        return context_of(snapshot, session, after)
+        return put(snapshot, session, change)
+
+
+def put(snapshot: Snapshot, session: str | None, change: Change) -> SessionContext:
+    """Change the blackboard of a session, in a write that is under way."""
+    now = snapshot.now
+    before = board_of(snapshot, session)
+    values = before.model_dump(mode="json") | dict(change(snapshot, before))
+    begun = values["session"].get("started_at") or now
+    values["session"] = {**values["session"], "started_at": begun, "last_updated": now}
+    try:
+        after = Blackboard.model_validate(values)
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise BadInput(f"session: {message}", hint=expected) from None
+    as_record(snapshot, after, session)  # what could not be kept at its end is refused now
+    drop_expired(snapshot.client, now)
+    try:
+        session_board.write(session_board.path_of(snapshot.layout.state, session), after)
+    except OSError as error:
+        raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
+    return context_of(snapshot, session, after)
 
 
 def drop_expired(client: Client, now: datetime) -> None:
@@ -137,21 +142,27 @@ def drop_expired(client: Client, now: datetime) -> None:
 def start(client: Client, request: StartSessionRequest) -> SessionContext:
     """Begin a new session; one under way that did anything is ended first. The preferences of the user stay."""
     request = screened(client, request, "session")
-    with client.reading() as snapshot:
-        under_way = board_of(snapshot, request.name)
-    if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
-        client.notify_once(f"ended {end(client, request).ref}")
 
     def begun(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         made = {"description": request.task, "started_at": snapshot.now} if request.task else None
         return {"task": made, "session": {"started_at": snapshot.now, "conversation": request.conversation}}
 
-    return update(client, request.name, begun)
+    with client.writing() as snapshot:
+        under_way = board_of(snapshot, request.name)
+        if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
+            snapshot.notify_once(f"ended {finish(snapshot, request.name, under_way).ref}")
+        return put(snapshot, request.name, begun)
 
 
 def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state; a new description begins a new task."""
     request = screened(client, request, "session")
+    with client.writing() as snapshot:
+        return put_task(snapshot, request)
+
+
+def put_task(snapshot: Snapshot, request: WorkOnRequest) -> SessionContext:
+    """Set what is being worked on, or its state, in a write that is under way."""
 
     def tasked(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         given = request.model_dump(exclude={"name"}, exclude_none=True)
@@ -163,7 +174,7 @@ def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
         old = {"started_at": snapshot.now} if is_new or before.task is None else before.task.but()
         return {"task": {**old, **given}}
 
-    return update(client, request.name, tasked)
+    return put(snapshot, request.name, tasked)
 
 
 def prefer(client: Client, request: PreferRequest) -> SessionContext:
@@ -198,19 +209,21 @@ def note(client: Client, request: NoteRequest) -> SessionContext:
 def decide(client: Client, request: DecideRequest) -> Changed:
     """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
     request = screened(client, request, "decision")
-    with client.reading() as snapshot:
-        current = current_of(snapshot, board_of(snapshot, request.name))
-        named = request.task or (current.id if current else None)
-        known = snapshot.catalog.known({named, f"task/{named}"}) if named else {}
-        ref = snapshot.catalog.stored(min(known.values())).key_ref if known else named
     fields = {
         "decision": request.decision,
         "reasoning": request.reasoning,
-        "task": ref,
         "session": request.name,
         "name": request.key,
     }
-    return change.add(client, "decision", fields)
+    return change.add(client, "decision", fields, more=lambda snapshot: {"task": task_of(snapshot, request)})
+
+
+def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
+    """Return the task that a decision is of: the one that is named, else the current one."""
+    current = current_of(snapshot, board_of(snapshot, request.name))
+    named = request.task or (current.id if current else None)
+    known = snapshot.catalog.known({named, f"task/{named}"}) if named else {}
+    return snapshot.catalog.stored(min(known.values())).key_ref if known else named
 
 
 def constrain(client: Client, request: ConstrainRequest) -> Changed:
@@ -269,22 +282,31 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
 
 def end(client: Client, request: SessionRequest) -> Changed:
     """End the session: what it was and used becomes a record, and nothing is current any more."""
-    session = request.name
     with client.writing() as snapshot:
-        board = board_of(snapshot, session)
-        if board.session.started_at is None:
-            raise Refused(
-                f"no session {session!r} is under way" if session else "no session is under way",
-                hint="graphmem session start",
-            )
-        made = as_record(snapshot, board, session)
-        client.ledger.commit([entry(made, client.ledger.symmetric)])
-        path = session_board.path_of(snapshot.layout.state, session)
-        try:
-            if board.preferences.model_dump(exclude_none=True):
-                session_board.write(path, Blackboard(preferences=board.preferences))
-            else:
-                session_board.remove(path)
-        except OSError as error:  # the record is written: the session has ended
-            snapshot.notify_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
-        return Changed(ref=made.ref, action="created", record=made)
+        return finish(snapshot, request.name, board_of(snapshot, request.name))
+
+
+def finish(snapshot: Snapshot, session: str | None, board: Blackboard) -> Changed:
+    """
+    End a session, in a write that is under way.
+
+    Raises:
+        Refused: it was not begun.
+    """
+    client = snapshot.client
+    if board.session.started_at is None:
+        raise Refused(
+            f"no session {session!r} is under way" if session else "no session is under way",
+            hint="graphmem session start",
+        )
+    made = as_record(snapshot, board, session)
+    client.ledger.commit([entry(made, client.ledger.symmetric)])
+    path = session_board.path_of(snapshot.layout.state, session)
+    try:
+        if board.preferences.model_dump(exclude_none=True):
+            session_board.write(path, Blackboard(preferences=board.preferences))
+        else:
+            session_board.remove(path)
+    except OSError as error:  # the record is written: the session has ended
+        snapshot.notify_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
+    return Changed(ref=made.ref, action="created", record=made)

@@ -1,7 +1,7 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,7 @@ def add(
     replace: bool = False,
     versions_from: VersionSource = "none",
     supersedes: str | None = None,
+    more: Callable[[Snapshot], Mapping[str, Any]] = lambda snapshot: {},
 ) -> Changed:
     """
     Add a record, or change the one that has its key.
@@ -81,6 +82,7 @@ def add(
         replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
         versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
         supersedes: a record whose place it takes, which is archived in the same write.
+        more: returns fields that follow from the store, under the lock.
     """
     given = screened_fields(client, kind, {name: value for name, value in fields.items() if value is not None})
     is_named = "name" in given
@@ -88,7 +90,8 @@ def add(
     given |= with_versions(client.layout.root, given, versions_from)
     if dedup:
         prepare(client, kind, given)
-    with client.writing() as snapshot:
+    with client.deciding(is_real=not dry_run) as snapshot:
+        given |= {name: value for name, value in more(snapshot).items() if value is not None}
         if kind == "entity":
             known_type(snapshot.catalog, str(given.get("type")))
         elif is_named:

@@ -19,7 +19,7 @@ from graphmem.usecase.records.validation import changed
 
 def prune(client: Client, request: PruneRequest) -> Pruned:
     """Archive the least important failures and patterns over a cap, and old ones that are worth next to nothing."""
-    with client.writing() as snapshot:
+    with client.deciding(is_real=request.yes) as snapshot:
         going = [
             *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
             *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),

@@ -93,7 +93,7 @@ def purge(client: Client, request: PurgeRequest) -> Purged:
         raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
     if history_script is not None and os.path.lexists(history_script):
         raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
-    with client.writing() as snapshot:
+    with client.deciding(is_real=yes) as snapshot:
         plan = gather(snapshot, request.refs, archived=request.archived)
         script = script_for(client, plan) if history_script is not None else b""
         digests = orphaned_vectors(snapshot.catalog, plan)

@@ -39,9 +39,10 @@ from graphmem.usecase.retrieval.context_sections import (
 )
 from graphmem.usecase.retrieval.known import probabilities
 from graphmem.usecase.retrieval.notes import notes_of
-from graphmem.usecase.retrieval.query import profile_of, query, tier_bounds
+from graphmem.usecase.retrieval.query import find, profile_of, tier_bounds
+from graphmem.usecase.retrieval.query import prepare as prepare_query
 from graphmem.usecase.retrieval.traversal import solving
-from graphmem.usecase.work.campaigns import similar
+from graphmem.usecase.work.campaigns import campaign_numbers, find_similar
 
 SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
 SECTIONS = (
@@ -53,8 +54,29 @@ VERBS: Mapping[Sort, str] = {"cite": "cites", "file": "lists"}  # what a record 
 
 
 def context(client: Client, request: ContextRequest, *, without: Collection[str] = ()) -> ContextBlock:
+    """Return what the project remembers for a task, cut to a budget, and count what was returned."""
+    prepare(client, request)
+    with client.unchanging(client.clues, client.lexical) as snapshot:
+        return gather(snapshot, request, without=without)
+
+
+def prepare(client: Client, request: ContextRequest) -> None:
+    """Take in the files, and embed what the answer may need; to be called before its snapshot is opened."""
+    if not request.objective.strip():
+        raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
+    prepare_query(client, question_of(request), lambda: campaign_numbers(client))
+
+
+def question_of(request: ContextRequest, kinds: Collection[str] | None = None) -> QueryRequest:
+    """Return the query of an objective, among all kinds or some."""
+    return QueryRequest(
+        text=request.objective, limit=CANDIDATES, profile=request.profile, strict=request.strict, kinds=kinds
+    )
+
+
+def gather(snapshot: Snapshot, request: ContextRequest, *, without: Collection[str] = ()) -> ContextBlock:
     """
-    Return what the project remembers for a task, cut to a budget, and count what was returned.
+    Return what a snapshot has for a task; ``prepare`` was called before.
 
     What answers the objective is taken if anything is known for it, or if the caller names tiers. What carries a tag or
     a file of the task is there as well, after what answers the objective.
@@ -62,33 +84,23 @@ def context(client: Client, request: ContextRequest, *, without: Collection[str]
     Args:
         without: kinds that are not looked among.
     """
-    if not request.objective.strip():
-        raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
-    asked = QueryRequest(
-        text=request.objective, limit=CANDIDATES, profile=request.profile, strict=request.strict,
-        kinds=[kind for kind in client.catalog.vocabulary.record_types if kind not in without] if without else None,
-    )  # fmt: skip
-    found = query(client, asked)
+    kinds = [kind for kind in snapshot.vocabulary.record_types if kind not in without] if without else None
+    found = find(snapshot, question_of(request, kinds))
     is_known = found.known != "false" or bool(request.tiers)
-    picks = picked(client, request, found, is_known=is_known)
-    alike = list(campaigns(client, request.objective)) if is_known else []
-    learned = [
-        *lesson_entries(client, picks, request.domain, request.archetype),
+    picks = picked(snapshot, request, found, is_known=is_known)
+    entries = [
+        *session_entries(snapshot, request.session),
+        *lesson_entries(snapshot, picks, request.domain, request.archetype),
         *exploration_entries(picks),
-        *experience_entries(client, picks, request.task_type, request.tags),
+        *experience_entries(snapshot, picks, request.task_type, request.tags),
+        *memories(snapshot, picks, is_strict=request.strict),
+        *(campaigns(snapshot, request.objective) if is_known else ()),
+        *entities(snapshot, request.objective, picks),
     ]
-    with client.reading() as snapshot:
-        entries = [
-            *session_entries(snapshot, request.session),
-            *learned,
-            *memories(snapshot, picks, is_strict=request.strict),
-            *alike,
-            *entities(snapshot, request.objective, picks),
-        ]
-        hits = {hit.ref: hit for hit in found.results}
-        entries = list(with_doubts(snapshot, entries, hits, is_strict=request.strict))
-        entries.sort(key=lambda entry: SECTIONS.index(entry.section))
-        return cut(snapshot, request, found, picks, entries, is_known=is_known)
+    hits = {hit.ref: hit for hit in found.results}
+    entries = list(with_doubts(snapshot, entries, hits, is_strict=request.strict))
+    entries.sort(key=lambda entry: SECTIONS.index(entry.section))
+    return cut(snapshot, request, found, picks, entries, is_known=is_known)
 
 
 def cut(
@@ -180,16 +192,15 @@ def note_of(
     return f"empty: {'; '.join(parts)}"
 
 
-def picked(client: Client, request: ContextRequest, found: Found, *, is_known: bool) -> list[Pick]:
+def picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_known: bool) -> list[Pick]:
     """Return the records that a block takes because of the objective: what answers it, then what its labels find."""
-    near = wanted(client.settings.retrieval, request, found) if is_known else []
+    near = wanted(snapshot.settings.retrieval, request, found) if is_known else []
     hits = {hit.ref: hit for hit in found.results}
-    with client.reading() as snapshot:
-        reasons = labelled(snapshot, request)
-        refs = {hit.ref for hit in near}
-        places = {ref: place for place, ref in enumerate(hits)}
-        others = sorted(reasons.keys() - refs, key=lambda ref: (places.get(ref, len(places)), ref))[:CONTEXT_LABELLED]
-        records = snapshot.catalog.records([snapshot.resolve(ref) for ref in others if ref not in hits]).values()
+    reasons = labelled(snapshot, request)
+    refs = {hit.ref for hit in near}
+    places = {ref: place for place, ref in enumerate(hits)}
+    others = sorted(reasons.keys() - refs, key=lambda ref: (places.get(ref, len(places)), ref))[:CONTEXT_LABELLED]
+    records = snapshot.catalog.records([snapshot.resolve(ref) for ref in others if ref not in hits]).values()
     made = hits | {record.ref: unasked(record) for record in records}
     return [
         Pick(hit, reasons.get(hit.ref), hit.ref in refs, why(hit) if request.explain else None)
@@ -381,10 +392,10 @@ def why(hit: Hit) -> str:
     )
 
 
-def campaigns(client: Client, objective: str) -> Iterator[ContextEntry]:
+def campaigns(snapshot: Snapshot, objective: str) -> Iterator[ContextEntry]:
     """Yield the finished campaigns that resemble the objective, with what blocked and what solved them."""
-    bounds = tier_bounds(client.settings.retrieval)
-    for found in similar(client, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
+    bounds = tier_bounds(snapshot.settings.retrieval)
+    for found in find_similar(snapshot, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
         marks = [nearness, f"similarity {found.similarity:.2f}"]
         entry = entry_of("Similar campaigns", found.record, campaign_notes(found), marks)

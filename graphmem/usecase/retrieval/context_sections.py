@@ -11,9 +11,9 @@ from graphmem.model import Experience, Exploration, Insight, Lesson, MemoryRecor
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.context import entry_text, track_record
 from graphmem.rules.experience import by_worth
-from graphmem.runtime import Client, Snapshot
-from graphmem.usecase.learning.experiences import recall
-from graphmem.usecase.learning.lessons import inject
+from graphmem.runtime import Snapshot
+from graphmem.usecase.learning.experiences import recalled_by
+from graphmem.usecase.learning.lessons import lessons_for
 from graphmem.usecase.learning.sessions import board_of, constraints, decisions
 from graphmem.usecase.retrieval.notes import notes_of
 
@@ -51,10 +51,12 @@ def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[Context
 
 
 def lesson_entries(
-    client: Client, picks: Collection[Pick], domain: str | None, archetype: str | None
+    snapshot: Snapshot, picks: Collection[Pick], domain: str | None, archetype: str | None
 ) -> Iterator[ContextEntry]:
     """Yield the lessons to inject, then those that the objective is about, then the insights that it is about."""
-    injected = [found.record for found in inject(client, InjectRequest(domain=domain, archetype=archetype)).lessons]
+    injected = [
+        found.record for found in lessons_for(snapshot, InjectRequest(domain=domain, archetype=archetype)).lessons
+    ]
     for record in injected:
         assert isinstance(record, Lesson)
         yield entry_of(LESSONS, record, [("lesson", record.description)], lesson_marks(record))
@@ -78,7 +80,7 @@ def lesson_marks(lesson: Lesson) -> list[str]:
 
 
 def experience_entries(
-    client: Client, picks: Collection[Pick], task_type: ExperienceType | None, tags: Collection[str]
+    snapshot: Snapshot, picks: Collection[Pick], task_type: ExperienceType | None, tags: Collection[str]
 ) -> Iterator[ContextEntry]:
     """
     Yield experiences with their lessons, those of sure or successful ones first.
@@ -86,7 +88,7 @@ def experience_entries(
     Those that the retrieval protocol picks for the type and the tags of the task, and those of a tag that the objective
     names; where the protocol picks none, those that the objective is about.
     """
-    recalled = recall(client, RecallRequest(task_type=task_type, tags=tags))
+    recalled = recalled_by(snapshot, RecallRequest(task_type=task_type, tags=tags))
     protocol = [found.record for found in recalled.experiences]
     for one in by_worth(record for record in protocol if isinstance(record, Experience)):
         yield entry_of(EXPERIENCES, one, notes_of(one), experience_marks(one))

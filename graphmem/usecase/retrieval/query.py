@@ -1,6 +1,6 @@
 """Query: the records that a text is about, best first (docs/concepts/retrieval.md)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from operator import attrgetter
@@ -15,6 +15,7 @@ from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.errors import BadInput, Unavailable
 from graphmem.machine.asked import keep
 from graphmem.model import Record
+from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.doubt import doubt_factor, freshness, is_doubted
 from graphmem.rules.fixes import fixes
@@ -79,33 +80,54 @@ class Ranked:
 
 def query(client: Client, request: QueryRequest) -> Found:
     """Return the records that a text is about, best first (docs/concepts/retrieval.md, "Relevance")."""
-    text, kinds, limit = request.text, request.kinds, min(request.limit, MOST_RESULTS)
-    if not text.strip():
+    prepare(client, request)
+    with client.unchanging(client.clues, client.lexical) as snapshot:
+        return find(snapshot, request)
+
+
+def prepare(client: Client, request: QueryRequest, first: Callable[[], Collection[int]] = tuple) -> None:
+    """
+    Take in the files, and embed what a query may find; to be called before the snapshot of the query is opened.
+
+    Args:
+        first: returns records whose texts are embedded first, beside those with words of the query.
+    """
+    if not request.text.strip():
         raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
     client.sync()
-    vocabulary = client.catalog.vocabulary
-    refuse_unknown_filters(vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
-    record_types = (
-        sorted({record_type for kind in kinds for record_type in record_types_of(vocabulary, kind)}) if kinds else None
-    )
+    record_types = searched_types(client.catalog.vocabulary, request)
     client.catch_up(client.lexical)
-    gist = telling(text)
-    most = max(limit, client.settings.retrieval.candidates)
-    client.embed_missing(lambda: client.lexical.search(gist, record_types, most))
-    with client.unchanging(client.clues, client.lexical) as snapshot:
-        question = asked(snapshot, text, gist, record_types, request.profile)
-        evidence = evidence_of(snapshot, question, candidates(snapshot, question, limit))
-        calibration = Calibration.of(evidence.values(), snapshot.settings.retrieval.lexical_weight)
-        evidence, relevances = rerank(snapshot, question, evidence, calibration)
-        is_reranked = any(found.reranked is not None for found in evidence.values())
-        evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
-        ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
-        hits, left_out = least_doubted(
-            snapshot, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic
-        )
-        known, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
+    most = max(min(request.limit, MOST_RESULTS), client.settings.retrieval.candidates)
+    gist = telling(request.text)
+    client.embed_missing(lambda: [*client.lexical.search(gist, record_types, most), *first()])
+
+
+def searched_types(vocabulary: Vocabulary, request: QueryRequest) -> list[str] | None:
+    """Return the kinds and types that a query looks among; None for all."""
+    kinds = request.kinds
+    refuse_unknown_filters(vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
+    if not kinds:
+        return None
+    return sorted({record_type for kind in kinds for record_type in record_types_of(vocabulary, kind)})
+
+
+def find(snapshot: Snapshot, request: QueryRequest) -> Found:
+    """Answer a query in a snapshot; ``prepare`` was called before."""
+    text, limit = request.text, min(request.limit, MOST_RESULTS)
+    record_types, gist = searched_types(snapshot.vocabulary, request), telling(text)
+    question = asked(snapshot, text, gist, record_types, request.profile)
+    evidence = evidence_of(snapshot, question, candidates(snapshot, question, limit))
+    calibration = Calibration.of(evidence.values(), snapshot.settings.retrieval.lexical_weight)
+    evidence, relevances = rerank(snapshot, question, evidence, calibration)
+    is_reranked = any(found.reranked is not None for found in evidence.values())
+    evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
+    ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
+    hits, left_out = least_doubted(
+        snapshot, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic
+    )
+    known, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
     search = "lexical" if question.vector is None else "semantic+lexical"
-    reranker = client.reranker.name if client.reranker and is_reranked else None
+    reranker = snapshot.reranker.name if snapshot.reranker and is_reranked else None
     return Found.model_validate(
         {
             "query": text,

@@ -320,29 +320,39 @@ def seen_together(snapshot: Snapshot, tasks: Sequence[Task]) -> list[Relation]:
 
 def similar(client: Client, request: SimilarRequest) -> Similar:
     """Return finished campaigns that resemble a campaign or an objective (docs/concepts/campaigns.md)."""
-    text, threshold = request.text, request.threshold
-    if not text.strip():
+    if not request.text.strip():
         raise BadInput("the objective is empty", hint='say what it is for: graphmem similar "add a login page"')
-    bound = client.settings.retrieval.similar_threshold if threshold is None else threshold
     client.sync()
-    client.embed_missing(lambda: [number for number, *_ in client.catalog.live_rows("campaign")])
+    client.embed_missing(lambda: campaign_numbers(client))
     with client.reading() as snapshot:
-        number, campaign = asked_campaign(snapshot, text)
-        objective = campaign.objective if campaign else text
-        mine = own_fingerprint(snapshot, number, campaign) if campaign and number is not None else None
-        others = snapshot.catalog.records(
-            [other for other, *_ in snapshot.catalog.live_rows("campaign") if other != number]
-        )
-        finished = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.status in FINISHED}
-        likeness = objective_likeness(snapshot, objective, finished)
-        results = []
-        for other, record in finished.items():
-            parts = compare(likeness[other], mine, record.fingerprint or Fingerprint())
-            total = parts.objective if mine is None else weighed(parts)
-            if total >= bound:
-                results.append(described(snapshot, other, record, total, parts))
-        results.sort(key=lambda found: (-found.similarity, found.ref))
-        return Similar(objective=objective, results=results[: request.limit])
+        return find_similar(snapshot, request)
+
+
+def campaign_numbers(client: Client) -> list[int]:
+    """Return the live campaigns, by number."""
+    return [number for number, *_ in client.catalog.live_rows("campaign")]
+
+
+def find_similar(snapshot: Snapshot, request: SimilarRequest) -> Similar:
+    """Return the finished campaigns of a snapshot that resemble a campaign or an objective."""
+    text, threshold = request.text, request.threshold
+    bound = snapshot.settings.retrieval.similar_threshold if threshold is None else threshold
+    number, campaign = asked_campaign(snapshot, text)
+    objective = campaign.objective if campaign else text
+    mine = own_fingerprint(snapshot, number, campaign) if campaign and number is not None else None
+    others = snapshot.catalog.records(
+        [other for other, *_ in snapshot.catalog.live_rows("campaign") if other != number]
+    )
+    finished = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.status in FINISHED}
+    likeness = objective_likeness(snapshot, objective, finished)
+    results = []
+    for other, record in finished.items():
+        parts = compare(likeness[other], mine, record.fingerprint or Fingerprint())
+        total = parts.objective if mine is None else weighed(parts)
+        if total >= bound:
+            results.append(described(snapshot, other, record, total, parts))
+    results.sort(key=lambda found: (-found.similarity, found.ref))
+    return Similar(objective=objective, results=results[: request.limit])
 
 
 def asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign | None]:

@@ -36,7 +36,8 @@ from graphmem.usecase.records.change import prepare, rows_to_add
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import build, changed, refuse_archived
-from graphmem.usecase.retrieval.context import context
+from graphmem.usecase.retrieval.context import gather
+from graphmem.usecase.retrieval.context import prepare as prepare_context
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.work.campaigns import Plan, plan_of
 from graphmem.usecase.work.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
@@ -108,15 +109,18 @@ def active_plan(snapshot: Snapshot, task: Task) -> Plan:
 def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     """Start a task: hand out what the project knows for it, what was delivered before, and what is blocked beside."""
     with client.reading() as snapshot:
+        _, task = task_of(snapshot, request.ref)
+    asked = ContextRequest(
+        objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
+    )
+    prepare_context(client, asked)
+    with client.unchanging(client.clues, client.lexical) as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
         refuse_start(plan, number)
         if task.status == "active":
             return under_way(snapshot, plan, number, task, request.budget)
-    asked = ContextRequest(
-        objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
-    )
-    known = context(client, asked, without=("campaign", "task"))  # the task itself says nothing new
+        known = gather(snapshot, asked, without=("campaign", "task"))  # the task itself says nothing new
     with client.writing() as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
@@ -134,7 +138,7 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
             ],
         }
         answer = moved(snapshot, plan, number, changes, session=request.session)
-    put_on_board(client, task, request.session, "in_progress")
+        put_on_board(snapshot, task, request.session, "in_progress")
     return answer.model_copy(update={"workspace": found})
 
 
@@ -165,22 +169,21 @@ def keys_of(snapshot: Snapshot, refs: Iterable[str]) -> list[str]:
     return sorted({snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in refs})
 
 
-def put_on_board(client: Client, task: Task, session: str | None, status: TaskStage) -> None:
-    """Make a task the current one of a session; where it ends, only if it still is."""
+def put_on_board(snapshot: Snapshot, task: Task, session: str | None, status: TaskStage) -> None:
+    """Make a task the current one of a session, in the write that moves it; where it ends, only if it still is."""
     try:
-        with client.reading() as snapshot:
-            current = sessions.board_of(snapshot, session).task
+        current = sessions.board_of(snapshot, session).task
         if status == "in_progress":
             is_done = current is not None and current.description == task.objective and current.status == "complete"
             state: TaskStage | None = None if is_done else status  # what is complete is not begun again
-            sessions.work_on(
-                client,
+            sessions.put_task(
+                snapshot,
                 WorkOnRequest(description=task.objective, name=session, id=task.name, type=task.type, status=state),
             )
         elif current is not None and current.id == task.name and current.status == "in_progress":
-            sessions.work_on(client, WorkOnRequest(name=session, status=status))
+            sessions.put_task(snapshot, WorkOnRequest(name=session, status=status))
     except GraphmemError as error:  # the move itself is written
-        client.notify_once(f"the session does not show the task: {error.message}")
+        snapshot.notify_once(f"the session does not show the task: {error.message}")
 
 
 # --- the ends ---------------------------------------------------------------------------------------------------------
@@ -220,7 +223,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
         also = [*made, *reported(snapshot, task, keys, failed), *solves]
         answer = moved(snapshot, plan, number, changes, also=also, session=request.session)
         failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})
-    put_on_board(client, task, request.session, "complete")
+        put_on_board(snapshot, task, request.session, "complete")
     return answer.model_copy(update={"solved": sorted(failures.values())})
 
 
@@ -315,7 +318,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
             }
         also = reported(snapshot, task, (), keys_of(snapshot, request.failed))
         answer = moved(snapshot, plan, number, changes, request.reason, also, session=request.session)
-    put_on_board(client, task, request.session, "blocked")
+        put_on_board(snapshot, task, request.session, "blocked")
     return answer.model_copy(update={"known": known})
 
 
@@ -330,7 +333,7 @@ def reopen(client: Client, request: ReopenTaskRequest) -> TaskChanged:
         if task.status == "unreachable":
             changes["blocked_by"] = [ref for ref in task.blocked_by if split_ref(ref)[0] != "task"]
         answer = moved(snapshot, plan, number, changes, request.reason, session=request.session)
-    put_on_board(client, task, request.session, "pending")
+        put_on_board(snapshot, task, request.session, "pending")
     return answer
 
 

@@ -1,0 +1,136 @@
+"""The table of operations: what a row says of an operation is so, in every front end."""
+
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, TypeAdapter
+
+from graphmem import Memory, api
+from graphmem.api import lines_of
+from graphmem.cli.app import OF_THE_PAST, VERBS
+from graphmem.contract.operations import OPERATIONS, READ
+from graphmem.http.operations import methods
+from graphmem.process.lock import locked
+from graphmem.service.caller import HERE
+from graphmem.sync import SyncedLedger
+from tests.contract.test_requests import METHODS, NAMES
+from tests.http.test_fuzz import REAL
+from tests.repository import Repository
+from tests.sample import contents, open_memory
+
+# Operations whose command is not called by the last word of their name.
+COMMANDS = {
+    "experiences.recall": "experience", "experiences.promote": "promote", "cypher_named": "cypher",
+    "verify_loop": "verify-loop", "lessons.inject": "inject",
+}  # fmt: skip
+PREVIEWS: dict[str, dict[str, Any]] = {
+    "failures.add": {"trigger": "it went boom again", "dry_run": True},
+    "patterns.add": {"trigger": "after a release", "insight": "rest", "dry_run": True},
+    "entities.add": {"type_name": "service", "name": "other", "dry_run": True},
+    "lessons.add": {"description": "never hurry", "dry_run": True},
+    "experiences.add": {"task_type": "bug", "description": "another", "approach": "think", "outcome": "success",
+                        "lessons": ["think"], "dry_run": True},
+    "insights.add": {"category": "debugging", "statement": "think first", "derived_from": [], "dry_run": True},
+    "purge": {"refs": ["failure/boom"]},
+    "prune": {"max_failures": 1},
+    "experiences.promote": {},
+    "doctor": {},
+    "trust": {},
+}  # fmt: skip
+
+
+def call(memory: Memory, name: str, given: dict[str, Any]) -> Any:
+    """Call an operation by its name."""
+    method: Any = memory
+    for part in name.split("."):
+        method = getattr(method, part)
+    row = OPERATIONS[name]
+    if row.stream is not None:
+        given = {**given, row.stream: list(lines_of(given[row.stream]))}
+    return method(**given)
+
+
+def test_every_operation_is_a_method_of_the_memory_and_returns_what_its_row_says() -> None:
+    assert METHODS.keys() - {"close"} == OPERATIONS.keys()
+    for name, method in methods():
+        assert typing.get_type_hints(method, {**NAMES, **vars(api)})["return"] == OPERATIONS[name].answer, name
+
+
+def test_what_reads_changes_no_file_and_every_answer_has_its_type(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    with open_memory(tmp_path) as memory:
+        repository.commit("the empty memory")
+        for name, given in (REAL | {"log": {"ref": "failure/boom"}}).items():
+            row, before = OPERATIONS[name], contents(tmp_path)
+            answer = call(memory, name, given)
+            if isinstance(row.answer, type) and issubclass(row.answer, BaseModel):
+                assert type(answer) is row.answer, name
+            else:
+                TypeAdapter(row.answer).validate_python(answer)
+            request = row.request.model_validate({key: one for key, one in given.items() if key != row.stream})
+            if row.only_reads(request):
+                assert contents(tmp_path) == before, name
+
+
+def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> None:
+    assert PREVIEWS.keys() == {name for name, row in OPERATIONS.items() if row.previews}
+    with open_memory(tmp_path) as memory:
+        memory.types.add_entity("service")
+        memory.failures.add("it went boom", name="boom")
+        memory.failures.add("it went bang", name="bang")
+        before = contents(tmp_path)
+        for name, given in PREVIEWS.items():
+            if name in ("insights.add", "doctor"):  # refused without experiences; looks at whether the lock is free
+                continue
+            assert OPERATIONS[name].only_reads(OPERATIONS[name].request.model_validate(given)), name
+            with locked(memory.client.ledger.lock, timeout_s=0):
+                call(memory, name, given)
+            assert contents(tmp_path) == before, name
+
+
+def test_what_can_be_asked_of_the_past_has_a_command_that_takes_a_commit() -> None:
+    of_the_past = {name for name, row in OPERATIONS.items() if row.past}
+    assert {COMMANDS.get(name, name) for name in of_the_past} == OF_THE_PAST
+    assert all(OPERATIONS[name].effect == READ for name in of_the_past)
+
+
+@pytest.mark.parametrize("name", [name for name, row in OPERATIONS.items() if row.at_home])
+def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str) -> None:
+    noun, _, verb = name.rpartition(".")
+    command = {"explorations": "explore"}.get(noun, verb)
+    assert command in VERBS
+    assert command in HERE
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "looks"),
+    [
+        ("list", {}, 1),
+        ("query", {"text": "it went boom"}, 1),
+        ("context", {"objective": "it went boom"}, 1),
+        ("similar", {"text": "a faster shop"}, 1),
+        ("sessions.start", {"task": "mend it"}, 1),
+        ("sessions.decide", {"decision": "use the new cart"}, 1),
+        ("failures.add", {"trigger": "another error"}, 2),  # before the lock is taken, and under it
+        ("tasks.start", {"ref": "shop/001"}, 2),
+        ("tasks.block", {"ref": "shop/001", "reason": "it went boom"}, 2),
+    ],
+)
+def test_a_call_looks_at_the_files_once_and_a_writer_once_more_under_the_lock(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, name: str, given: dict[str, Any], looks: int
+) -> None:
+    memory.failures.add("it went boom", name="boom")
+    memory.campaigns.create("a faster shop", name="shop")
+    memory.campaigns.add_tasks("shop", [{"seq": 1, "slug": "measure", "objective": "measure it"}])
+    memory.query("boom")
+    counted, changed_files = [], SyncedLedger.changed_files
+
+    def count(self: SyncedLedger, *, is_thorough: bool = False) -> list[str]:
+        counted.append(name)
+        return changed_files(self, is_thorough=is_thorough)
+
+    monkeypatch.setattr(SyncedLedger, "changed_files", count)
+    call(memory, name, given)
+    assert len(counted) == looks
