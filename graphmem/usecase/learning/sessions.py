@@ -24,13 +24,12 @@ from graphmem.ledger.row import entry
 from graphmem.machine import session_board
 from graphmem.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.model.blackboard import Blackboard, CurrentTask
-from graphmem.model.field import parse_time
 from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records import change
 from graphmem.usecase.records.screening import screened
-from graphmem.usecase.records.validation import build, changed, keyed, refuse_no_slug
+from graphmem.usecase.records.validation import build, changed, keyed, refuse_no_slug, refuse_past
 
 MOST_OF_A_NAME = 90  # characters of a session in the name of its record
 Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]
@@ -239,16 +238,6 @@ def constrain(client: Client, request: ConstrainRequest) -> Changed:
         "name": request.key,
     }
     return change.add(client, "constraint", fields)
-
-
-def refuse_past(time: str, now: datetime) -> None:
-    """Raise ``BadInput`` for a text that is not a time, or a time in the past."""
-    try:
-        expires = parse_time(time)
-    except ValueError as error:
-        raise BadInput(f"constraint: {time!r} is not a time", hint=str(error)) from None
-    if expires <= now:
-        raise BadInput(f"constraint: the expiry {time!r} is in the past", hint="give a future time")
 
 
 def as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Session:

@@ -23,6 +23,7 @@ from graphmem.rules.plan import refuse_cycle
 from graphmem.rules.secrets import NAMED, may_hold
 from graphmem.runtime import Client
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
+from graphmem.usecase.records.bulk_new import Project
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
 from graphmem.usecase.records.events import put_fact, task_key
 from graphmem.usecase.records.kingfisher import finder, is_suspect
@@ -45,6 +46,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
     given_lines = read_input(lines, sys.maxsize if request.skip_invalid else MOST_BAD_ROWS)
     if request.dedup:
         embed_input(client, given_lines)
+    project = Project.around(client.layout.root, given_lines)
     with client.writing() as snapshot, collector_paused():
         record_types = frozenset(snapshot.catalog.record_types())
         intake = BulkAdd(
@@ -55,7 +57,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
             is_verbose=request.verbose,
             may_skip=request.skip_invalid,
         )
-        rows = read_lines(intake, given_lines)
+        rows = read_lines(intake, given_lines, project)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
         intake.there = frozenset(snapshot.catalog.files_of(numbers, "record"))
@@ -82,10 +84,11 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
     )
 
 
-def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
+def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> list[Given]:
     """Return the rows of the input that are whole and of a kind that there is."""
     rows: list[Given] = []
-    now = format_time(intake.client.now())
+    time = intake.client.now()
+    now = format_time(time)
     for place, raw in enumerate(lines, 1):
         line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
         if not line.strip():
@@ -95,6 +98,7 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes]) -> list[Given]:
             row = decode(line)
             if is_suspect(line):
                 row, line = screened_row(intake.client, row, line)
+            project.complete(row, line, time)
             if row.get("created_at") is None:
                 is_older = row.get("kind") == "experience" and row.get("recorded_at")
                 row["created_at"] = row["recorded_at"] if is_older else now

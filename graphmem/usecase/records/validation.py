@@ -11,7 +11,7 @@ from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
 from graphmem.ledger.types import declaration
 from graphmem.model import MODELS, Entity, Frozen, MemoryRecord, Record, Task
-from graphmem.model.field import as_set
+from graphmem.model.field import as_set, parse_time
 from graphmem.model.record import row_fields
 from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
@@ -82,6 +82,16 @@ def refuse_no_slug(kind: str, name: str) -> None:
             hint=f"a slug of it: {slug(name)}" if slug(name) else "use letters, digits, - _ .",
             details={"field": "name", "slug": slug(name)},
         )
+
+
+def refuse_past(time: str, now: datetime) -> None:
+    """Raise ``BadInput`` for a text that is not a time, or a time in the past."""
+    try:
+        expires = parse_time(time)
+    except ValueError as error:
+        raise BadInput(f"constraint: {time!r} is not a time", hint=str(error)) from None
+    if expires <= now:
+        raise BadInput(f"constraint: the expiry {time!r} is in the past", hint="give a future time")
 
 
 def identified(catalog: Catalog, record: Named, taken: Mapping[str, str] = EMPTY, *, is_named: bool = False) -> Named:
