@@ -14,6 +14,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from io import BufferedRandom
 from pathlib import Path
 from typing import TypeVar
@@ -35,6 +36,7 @@ MODES = {
 }
 
 
+@lru_cache(maxsize=1024)  # a call asks hundreds of times, about some dozens of folders
 def divided(path: Path) -> tuple[Path, tuple[str, ...]]:
     """Return the folder from which a path is walked part by part, and those parts."""
     parts = path.parts

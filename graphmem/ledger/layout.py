@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -29,100 +29,100 @@ class Layout:
     root: Path
     private: Path | None = None
 
-    @property
+    @cached_property
     def store(self) -> Path:
         return self.root / FOLDER
 
-    @property
+    @cached_property
     def config(self) -> Path:
         return self.store / "config.toml"
 
-    @property
+    @cached_property
     def types(self) -> Path:
         return self.store / "types"
 
-    @property
+    @cached_property
     def vocabulary(self) -> Path:
         return self.store / "schema.json"
 
-    @property
+    @cached_property
     def data(self) -> Path:
         return self.store / "data"
 
-    @property
+    @cached_property
     def local(self) -> Path:
         return (self.private or self.store) / "local"
 
-    @property
+    @cached_property
     def state(self) -> Path:
         return (self.private or self.store) / "state"
 
-    @property
+    @cached_property
     def state_aside(self) -> Path:
         """Holds a ``state/`` that was not made in this clone; nothing reads it."""
         return (self.private or self.store) / "state.aside.tmp"
 
-    @property
+    @cached_property
     def undo(self) -> Path:
         """Holds what the last writes of this clone replaced."""
         return self.state / "undo"
 
-    @property
+    @cached_property
     def undo_aside(self) -> Path:
         """Holds these notes while a purge is under way; the next write removes what a purge that was cut off left."""
         return self.state / "undo.purged"
 
-    @property
+    @cached_property
     def usage(self) -> Path:
         """Counts what this machine returned."""
         return self.state / "usage.sqlite"
 
-    @property
+    @cached_property
     def asked(self) -> Path:
         """Holds what was asked here in the last 30 days."""
         return self.state / "asked"
 
-    @property
+    @cached_property
     def runs(self) -> Path:
         """Holds which commands failed here and have not passed since."""
         return self.state / "runs.json"
 
-    @property
+    @cached_property
     def run_state(self) -> Path:
         """Holds what is going on now on this machine."""
         return self.state / "run.json"
 
-    @property
+    @cached_property
     def explorations(self) -> Path:
         """Holds the exploration sessions of this machine."""
         return self.state / "explorations"
 
-    @property
+    @cached_property
     def workflows(self) -> Path:
         """Declares which step of a workflow needs which."""
         return self.store / "workflows.json"
 
-    @property
+    @cached_property
     def local_events(self) -> Path:
         """Holds events of this machine that are not committed."""
         return self.state / "events.ndjson"
 
-    @property
+    @cached_property
     def requests(self) -> Path:
         """Holds which requests of callers were carried out, with their answers."""
         return self.state / "requests"
 
-    @property
+    @cached_property
     def purge(self) -> Path:
         """Holds what tells of purged records while it is being cleared from the files of this machine."""
         return self.state / "purge.json"
 
-    @property
+    @cached_property
     def rejects(self) -> Path:
         """Holds the lines that the last bulk addition put aside."""
         return self.state / "rejects.ndjson"
 
-    @property
+    @cached_property
     def journal(self) -> Path:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"
