@@ -4,7 +4,7 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -35,6 +35,7 @@ from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Un
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
+from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import quoted, split_ref
@@ -385,7 +386,7 @@ class Client:
         return self.writing() if is_real else self.reading(self.clues)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator["Snapshot"]:
+    def writing(self) -> Iterator["Writing"]:
         """Hold the store alone while the block decides and commits."""
         self.refuse_unusable()
         if self.present is not None:
@@ -408,7 +409,7 @@ class Client:
                 self.finish_purge()
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
-            yield Snapshot(self)
+            yield Writing(self)
         for text in self.ledger.notices:
             self.notify_once(text)
         self.ledger.notices.clear()
@@ -600,6 +601,27 @@ class Snapshot:
         ):
             return f"{record_type!r} is not a kind or type; {near}"
         return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
+
+
+@dataclass(frozen=True)
+class Writing(Snapshot):
+    """The store while one caller holds it alone. ``Client.writing`` yields it; nothing else can commit."""
+
+    def commit(
+        self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
+    ) -> None:
+        """
+        Write rows into their files and take them in, all or none.
+
+        Args:
+            puts: rows that are new or take the place of the row with their number.
+            removes: numbers of rows to take out, by file.
+            is_noted: the write can be taken back with ``undo``.
+
+        Raises:
+            Refused: a file that would change has lines that are wrong, or a row holds a secret.
+        """
+        self.client.ledger.commit(puts, removes, is_noted=is_noted)
 
 
 def counted(number: int, noun: str) -> str:

@@ -268,7 +268,7 @@ ROWS = (
     Operation("add_rows", AddRowsRequest, BulkAdded, WRITE, stream="lines", is_held=True),
     Operation("get", GetRequest, Got, READ, past=True),
     Operation("list", ListRequest, Listing, READ, past=True),
-    Operation("edit", EditRequest, Changed, WRITE),
+    Operation("edit", EditRequest, Changed, WRITE, previews="dry_run"),
     Operation("rename", RenameRequest, Changed, WRITE),
     Operation("forget", ForgetRequest, Changed, WRITE),
     Operation("restore", RestoreRequest, Changed, WRITE),

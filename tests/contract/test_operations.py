@@ -33,6 +33,7 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "experiences.add": {"task_type": "bug", "description": "another", "approach": "think", "outcome": "success",
                         "lessons": ["think"], "dry_run": True},
     "insights.add": {"category": "debugging", "statement": "think first", "derived_from": [], "dry_run": True},
+    "edit": {"ref": "failure/boom", "fields": {"fix": "duck"}, "dry_run": True},
     "purge": {"refs": ["failure/boom"]},
     "prune": {"max_failures": 1},
     "experiences.promote": {},
@@ -76,6 +77,8 @@ def test_what_reads_changes_no_file_and_every_answer_has_its_type(tmp_path: Path
 
 def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> None:
     assert PREVIEWS.keys() == {name for name, row in OPERATIONS.items() if row.previews}
+    with_dry_run = {name for name, row in OPERATIONS.items() if "dry_run" in row.request.model_fields}
+    assert with_dry_run == {name for name, row in OPERATIONS.items() if row.previews == "dry_run"}
     with open_memory(tmp_path) as memory:
         memory.types.add_entity("service")
         memory.failures.add("it went boom", name="boom")

@@ -22,7 +22,7 @@ from graphmem.rules.experience import (
     share_keywords,
     statements_of,
 )
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records.validation import build, changed, identified
 
 
@@ -96,8 +96,8 @@ def promote(client: Client, request: PromoteRequest) -> Promoted:
             insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
             puts.append(entry(made, client.ledger.symmetric))
             shown.append(promotion(made, action, agreement))
-        if request.yes and puts:
-            client.ledger.commit(puts)
+        if isinstance(snapshot, Writing) and puts:
+            snapshot.commit(puts)
         return Promoted(done=request.yes, promotions=shown)
 
 

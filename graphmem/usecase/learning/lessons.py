@@ -23,7 +23,7 @@ from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.lesson_state import LessonState, injected, is_eligible
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.events import put_fact
 from graphmem.usecase.records.screening import screened, screened_fields
@@ -83,7 +83,7 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
             for lesson in made
             if not snapshot.catalog.has(row_id(lesson.key_ref))
         ]
-        action, moved = record_run(client, events.run, events.at, sorted(seen), puts)
+        action, moved = record_run(snapshot, events.run, events.at, sorted(seen), puts)
         refs = snapshot.catalog.refs([row_id(key) for key in seen])
         shown = [match.model_copy(update={"ref": refs[row_id(key)]}) for key, match in sorted(seen.items())]
         return Learned(
@@ -102,21 +102,21 @@ def decay(client: Client, request: DecayRequest) -> Learned:
     with client.writing() as snapshot:
         known = snapshot.catalog.fact(row_id(run))
         at = known.at if isinstance(known, Run) else client.now()
-        action, moved = record_run(client, run, at, [], [])
+        action, moved = record_run(snapshot, run, at, [], [])
         return Learned(run=run, action=action, seen=[], created=[], passed_over=0, moved=moved)
 
 
-def record_run(client: Client, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
+def record_run(writing: Writing, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
     """Write a run with the lessons that it saw, and new lessons with it; return what that did, and what moved."""
-    catalog = client.catalog
+    client, catalog = writing.client, writing.catalog
     numbers = catalog.numbers("lesson")
     before = catalog.lesson_states(numbers)
     fact = build("run", {"run": run, "at": at, "seen": seen}, client.now())
     put = put_fact(catalog, fact, client.ledger.symmetric)
     if put.action != "unchanged":
-        client.ledger.commit([*puts, put.entry])
+        writing.commit([*puts, put.entry])
     elif puts:
-        client.ledger.commit(puts)
+        writing.commit(puts)
     after = catalog.lesson_states(numbers)
     refs = catalog.refs(numbers)
     moved = [

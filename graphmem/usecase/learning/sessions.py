@@ -26,7 +26,7 @@ from graphmem.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.model.blackboard import Blackboard, CurrentTask
 from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records import change
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import build, changed, keyed, refuse_no_slug, refuse_past
@@ -109,7 +109,7 @@ def update(client: Client, session: str | None, change: Change) -> SessionContex
         return put(snapshot, session, change)
 
 
-def put(snapshot: Snapshot, session: str | None, change: Change) -> SessionContext:
+def put(snapshot: Writing, session: str | None, change: Change) -> SessionContext:
     """Change the blackboard of a session, in a write that is under way."""
     now = snapshot.now
     before = board_of(snapshot, session)
@@ -122,7 +122,7 @@ def put(snapshot: Snapshot, session: str | None, change: Change) -> SessionConte
         message, expected = complaint(error)
         raise BadInput(f"session: {message}", hint=expected) from None
     as_record(snapshot, after, session)  # what could not be kept at its end is refused now
-    drop_expired(snapshot.client, now)
+    drop_expired(snapshot, now)
     try:
         session_board.write(session_board.path_of(snapshot.layout.state, session), after)
     except OSError as error:
@@ -130,12 +130,12 @@ def put(snapshot: Snapshot, session: str | None, change: Change) -> SessionConte
     return context_of(snapshot, session, after)
 
 
-def drop_expired(client: Client, now: datetime) -> None:
+def drop_expired(writing: Writing, now: datetime) -> None:
     """Archive the constraints that expired."""
-    expired = [one for one in client.catalog.of_kind(Constraint).values() if not one.holds(now)]
+    expired = [one for one in writing.catalog.of_kind(Constraint).values() if not one.holds(now)]
     values = {"archived_at": now, "archive_reason": "expired"}
     if expired:
-        client.ledger.commit([entry(changed(one, values, now), client.ledger.symmetric) for one in expired])
+        writing.commit([entry(changed(one, values, now), writing.client.ledger.symmetric) for one in expired])
 
 
 def start(client: Client, request: StartSessionRequest) -> SessionContext:
@@ -160,7 +160,7 @@ def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
         return put_task(snapshot, request)
 
 
-def put_task(snapshot: Snapshot, request: WorkOnRequest) -> SessionContext:
+def put_task(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state, in a write that is under way."""
 
     def tasked(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def end(client: Client, request: SessionRequest) -> Changed:
         return finish(snapshot, request.name, board_of(snapshot, request.name))
 
 
-def finish(snapshot: Snapshot, session: str | None, board: Blackboard) -> Changed:
+def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed:
     """
     End a session, in a write that is under way.
 
@@ -289,7 +289,7 @@ def finish(snapshot: Snapshot, session: str | None, board: Blackboard) -> Change
             hint="graphmem session start",
         )
     made = as_record(snapshot, board, session)
-    client.ledger.commit([entry(made, client.ledger.symmetric)])
+    snapshot.commit([entry(made, client.ledger.symmetric)])
     path = session_board.path_of(snapshot.layout.state, session)
     try:
         if board.preferences.model_dump(exclude_none=True):

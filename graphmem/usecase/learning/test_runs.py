@@ -151,6 +151,6 @@ def credited(client: Client, refs: Mapping[str, str | None], task: str, since: d
         ]
         made = [(report, action) for report, action in reports if action == "created"]
         if made:
-            client.ledger.commit([entry(report, ()) for report, _ in made])
+            snapshot.commit([entry(report, ()) for report, _ in made])
         names = snapshot.catalog.refs(numbers.values())
         return [names[numbers[report.ref]] for report, _ in made]

@@ -77,7 +77,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
                 guarded(intake, given, add_fact)
         if intake.findings and not request.skip_invalid:
             raise bad_input(intake)
-        client.ledger.commit(list(intake.puts.values()))
+        snapshot.commit(list(intake.puts.values()))
         keep_rejects(intake)
     return BulkAdded.model_validate(
         {**intake.counts, "relations": intake.relations, "updates": intake.updates, "results": intake.results}

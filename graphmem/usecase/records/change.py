@@ -24,7 +24,7 @@ from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fac
 from graphmem.model.entry import Entry
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, Writing
 from graphmem.shell import command
 from graphmem.usecase.learning.experiences import as_allowed, refuse_chance
 from graphmem.usecase.records.citations import pinned
@@ -106,20 +106,20 @@ def add(
         old = snapshot.resolve(supersedes) if supersedes is not None else None
         if snapshot.catalog.has(number):
             also = archived(client, old, snapshot.catalog.stored(number))
-            return add_again(client, number, made, given, also, dry_run=dry_run)
+            return add_again(snapshot, number, made, given, also)
         likeness = find_alike(client, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
         likeness = likeness.without(old)  # it is meant to be another record than that
         if likeness.same is not None:
             also = archived(client, old, snapshot.catalog.stored(likeness.same))
-            return merge(client, likeness, made, also, is_named=is_named, replace=replace, dry_run=dry_run)
+            return merge(snapshot, likeness, made, also, is_named=is_named, replace=replace)
         holder = snapshot.catalog.lookup(made.record_type, made.name)
         if holder is None:
-            return create(client, made, likeness, archived(client, old, made), dry_run=dry_run)
+            return create(snapshot, made, likeness, archived(client, old, made))
         if not replace:
             raise taken(snapshot.catalog, holder, made.name, may_replace=True)
         refuse_others_advice(snapshot.catalog.stored(holder), made)
         also = archived(client, old, snapshot.catalog.stored(holder))
-        return rewrite(client, holder, made, given, also, dry_run=dry_run)
+        return rewrite(snapshot, holder, made, given, also)
 
 
 def archived(client: Client, old: int | None, successor: Record) -> list[Entry]:
@@ -146,21 +146,21 @@ def refuse_others_advice(older: Record, made: Record) -> None:
 
 
 def add_again(
-    client: Client, number: int, made: Record, given: Mapping[str, Any], also: Sequence[Entry], *, dry_run: bool
+    snapshot: Snapshot, number: int, made: Record, given: Mapping[str, Any], also: Sequence[Entry]
 ) -> Changed:
     """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
-    older = client.catalog.stored(number)
+    older = snapshot.catalog.stored(number)
     if isinstance(older, Campaign) and older.status != "active":
         raise Refused(
-            f"{client.catalog.refs([number])[number]} has this objective and is {older.status}",
+            f"{snapshot.catalog.refs([number])[number]} has this objective and is {older.status}",
             hint="say in the objective what is new, and add that as a campaign of its own",
         )
     if older.identity:
-        refuse_other_holder(client.catalog, number, made)
-    if isinstance(older, Constraint) and not older.holds(client.now()):
+        refuse_other_holder(snapshot.catalog, number, made)
+    if isinstance(older, Constraint) and not older.holds(snapshot.now):
         values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
-        return put(client, number, values, "restored", also, dry_run=dry_run)
-    return rewrite(client, number, made, given, also, but=older.identity, dry_run=dry_run)
+        return put(snapshot, number, values, "restored", also)
+    return rewrite(snapshot, number, made, given, also, but=older.identity)
 
 
 def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
@@ -171,25 +171,24 @@ def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
 
 
 def rewrite(
-    client: Client,
+    snapshot: Snapshot,
     number: int,
     made: Record,
     given: Mapping[str, Any],
     also: Sequence[Entry],
     *,
     but: Collection[str] = (),
-    dry_run: bool,
 ) -> Changed:
     """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
-    refuse_archived(client.catalog, number)
-    older = client.catalog.stored(number)
+    refuse_archived(snapshot.catalog, number)
+    older = snapshot.catalog.stored(number)
     texts = aside_fields(type(older))
     changes = {name: value for name, value in united(older, given).items() if name not in texts}
     if older.identity:
         alias = made.name if "name" in given else None
         is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
         changes |= merged(older, made, alias=alias, newer=texts - set(but) if is_current else ())
-    return put(client, number, changes, "updated", also, dry_run=dry_run)
+    return put(snapshot, number, changes, "updated", also)
 
 
 def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
@@ -222,14 +221,14 @@ def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -
     return {"versions": {**{name: value for name, value in found.items() if name not in named}, **versions}}
 
 
-def create(client: Client, made: Record, likeness: DuplicateMatch, also: Sequence[Entry], *, dry_run: bool) -> Changed:
+def create(snapshot: Snapshot, made: Record, likeness: DuplicateMatch, also: Sequence[Entry]) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
-    made, going = as_allowed(client, made) if isinstance(made, Experience) else (made, [])
-    puts = [*new_rows(client, made, likeness), *going, *also]
-    others = client.catalog.records([number for number, _ in likeness.variants])
+    made, going = as_allowed(snapshot.client, made) if isinstance(made, Experience) else (made, [])
+    puts = [*new_rows(snapshot.client, made, likeness), *going, *also]
+    others = snapshot.catalog.records([number for number, _ in likeness.variants])
     variants = variants_of(made, likeness, others)
-    if not dry_run:
-        client.ledger.commit(puts)
+    if isinstance(snapshot, Writing):
+        snapshot.commit(puts)
     return Changed(
         ref=made.ref,
         action="created",
@@ -272,22 +271,21 @@ def superseded(also: Sequence[Entry]) -> str | None:
 
 
 def merge(
-    client: Client,
+    snapshot: Snapshot,
     likeness: DuplicateMatch,
     made: Record,
     also: Sequence[Entry],
     *,
     is_named: bool,
     replace: bool,
-    dry_run: bool,
 ) -> Changed:
     """Merge a new record into the one it repeats; no text is lost."""
     assert likeness.same is not None
-    refuse_other_holder(client.catalog, likeness.same, made)
-    older = client.catalog.stored(likeness.same)
+    refuse_other_holder(snapshot.catalog, likeness.same, made)
+    older = snapshot.catalog.stored(likeness.same)
     newer = aside_fields(type(older)) if replace else ()
     changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
-    answer = put(client, likeness.same, changes, "merged", also, dry_run=dry_run)
+    answer = put(snapshot, likeness.same, changes, "merged", also)
     return answer.model_copy(
         update={
             "action": "merged",
@@ -307,23 +305,21 @@ def shown(catalog: Catalog, number: int, record: Record) -> Record:
 
 
 def put(
-    client: Client,
+    snapshot: Snapshot,
     number: int,
     changes: Mapping[str, Any],
     action: Action,
     also: Sequence[Entry] = (),
-    *,
-    dry_run: bool = False,
 ) -> Changed:
     """Write changed values of a record, and ``also`` other rows; where they change nothing, nothing is written."""
-    before = client.catalog.stored(number)
-    after = changed(before, changes, client.now())
-    puts = [*([] if after is before else [entry(after, client.ledger.symmetric)]), *also]
-    if puts and not dry_run:
-        client.ledger.commit(puts)
-    record = shown(client.catalog, number, after)
+    before = snapshot.catalog.stored(number)
+    after = changed(before, changes, snapshot.now)
+    puts = [*([] if after is before else [entry(after, snapshot.client.ledger.symmetric)]), *also]
+    if puts and isinstance(snapshot, Writing):
+        snapshot.commit(puts)
+    record = shown(snapshot.catalog, number, after)
     return Changed(
-        ref=client.catalog.refs([number])[number] if not dry_run else record.ref,
+        ref=snapshot.catalog.refs([number])[number] if isinstance(snapshot, Writing) else record.ref,
         action="unchanged" if after is before else action,
         record=record,
         set_aside=[found for found in after.alternates if found not in before.alternates],
@@ -337,7 +333,7 @@ def edit(client: Client, request: EditRequest) -> Changed:
     fields: dict[str, Any] = dict(request.fields or {})
     fields |= with_hashes(client.layout.root, fields)
     tag, untag, unset = request.tag, request.untag, request.unset
-    with client.writing() as snapshot:
+    with client.deciding(is_real=not request.dry_run) as snapshot:
         number = snapshot.resolve(request.ref)
         record = snapshot.catalog.stored(number)
         refuse_fact(record)
@@ -359,7 +355,7 @@ def edit(client: Client, request: EditRequest) -> Changed:
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
         changes |= dict.fromkeys(unset)
         refuse_archived(snapshot.catalog, number)
-        return put(client, number, swapped(record, changes), "updated", dry_run=request.dry_run)
+        return put(snapshot, number, swapped(record, changes), "updated")
 
 
 def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
@@ -408,7 +404,7 @@ def rename(client: Client, request: RenameRequest) -> Changed:
         refuse_taken(snapshot.catalog, record.record_type, name, but=number)
         aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
         refuse_archived(snapshot.catalog, number)
-        return put(client, number, {"name": name, "aliases": aliases}, "updated")
+        return put(snapshot, number, {"name": name, "aliases": aliases}, "updated")
 
 
 def forget(client: Client, request: ForgetRequest) -> Changed:
@@ -418,8 +414,8 @@ def forget(client: Client, request: ForgetRequest) -> Changed:
         number = snapshot.resolve(request.ref)
         refuse_fact(snapshot.catalog.stored(number))
         if snapshot.catalog.stored(number).is_archived:
-            return put(client, number, {}, "unchanged")
-        return put(client, number, {"archived_at": client.now(), "archive_reason": request.reason}, "archived")
+            return put(snapshot, number, {}, "unchanged")
+        return put(snapshot, number, {"archived_at": client.now(), "archive_reason": request.reason}, "archived")
 
 
 def restore(client: Client, request: RestoreRequest) -> Changed:
@@ -429,9 +425,9 @@ def restore(client: Client, request: RestoreRequest) -> Changed:
         standing = snapshot.catalog.lesson_states([number]).get(number)
         is_faded = standing is not None and standing.is_faded
         if not snapshot.catalog.stored(number).is_archived and not is_faded:
-            return put(client, number, {}, "unchanged")
+            return put(snapshot, number, {}, "unchanged")
         changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
-        return put(client, number, changes | ({"restored_at": client.now()} if is_faded else {}), "restored")
+        return put(snapshot, number, changes | ({"restored_at": client.now()} if is_faded else {}), "restored")
 
 
 def refuse_fact(record: Record) -> None:

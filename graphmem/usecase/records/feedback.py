@@ -27,7 +27,7 @@ def feedback(client: Client, request: FeedbackRequest) -> Reported:
     with client.writing() as snapshot:
         made, action = prepared(snapshot, request.model_dump())
         if action != "unchanged":
-            client.ledger.commit([entry(made, client.ledger.symmetric)])
+            snapshot.commit([entry(made, client.ledger.symmetric)])
         return reported(snapshot, made, action)
 
 
@@ -142,7 +142,7 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
             )
         for _, action in found.values():
             counts[action] += 1
-        client.ledger.commit([entry(made, ()) for made, action in found.values() if action != "unchanged"])
+        snapshot.commit([entry(made, ()) for made, action in found.values() if action != "unchanged"])
     return BulkReported(**counts)
 
 

@@ -13,7 +13,7 @@ from graphmem.model.field import parse_time
 from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
 from graphmem.rules.score import importance
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records.validation import changed
 
 
@@ -25,14 +25,14 @@ def prune(client: Client, request: PruneRequest) -> Pruned:
             *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),
             *surplus(snapshot),
         ]
-        if request.yes and going:
+        if isinstance(snapshot, Writing) and going:
             now = client.now()
             puts = []
             for found in going:
                 record = snapshot.catalog.stored(snapshot.resolve(found.ref))
                 changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
                 puts.append(entry(changed(record, changes, now), client.ledger.symmetric))
-            client.ledger.commit(puts)
+            snapshot.commit(puts)
         return Pruned(done=request.yes, records=going)
 
 

@@ -27,7 +27,7 @@ from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, Writing
 from graphmem.shell import command
 from graphmem.usecase.records.duplicates import aside_fields
 from graphmem.usecase.records.validation import changed
@@ -100,8 +100,8 @@ def purge(client: Client, request: PurgeRequest) -> Purged:
         records = sorted(snapshot.catalog.refs(plan.records).values())
         quoting = quoters(client, plan)
         changes = sorted(snapshot.catalog.refs(plan.changes).values())
-        if yes and records:
-            destroy(client, plan, digests)
+        if isinstance(snapshot, Writing) and records:
+            destroy(snapshot, plan, digests)
         if history_script is not None:
             safe_files.write(history_script.absolute(), script)
         program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
@@ -131,7 +131,7 @@ def script_for(client: Client, plan: PurgePlan) -> bytes:
     return f"#!/usr/bin/env python3\n{program}".encode()
 
 
-def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None:
+def destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> None:
     """
     Remove the rows, and their bytes from every file of the store.
 
@@ -139,6 +139,7 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
     put aside: a purge that is cut off later leaves none that brings a row back, and one that is refused leaves them as
     they were.
     """
+    client = writing.client
     puts = [renewed(client, number, values) for number, values in plan.changes.items()]
     puts += [entry(one, ()) for one in (*plan.reports.values(), *plan.told.values())]
     purges = purge_rows(client, plan.removed_rows())
@@ -153,7 +154,7 @@ def destroy(client: Client, plan: PurgePlan, digests: Collection[bytes]) -> None
     with contextlib.suppress(FileNotFoundError):
         safe_files.replace(layout.undo, layout.undo_aside)
     try:
-        client.ledger.commit(puts, removes, is_noted=False)
+        writing.commit(puts, removes, is_noted=False)
     except (GraphmemError, CatalogError):  # refused before anything was replaced
         with contextlib.suppress(OSError):
             safe_files.replace(layout.undo_aside, layout.undo)

@@ -80,7 +80,7 @@ def link(client: Client, request: LinkRequest) -> Linked:
             action = "unchanged" if relation is existing else "updated"
         assert isinstance(relation, Relation)
         if action != "unchanged":
-            client.ledger.commit([entry(relation, client.ledger.symmetric)])
+            snapshot.commit([entry(relation, client.ledger.symmetric)])
         names = snapshot.catalog.refs([a, b])
         edge = Edge(
             source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note
@@ -106,7 +106,7 @@ def unlink(client: Client, request: UnlinkRequest) -> Linked:
         removes: dict[str, list[int]] = {}
         for row_number, file in found:
             removes.setdefault(file, []).append(row_number)
-        client.ledger.commit([], removes)
+        snapshot.commit([], removes)
         note = row.get("note")
         shown = Edge(source=names[a], type=kind, target=names[b], weight=weight, note=str(note) if note else None)
         return Linked(edge=shown, action="removed")

@@ -40,11 +40,11 @@ def supersede(client: Client, request: SupersedeRequest) -> Changed:
         if number == successor:
             raise Refused(f"{request.old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
         if before.is_archived and before.superseded_by == after.key_ref:
-            return put(client, number, {}, "unchanged")
+            return put(snapshot, number, {}, "unchanged")
         refuse_archived(snapshot.catalog, successor)
         archived = archived_for(snapshot.catalog, number, after, request.reason, client.now())
         values = {name: getattr(archived, name) for name in ("archived_at", "archive_reason", "superseded_by")}
-        return put(client, number, values, "archived")
+        return put(snapshot, number, values, "archived")
 
 
 # --- undo ----------------------------------------------------------------------------------------------------------

@@ -121,8 +121,8 @@ def renew_schema(client: Client) -> None:
 
 def remove_dangling(client: Client) -> None:
     """Take out the rows that name what is missing; ``undo`` brings them back."""
-    with client.writing():
-        client.ledger.commit([], validate.dangling_rows(client))
+    with client.writing() as snapshot:
+        snapshot.commit([], validate.dangling_rows(client))
 
 
 def remove_purged(client: Client) -> None:

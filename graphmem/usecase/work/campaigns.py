@@ -275,7 +275,7 @@ def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
         said = {"from": campaign.status, "to": after.status, "outcome": request.outcome}
         ended = event(client, "campaign-completed", after.edited["status"], after.key_ref, said)
         edges = [entry(edge, symmetric) for edge in seen_together(snapshot, tasks)]
-        client.ledger.commit([entry(after, symmetric), ended, *edges])
+        snapshot.commit([entry(after, symmetric), ended, *edges])
         record = snapshot.catalog.records([number])[number]
         return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(snapshot, number))
 

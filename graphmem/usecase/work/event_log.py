@@ -49,7 +49,7 @@ def add(client: Client, request: AddEventRequest) -> Happened:
         return Happened(event=keep_here(client, request))
     with client.writing() as snapshot:
         made = event(client, request.type, snapshot.now, subject_of(snapshot, request.subject), request.data or {})
-        client.ledger.commit([made])
+        snapshot.commit([made])
         record = made.record
         assert isinstance(record, Event)
         return Happened(event=shown(record.to_row(), snapshot))

@@ -52,7 +52,7 @@ def add(client: Client, request: AddItemRequest) -> ItemChanged:
         raise BadInput("the item is empty", hint='say what is to be looked at: graphmem inbox add "dark mode"')
     with client.writing() as snapshot:
         made = event(client, ADDED, snapshot.now, None, {"type": request.type, "content": request.content})
-        client.ledger.commit([made])
+        snapshot.commit([made])
         assert isinstance(made.record, Event)
         return ItemChanged(item=items(snapshot)[made.record.id])
 
@@ -87,7 +87,7 @@ def moved(client: Client, identity: str | None, after: str, note: str | None) ->
         item = chosen(found, identity)
         refuse_move(ITEM_MOVES, f"item {item.id}", item.status, after, may_stay=False, since=item.since)
         said: dict[str, Any] = {"from": item.status, "to": after, "note": note}
-        client.ledger.commit([event(client, MOVED, snapshot.now, item.id, said)])
+        snapshot.commit([event(client, MOVED, snapshot.now, item.id, said)])
         return ItemChanged(item=items(snapshot)[item.id])
 
 

@@ -201,7 +201,7 @@ def record_verdicts(run: Observation, verdicts: dict[int, Verdict]) -> None:
             event(run.client, VERIFIED, snapshot.now, run.tasks[number].key_ref, {"verdict": verdict})
             for number, verdict in verdicts.items()
         ]
-        run.client.ledger.commit(rows)
+        snapshot.commit(rows)
 
 
 def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
@@ -224,7 +224,7 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
             stored = snapshot.catalog.stored(number)
             assert isinstance(stored, Task)
             after = changed(stored, {"blocked_by": sorted({*stored.blocked_by, made.record.key_ref})}, snapshot.now)
-            run.client.ledger.commit([entry(after, run.client.ledger.symmetric)])
+            snapshot.commit([entry(after, run.client.ledger.symmetric)])
     open_blocks = [number for number in run.blocked if verdicts.get(number) != "CONFIRMED"]
     run.report(
         "failures",
@@ -321,7 +321,7 @@ def connect(run: Observation) -> tuple[list[Edge], int]:
         tasks = list(plan_of(snapshot, run.number).tasks.values())
         together = [entry(edge, client.ledger.symmetric) for edge in seen_together(snapshot, tasks)]
         if rows := [*solves, *reports, *together]:
-            client.ledger.commit(rows)
+            snapshot.commit(rows)
         links = [edge_of(snapshot, one) for one in (*solves, *together)]
     ends: list[tuple[StepName, str]] = [
         ("link", some(len(solves), "edge", "from patterns to failures")),

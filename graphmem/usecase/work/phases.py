@@ -78,7 +78,7 @@ def moved(client: Client, after: Phase, campaign: str | None, *, is_reset: bool)
             refuse_move(PHASE_MOVES, what, before, after, may_stay=False)
         at = max([snapshot.now, *(one.at for one in found[-1:])])
         said = {"from": before, "to": after, "reset": is_reset or None}
-        client.ledger.commit([event(client, MOVED, at, subject, said)])
+        snapshot.commit([event(client, MOVED, at, subject, said)])
         return PhaseMoved(before=before, after=after, at=format_time(at))
 
 

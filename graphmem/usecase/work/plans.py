@@ -43,7 +43,7 @@ def add_tasks(client: Client, request: AddTasksRequest) -> CampaignTasks:
         made = planned_tasks(
             stored_campaign(snapshot, number), request.plan, list(stored_tasks(snapshot, number)), client.now()
         )
-        client.ledger.commit([entry(task, client.ledger.symmetric) for task in checked_new(snapshot, made)])
+        snapshot.commit([entry(task, client.ledger.symmetric) for task in checked_new(snapshot, made)])
         return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
 
 
@@ -89,7 +89,7 @@ def propagate(client: Client, request: CampaignRequest) -> CampaignStanding:
             rows += made
             written += [one] if made else []
         if rows:
-            client.ledger.commit(rows)
+            snapshot.commit(rows)
         return standing(snapshot, plan_of(snapshot, number), written)
 
 
@@ -152,7 +152,7 @@ def merge_plan(client: Client, request: MergePlanRequest) -> MergedPlan:
             gone = {"archived_at": snapshot.now, "archive_reason": "planned again"}
             rows.append(entry(changed(task, gone, snapshot.now), client.ledger.symmetric))
         if rows:
-            client.ledger.commit(rows)
+            snapshot.commit(rows)
         names = snapshot.catalog.shown_refs({*altered, *added, *kept, *(task.key_ref for task in found.removed)})
         return MergedPlan(
             campaign=campaign.ref,

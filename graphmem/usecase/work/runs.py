@@ -152,7 +152,7 @@ def skipped(client: Client, step: str, steps: list[str]) -> Required:
         held.state = changed(client, held.state, {"skipped_steps": kept})
     with client.writing() as snapshot:
         said = {"step": step, "skipped": steps}
-        client.ledger.commit([event(client, "prerequisite-skipped", snapshot.now, None, said)])
+        snapshot.commit([event(client, "prerequisite-skipped", snapshot.now, None, said)])
     return Required(step=step, met=True, missing=[], skipped=steps, choices=[])
 
 

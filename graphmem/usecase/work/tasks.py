@@ -28,7 +28,7 @@ from graphmem.model.field import format_time
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.moves import TASK_COMMANDS, TASK_MOVES, refuse_move
-from graphmem.runtime import Client, Snapshot
+from graphmem.runtime import Client, Snapshot, Writing
 from graphmem.shell import command
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.learning.test_runs import SURE
@@ -169,7 +169,7 @@ def keys_of(snapshot: Snapshot, refs: Iterable[str]) -> list[str]:
     return sorted({snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in refs})
 
 
-def put_on_board(snapshot: Snapshot, task: Task, session: str | None, status: TaskStage) -> None:
+def put_on_board(snapshot: Writing, task: Task, session: str | None, status: TaskStage) -> None:
     """Make a task the current one of a session, in the write that moves it; where it ends, only if it still is."""
     try:
         current = sessions.board_of(snapshot, session).task
@@ -338,7 +338,7 @@ def reopen(client: Client, request: ReopenTaskRequest) -> TaskChanged:
 
 
 def moved(
-    snapshot: Snapshot,
+    snapshot: Writing,
     plan: Plan,
     number: int,
     changes: Mapping[str, Any],
@@ -371,7 +371,7 @@ def moved(
                 rows += remarked(client, snapshot, one, causes)
                 released += [] if causes else [one]
     if rows or also:
-        client.ledger.commit([*rows, *also])
+        snapshot.commit([*rows, *also])
     if not is_move:
         return unmoved(snapshot, number, "updated" if rows or also else "unchanged")
     record = snapshot.catalog.records([number])[number]
