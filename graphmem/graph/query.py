@@ -72,7 +72,8 @@ def stored(name: str) -> Stored:
     """
     queries = all_stored()
     if name not in queries:
-        raise NotFound(f"no stored query {name!r}", hint=did_you_mean(name, queries) or "see: graphmem cypher --list")
+        reads = [query.name for query in queries.values() if not query.is_write]  # the others are refused by name
+        raise NotFound(f"no stored query {name!r}", hint=did_you_mean(name, reads) or "see: graphmem cypher --list")
     return queries[name]
 
 

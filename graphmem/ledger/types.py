@@ -78,7 +78,7 @@ def taken_labels() -> dict[str, str]:
 def claim(labels: dict[str, str], made: EntityType | RelationType | TypeName) -> None:
     """Note the label of a new type, or raise ``ValueError`` where another type has it, in any case."""
     if made.type in RESERVED_KINDS or made.type in RESERVED_RELATIONS:
-        raise ValueError(f"type {made.type!r} is a name of graphmem's own; take another")
+        raise ValueError(f"type {made.type!r} is a name of graphmem's own")
     name = relation_label(made.type) if isinstance(made, RelationType) else label(made.type)
     if name.casefold() in labels:
         raise ValueError(f"type {made.type!r} would have the label {name!r}, which {labels[name.casefold()]!r} has")

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from graphmem.config import Wanted, are_trusted, needs_trust, untrusted
+from graphmem.config import Wanted, are_trusted, needs_trust, trust_file, untrusted
 from graphmem.config import trust as trust_all
 from graphmem.contract.store import Trust, TrustRequest
 from graphmem.errors import Refused
 from graphmem.model import Task
 from graphmem.names import inert
+from graphmem.process.lock import locked
 from graphmem.runtime import Client
 from graphmem.shell import command
 
@@ -27,7 +28,7 @@ def trust(client: Client, request: TrustRequest) -> Trust:
     if request.yes is not None and request.yes != wanted.digest:
         raise refusal(request.yes, wanted)
     if wanted.digest and request.yes:
-        trust_all(config, wanted)
+        keep(client, wanted)
     reason = untrusted(config, wanted.asked) if wanted.asked else None
     if reason is None and not are_trusted(config, wanted.commands):
         reason = f"look at the commands, and allow them with: {allowing(wanted.digest)}"
@@ -38,6 +39,14 @@ def trust(client: Client, request: TrustRequest) -> Trust:
         trusted=reason is None,
         reason=reason,
     )
+
+
+def keep(client: Client, wanted: Wanted) -> None:
+    """Let it count in this clone; one process at a time writes the file that has what the user trusts in all clones."""
+    lock = trust_file().with_name("trust.lock")
+    lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(lock, timeout_s=client.lock_timeout_s):
+        trust_all(client.layout.config, wanted)
 
 
 def lines_of(settings: Mapping[str, object], commands: Sequence[str]) -> list[str]:
