@@ -353,6 +353,13 @@ def trust_file() -> Path:
     return user_config().with_name("trust.json")
 
 
+def trust_lock() -> Path:
+    """Return the lock file of ``trust_file``, whose folder is made where it is missing."""
+    path = trust_file().with_name("trust.lock")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
 def trusted() -> dict[str, object]:
     """Return what was trusted, by the path of the project's config file."""
     try:

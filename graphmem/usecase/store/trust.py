@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from graphmem.config import Wanted, are_trusted, needs_trust, trust_file, untrusted
+from graphmem.config import Wanted, are_trusted, needs_trust, trust_lock, untrusted
 from graphmem.config import trust as trust_all
 from graphmem.contract.store import Trust, TrustRequest
 from graphmem.errors import Refused
@@ -43,9 +43,7 @@ def trust(client: Client, request: TrustRequest) -> Trust:
 
 def keep(client: Client, wanted: Wanted) -> None:
     """Let it count in this clone; one process at a time writes the file that has what the user trusts in all clones."""
-    lock = trust_file().with_name("trust.lock")
-    lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with locked(lock, timeout_s=client.lock_timeout_s):
+    with locked(trust_lock(), timeout_s=client.lock_timeout_s):
         trust_all(client.layout.config, wanted)
 
 
