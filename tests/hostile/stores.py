@@ -96,8 +96,8 @@ def names_of_types_that_are_commands(folder: Path) -> None:
 
 
 @attack
-def thousands_of_files(folder: Path) -> None:
-    for number in range(1_500):
+def hundreds_of_files(folder: Path) -> None:
+    for number in range(500):
         put(folder, f"data/failure/f{number}.ndjson", failure(f"small-{number}"))
 
 
@@ -452,8 +452,8 @@ def types_that_are_bombs(folder: Path) -> None:
 
 
 @attack
-def a_thousand_types(folder: Path) -> None:
-    for number in range(1_000):
+def hundreds_of_types(folder: Path) -> None:
+    for number in range(300):
         put(folder, f"types/entities/e{number}.md", f"---\ntype: e{number}\n---\n".encode())
 
 
