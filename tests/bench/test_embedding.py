@@ -51,6 +51,7 @@ def ours(folder: Path, texts: list[str]) -> float:
 
 def theirs(batch: int, texts: list[str]) -> float:
     """Measure sentence-transformers alone."""
+    pytest.importorskip("sentence_transformers", reason="pip install 'graphmem[models]'")
     from sentence_transformers import SentenceTransformer
 
     package = find_spec(PACKAGE)

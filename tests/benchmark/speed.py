@@ -26,7 +26,6 @@ from zlib import crc32
 
 import numpy as np
 import orjson
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphmem.api import Memory
@@ -263,6 +262,8 @@ def parse_and_write(lines: Sequence[bytes], path: Path) -> None:
 
 def copy(graph: Connection, rows: Rows, edges: Edges) -> None:
     """Copy records and relations into the graph."""
+    import pyarrow as pa  # of the extra `ladybug`
+
     columns = {name: [row[name] for row in rows] for name in ("name", "trigger", "fix")}
     graph.execute("COPY Failure FROM $rows", {"rows": pa.table(columns)})
     ends = {end: [f"f{number}" for number in edges[:, side].tolist()] for side, end in enumerate(("from", "to"))}

@@ -23,10 +23,12 @@ def test_what_is_made_is_skewed_and_the_same_every_time() -> None:
     assert MadeModel().encode_documents(["a", "b"]) == pytest.approx(MadeModel().encode_documents(["a", "b"]))
 
 
+@pytest.mark.long
 def test_the_command_measures_each_size_and_writes_what_it_prints(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")
+    pytest.importorskip("pyarrow", reason="pip install 'graphmem[ladybug]'")
     out, picture = tmp_path / "out", tmp_path / "plot.png"
     assert run(["--size", "60", "--size", "50", "--write", str(out), "--plot", str(picture)]) == 0
     told = capsys.readouterr().out

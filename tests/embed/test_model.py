@@ -227,9 +227,11 @@ def test_a_hub_that_does_not_answer_is_given_up_at_once(monkeypatch: pytest.Monk
     assert time.monotonic() - start < 4 * patience()
 
 
+@pytest.mark.long
 def test_a_model_with_prompts_goes_through_sentence_transformers_with_them(
     folder: Path, tmp_path: Path, cache: Path
 ) -> None:
+    pytest.importorskip("sentence_transformers", reason="pip install 'graphmem[models]'")
     place = copy(folder, tmp_path / "prompts")
     settings = {"prompts": {"query": "query: ", "document": "passage: "}}
     (place / "config_sentence_transformers.json").write_text(json.dumps(settings))
@@ -247,7 +249,9 @@ def test_a_model_with_prompts_goes_through_sentence_transformers_with_them(
     assert model.encode_documents([]).shape == (0, 384)
 
 
+@pytest.mark.long
 def test_code_that_comes_with_a_model_is_never_run(folder: Path, tmp_path: Path, cache: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="pip install 'graphmem[models]'")
     place = copy(folder, tmp_path / "evil")
     modules = json.loads((place / "modules.json").read_text())
     modules[2]["type"] = "evil.Normalize"

@@ -15,6 +15,7 @@ WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the build fails on windows a is slow ope
 
 def make_reranker(folder: Path, *, labels: int = 1) -> Path:
     """Make a cross-encoder of random weights, one layer, 14 words."""
+    pytest.importorskip("sentence_transformers", reason="pip install 'graphmem[models]'")
     from torch import manual_seed
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
     from transformers.utils.logging import disable_progress_bar
@@ -49,6 +50,7 @@ def usable(folder: Path) -> Reranker:
     return found
 
 
+@pytest.mark.long
 def test_a_score_is_that_of_query_and_text_together(folder: Path) -> None:
     reranker = usable(folder)
     texts = ["windows open", "build slow", "the build is slow " * 100, ""]
@@ -59,6 +61,7 @@ def test_a_score_is_that_of_query_and_text_together(folder: Path) -> None:
     assert reranker.scores("the build fails", []) == []
 
 
+@pytest.mark.long
 def test_a_damaged_reranker_is_said_and_left_out(folder: Path, tmp_path: Path) -> None:
     weights = "model.safetensors"
     broken = shutil.copytree(folder, tmp_path / "broken")
@@ -69,6 +72,7 @@ def test_a_damaged_reranker_is_said_and_left_out(folder: Path, tmp_path: Path) -
     assert warnings[1] == f"no usable reranker {str(broken)!r}: nothing is reranked"
 
 
+@pytest.mark.long
 def test_scores_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
@@ -80,6 +84,7 @@ def test_scores_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) ->
         usable(broken.parent).scores("the build", ["fails"])
 
 
+@pytest.mark.long
 def test_what_is_no_reranker_is_refused(folder: Path, tmp_path: Path) -> None:
     """A model that only embeds would be given a last layer of random weights."""
     embeds = shutil.copytree(folder, tmp_path / "embeds")
@@ -103,6 +108,7 @@ def test_a_name_without_a_folder_is_looked_for_and_said(monkeypatch: pytest.Monk
     assert find_reranker("./nowhere/at-all")[1][0] == "there is no folder './nowhere/at-all'"
 
 
+@pytest.mark.long
 def test_code_that_comes_with_a_reranker_is_never_run(folder: Path, tmp_path: Path) -> None:
     evil = shutil.copytree(folder, tmp_path / "evil")
     (evil / "evil.py").write_text("raise SystemExit('ran')\n")
