@@ -22,6 +22,7 @@ from graphmem.graph.worker import crash_error, run_worker
 from graphmem.process.lock import locked
 from tests.sample import mirror_of, open_memory
 
+pytestmark = pytest.mark.process
 MIB = 2**20
 
 
@@ -56,7 +57,9 @@ def count(memory: Memory) -> object:
     return memory.cypher("MATCH (n:Failure) RETURN count(*)").rows
 
 
-@pytest.mark.parametrize("room_kib", [40, 100, 400, 600, 1_200])
+@pytest.mark.parametrize(
+    "room_kib", [100, 600, *(pytest.param(room, marks=pytest.mark.long) for room in (40, 400, 1_200))]
+)
 def test_a_disk_that_fills_up_while_the_graph_is_written_ends_no_program(tmp_path: Path, room_kib: int) -> None:
     """The engine ends its process by signal 6 there; a limit on the size of files has the effect of a full disk."""
     filled(tmp_path)
@@ -72,7 +75,7 @@ def test_a_disk_that_fills_up_while_the_graph_is_written_ends_no_program(tmp_pat
         assert count(memory) == [[3_000]]
 
 
-@pytest.mark.parametrize("room_kib", [100, 800, 2_000])
+@pytest.mark.parametrize("room_kib", [800, *(pytest.param(room, marks=pytest.mark.long) for room in (100, 2_000))])
 def test_a_disk_that_is_full_ends_no_program(tmp_path: Path, room_kib: int) -> None:
     command = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(tmp_path)]
     if subprocess.run(command, capture_output=True, check=False).returncode != 0:
@@ -121,7 +124,9 @@ COMMANDS = (["get", "f7"], ["stats"], ["validate"], ["solutions", "f7"], ["cyphe
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="it does not keep this limit")
-@pytest.mark.parametrize("address_mib", [16_000, 2_000, 1_000])
+@pytest.mark.parametrize(
+    "address_mib", [1_000, *(pytest.param(most, marks=pytest.mark.long) for most in (2_000, 16_000))]
+)
 def test_a_limit_on_virtual_memory_that_leaves_room_changes_nothing(tmp_path: Path, address_mib: int) -> None:
     filled(tmp_path, 50)
     for line in (*COMMANDS, ["rebuild", "--no-embed"]):
@@ -159,7 +164,7 @@ def running(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a parent's end is not announced elsewhere")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
 def test_a_query_ends_with_the_process_that_asked(tmp_path: Path, number: signal.Signals) -> None:
     filled(tmp_path, 50)
     with open_memory(tmp_path) as memory:
@@ -272,6 +277,7 @@ def test_an_engine_that_does_not_end_on_a_full_disk_is_stopped(memory: Memory, m
     memory.failures.add("it broke", name="one")
     monkeypatch.setattr("graphmem.graph.kuzu.mirror.free_bytes", lambda folder: 0)
     mirror = mirror_of(memory)
+    monkeypatch.setattr(mirror, "forget", lambda: None)  # it would wait for the lock as long again
     with locked(mirror.lock, timeout_s=1), pytest.raises(Unavailable, match="it did not end"):
         mirror.lock_timeout_s = 9.0
         mirror.catch_up()

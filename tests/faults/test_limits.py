@@ -19,6 +19,7 @@ import pytest
 from graphmem.errors import Unavailable
 from tests.faults import whole
 
+pytestmark = pytest.mark.process
 RUNNER = Path(__file__).parents[1] / "hostile/runner.py"
 IS_LONG = "GRAPHMEM_TEST_LIMITS" in os.environ  # each command line in a new process
 MOST_S = 60.0  # of one command
@@ -53,6 +54,9 @@ LIMITS: dict[str, Callable[[], None]] = {
     "no folder for temporary files": lambda: None,
     "a umask of 777": hide_new_files,
 }
+TYPICAL = {  # of each sort one; a run of all tests has the other ones
+    "20 descriptors", "files of 20 KiB", "60 MiB of memory", "no home", "a umask of 777",
+}  # fmt: skip
 PLACES: dict[str, dict[str, str | None]] = {
     "no home": {"HOME": None, "XDG_STATE_HOME": None, "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None},
     "no folder for temporary files": {"TMPDIR": "/nowhere"},
@@ -103,7 +107,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@pytest.mark.parametrize(
+    "name", [name if name in TYPICAL else pytest.param(name, marks=pytest.mark.long) for name in LIMITS]
+)
 def test_a_command_under_a_limit_ends_in_words_and_loses_nothing(project: Path, tmp_path: Path, name: str) -> None:
     fresh = shutil.copytree(project, tmp_path / "fresh")
     shutil.rmtree(fresh / ".graphmem/local")
