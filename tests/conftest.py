@@ -17,7 +17,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.embed.model import Embedder, find_model
-from tests.sample import open_memory
+from graphmem.graph.kuzu.mirror import KuzuMirror
+from tests.sample import open_memory, write_graph_here
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,3 +72,11 @@ def memory_with_model(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
     """A new store with the default model, which all tests share."""
     with open_memory(tmp_path, embedder=embedder) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def graph_written_here() -> Iterator[None]:
+    """The graph is written in this process: to start one for it takes most of the time of a test of small stores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KuzuMirror, "run_writer", write_graph_here)
+        yield

@@ -14,8 +14,10 @@ import pytest
 from graphmem import Memory
 from graphmem.contract.store import Trust
 from graphmem.embed.model import Embedder
+from graphmem.graph.kuzu import writer
 from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened
+from graphmem.process.lock import locked
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
 CREATED = "2026-11-01T09:30:00.000Z"
@@ -121,3 +123,13 @@ def graph_of(memory: Memory) -> Iterator[Connection]:
     mirror = mirror_of(memory)
     with memory.client.reading(), mirror.shared_lock(), opened(mirror.path, read_only=True) as connection:
         yield connection
+
+
+def write_graph_here(mirror: KuzuMirror, job: str) -> dict[str, Any]:
+    """Do a job of ``graphmem.graph.kuzu.writer`` in this process, in place of ``KuzuMirror.run_writer``."""
+    mirror.sandbox.close()
+    with locked(mirror.lock, timeout_s=mirror.lock_timeout_s), mirror.catalog.unchanging():
+        if job == "rebuild":
+            records, relations = writer.rebuild(mirror)
+            return {"records": records, "relations": relations}
+        return {"is_rebuilt": writer.catch_up(mirror)}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ from tests.sample import (
     write,
 )
 
+pytestmark = pytest.mark.usefixtures("graph_written_here")
 NAMES = ("alpha", "beta", "gamma", "delta")
 KEYED = ("failure/alpha", "failure/beta", "failure/gamma", "pattern/alpha", "pattern/beta", "part/alpha", "part/a b/c")
 REFS = (*KEYED, "failure/delta", "pattern/gamma", "campaign/alpha", "task/alpha/001-one", "task/alpha/002-two")

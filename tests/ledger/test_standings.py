@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from graphmem.model import Lesson
 from graphmem.rules.lesson_state import standing
 from tests.sample import Clock, graph_of, open_memory
 
+pytestmark = pytest.mark.usefixtures("graph_written_here")
 NAMES = ("a", "b", "c")
 names, days = st.sampled_from(NAMES), st.integers(1, 28)
 seen = st.lists(st.builds("{}{}".format, st.sampled_from(("lesson/", "")), names), min_size=1, max_size=3)

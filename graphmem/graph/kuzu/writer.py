@@ -100,7 +100,9 @@ def rebuild(mirror: KuzuMirror) -> tuple[int, int]:
             opened(fresh, read_only=False, needed_bytes=needed_bytes, engine=mirror.engine) as connection,
             collector_paused(),
         ):
+            connection.execute("BEGIN TRANSACTION")  # alone, each table is forced to the disk: 0.1 to 0.3 s in all
             define(connection, mirror.catalog.vocabulary)
+            connection.execute("COMMIT")
             counts = fill(Bulk(connection, mirror.engine, mirror.path.parent), mirror.catalog)
     except BaseException:
         remove_database(fresh)
