@@ -7,6 +7,9 @@ import sys
 os.environ["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads spin
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# Kept bytecode: without it pytest compiles all tests again in each worker, and each process that a test starts graphmem.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 import subprocess
 from collections.abc import Iterator
