@@ -7,9 +7,7 @@ import sys
 os.environ["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads spin
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
-# Kept bytecode: without it pytest compiles all tests again in each worker, and each process that a test starts graphmem.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test starts would compile all of graphmem
 
 import subprocess
 from collections.abc import Iterator
@@ -22,6 +20,8 @@ from graphmem import Memory
 from graphmem.embed.model import Embedder, find_model
 from graphmem.graph.kuzu.mirror import KuzuMirror
 from tests.sample import open_memory, write_graph_here
+
+sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
