@@ -1,18 +1,14 @@
 """A service with HTTP as a process, and a caller of it."""
 
-import contextlib
 import http.client
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.service.project import Project, new_project, stopped, wait_until
+from tests.service.project import Project, wait_until
 
 
 @dataclass
@@ -62,17 +58,6 @@ class Served:
         token = self.read_token if as_reader else self.token
         path = f"/v1/{name.replace('.', '/')}"
         return self.send("POST", path, json.dumps(parameters).encode(), {"Authorization": f"Bearer {token}"})
-
-
-@contextlib.contextmanager
-def shared_project(folders: pytest.TempPathFactory) -> Iterator[Project]:
-    """Yield a project for all tests of a module, in the surroundings that `conftest.py` gives to each of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, folder in (("CONFIG", "no-config"), ("CACHE", "cache"), ("STATE", "state")):
-            patch.setenv(f"XDG_{name}_HOME", str(folders.getbasetemp() / folder))
-        made = new_project(folders.mktemp("http"))
-        yield made
-        stopped(made)
 
 
 def start(project: Project, *arguments: str, environment: dict[str, str] | None = None) -> "subprocess.Popen[bytes]":

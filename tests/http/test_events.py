@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.http.served import Served, serve, shared_project
+from tests.http.served import Served, serve
 from tests.pace import within
+from tests.service.project import shared_project
 
 
 @pytest.fixture(scope="module")

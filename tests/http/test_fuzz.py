@@ -21,7 +21,8 @@ from schemathesis.specs.openapi.checks import (
 
 import graphmem
 from graphmem.http.operations import IN_JSON_ONLY, operations
-from tests.http.served import Served, serve, shared_project
+from tests.http.served import Served, serve
+from tests.service.project import shared_project
 
 EXAMPLES = int(os.environ.get("GRAPHMEM_TEST_FUZZ", "8"))  # requests of each sort for a route
 CHECKS = [not_a_server_error, response_schema_conformance, status_code_conformance, content_type_conformance]

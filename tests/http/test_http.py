@@ -22,8 +22,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from graphmem.contract.operations import OPERATIONS, REQUESTS
 from graphmem.http.operations import methods, operations
-from tests.http.served import Answer, Served, said, serve, shared_project, start
-from tests.service.project import Project, new_project, stopped, wait_until
+from tests.http.served import Answer, Served, said, serve, start
+from tests.service.project import Project, new_project, shared_project, stopped, wait_until
 
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"
 

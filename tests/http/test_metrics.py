@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.http.served import Served, serve, shared_project
+from tests.http.served import Served, serve
+from tests.service.project import shared_project
 
 SECRET = "wombat"  # a word of the memory and of callers: it is in no metric
 

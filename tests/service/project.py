@@ -1,16 +1,23 @@
 """A project with a store and a runtime folder of its own, in which tests run graphmem as processes."""
 
+import contextlib
+import io
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
+from graphmem import Memory
+from graphmem.cli.app import run
 from graphmem.service.wire import receive, send
 from tests.pace import patience
 
@@ -37,6 +44,17 @@ class Project:
         given = {"cwd": self.root, "capture_output": True, "text": True, "env": environment, "check": False, **more}
         command = [sys.executable, "-P", "-m", "graphmem", *arguments]
         return subprocess.run(command, **given)  # type: ignore[call-overload,no-any-return] # noqa: PLW1510
+
+    def here(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command line in this process, which asks no service: for what a test needs, and to compare with."""
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self.environment.items():
+                patch.setenv(name, value)
+            patch.chdir(self.root)
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                status = run(arguments)
+        return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
     def serve(self) -> "subprocess.Popen[bytes]":
         """Start the service in the foreground, and wait until it answers."""
@@ -83,14 +101,27 @@ def new_project(folder: Path) -> Project:
     """Return a new project in a folder; the path of a socket is short, so its runtime folder is elsewhere."""
     made = Project(folder / "project", Path(tempfile.mkdtemp(prefix="gm")))
     made.root.mkdir()
-    assert made.run("init").returncode == 0
+    Memory.init(made.root)
     return made
 
 
+@contextlib.contextmanager
+def shared_project(folders: pytest.TempPathFactory) -> Iterator[Project]:
+    """Yield a project for all tests of a module, in the surroundings that `conftest.py` gives to each of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, folder in (("CONFIG", "no-config"), ("CACHE", "cache"), ("STATE", "state")):
+            patch.setenv(f"XDG_{name}_HOME", str(folders.getbasetemp() / folder))
+        made = new_project(folders.mktemp("shared"))
+        yield made
+        stopped(made)
+
+
 def stopped(project: Project) -> None:
-    """End everything that runs in a project."""
-    if project.root.exists():
-        project.run("serve", "--stop")
+    """End everything that runs in a project; what is started in the background is no child of this process."""
+    answer = project.ask({"manage": "status"}) if project.socket else None
+    if answer is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(str(answer["pid"])), signal.SIGKILL)
     for child in project.started:
         child.kill()
         child.wait()

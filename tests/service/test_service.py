@@ -18,15 +18,16 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, __version__
-from graphmem.service import caller
+from graphmem.service import caller, manage
 from graphmem.service.place import stamp
 from graphmem.service.server import Service
 from graphmem.service.wire import receive, send
 from graphmem.user import callers_own
 from tests.pace import patience
-from tests.service.project import Project, new_project, stopped, wait_until
+from tests.service.project import Project, new_project, shared_project, stopped, wait_until
 
-WRITERS, EACH = (int(part) for part in os.environ.get("GRAPHMEM_TEST_SERVICE_WRITERS", "8 6").split())
+pytestmark = pytest.mark.process
+WRITERS, EACH = (int(part) for part in os.environ.get("GRAPHMEM_TEST_SERVICE_WRITERS", "5 4").split())
 
 
 @pytest.fixture
@@ -45,47 +46,64 @@ def idle(project: Project, monkeypatch: pytest.MonkeyPatch) -> Service:
 
 @pytest.fixture
 def served(project: Project) -> Project:
+    """A project of this test alone, with a service."""
     project.serve()
     return project
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """One with a service for the tests that leave it as it is, and a failure."""
+    with shared_project(tmp_path_factory) as made:
+        made.here("add", "failure", "--name", "boom", "--trigger", "it went boom", "--fix", "duck")
+        made.serve()
+        yield made
 
 
 # --- what it answers ----------------------------------------------------------------------------------------------
 
 
-def test_a_command_is_answered_by_the_service_with_the_same_bytes(served: Project) -> None:
-    served.run("add", "failure", "--name", "boom", "--trigger", "it went boom", "--fix", "duck")
+def test_a_command_is_answered_by_the_service_with_the_same_bytes(shared: Project) -> None:
     for line in ("get boom", "list --json", "query boom", "solutions boom", "get nothing", "cypher --json x", "stats"):
-        before = served.requests()
-        there = served.run(*line.split())
-        assert served.requests() == before + 1, line
-        here = served.run(*line.split(), environment={"GRAPHMEM_SERVICE": "off"})
-        assert served.requests() == before + 1, line
+        before = shared.requests()
+        there = shared.run(*line.split())
+        assert shared.requests() == before + 1, line
+        here = shared.here(*line.split())
+        assert shared.requests() == before + 1, line
         assert (there.returncode, there.stdout, there.stderr) == (here.returncode, here.stdout, here.stderr), line
 
 
-def test_a_path_is_relative_to_the_folder_of_the_caller(served: Project) -> None:
-    below = served.root / "src"
+def test_a_command_that_is_to_ask_no_service_asks_none(shared: Project) -> None:
+    before = shared.requests()
+    there, here = shared.run("get", "boom"), shared.run("get", "boom", environment={"GRAPHMEM_SERVICE": "off"})
+    assert shared.requests() == before + 1
+    assert (there.returncode, there.stdout, there.stderr) == (here.returncode, here.stdout, here.stderr)
+
+
+def test_a_path_is_relative_to_the_folder_of_the_caller(shared: Project) -> None:
+    before, below = shared.requests(), shared.root / "src"
     below.mkdir()
     (below / "rows.ndjson").write_text('{"kind":"failure","name":"low","trigger":"a low failure"}\n')
     (below / "cart.py").write_text("x = 1\n")
-    assert "1 created" in served.run("add", "--ndjson", "rows.ndjson", cwd=below).stdout
-    served.run("edit", "low", "--file", "cart.py", cwd=below)
-    assert json.loads(served.run("get", "low", "--json", cwd=below).stdout)["record"]["files"] == ["src/cart.py"]
-    assert served.requests() == 3
+    assert "1 created" in shared.run("add", "--ndjson", "rows.ndjson", cwd=below).stdout
+    shared.run("edit", "low", "--file", "cart.py", cwd=below)
+    assert json.loads(shared.run("get", "low", "--json", cwd=below).stdout)["record"]["files"] == ["src/cart.py"]
+    assert shared.requests() == before + 3
 
 
-def test_standard_input_is_that_of_the_caller(served: Project) -> None:
-    served.run("add", "failure", "--name", "boom", "--trigger", "it went boom", "--fix", "duck")
-    assert "fix: duck" in served.run("match", input="first\nit went boom\n").stdout
-    assert "fix: duck" in served.run("match", "-", input="it went boom\n").stdout
-    assert served.requests() == 3
+def test_standard_input_is_that_of_the_caller(shared: Project) -> None:
+    before = shared.requests()
+    assert "fix: duck" in shared.run("match", input="first\nit went boom\n").stdout
+    assert "fix: duck" in shared.run("match", "-", input="it went boom\n").stdout
+    assert shared.requests() == before + 2
 
 
-def test_the_variables_of_a_caller_count_for_the_caller_alone(served: Project) -> None:
-    wrong = served.run("list", environment={"GRAPHMEM_STORE_LOCK_TIMEOUT": "soon"})
+def test_the_variables_of_a_caller_count_for_the_caller_alone(shared: Project) -> None:
+    before = shared.requests()
+    wrong = shared.run("list", environment={"GRAPHMEM_STORE_LOCK_TIMEOUT": "soon"})
     assert (wrong.returncode, "lock_timeout" in wrong.stderr) == (3, True)
-    assert served.run("list").returncode == 0
-    assert served.requests() == 2
+    assert shared.run("list").returncode == 0
+    assert shared.requests() == before + 2
 
 
 def test_the_width_that_a_caller_sets_goes_with_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,49 +114,50 @@ def test_the_width_that_a_caller_sets_goes_with_its_request(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
-def test_a_command_that_starts_programs_runs_where_it_is_typed(served: Project, verb: str) -> None:
-    before = served.requests()
-    assert served.run(verb, "codex", "--dry-run").returncode == 0
-    assert served.requests() == before
-    served.run("get", "nothing")
-    assert served.requests() == before + 1
+def test_a_command_that_starts_programs_runs_where_it_is_typed(shared: Project, verb: str) -> None:
+    before = shared.requests()
+    assert shared.run(verb, "codex", "--dry-run").returncode == 0
+    assert shared.requests() == before
+    shared.run("get", "nothing")
+    assert shared.requests() == before + 1
 
 
-def test_a_text_that_is_not_utf_8_is_refused_as_without_the_service(served: Project) -> None:
+def test_a_text_that_is_not_utf_8_is_refused_as_without_the_service(shared: Project) -> None:
     command: list[str | bytes] = [sys.executable, "-m", "graphmem", "query", b"caf\xe9"]
     done = [
-        subprocess.run(command, cwd=served.root, capture_output=True, env={**served.environment, **more}, check=False)
+        subprocess.run(command, cwd=shared.root, capture_output=True, env={**shared.environment, **more}, check=False)
         for more in ({}, {"GRAPHMEM_SERVICE": "off"})
     ]
     assert done[0].returncode == done[1].returncode == 2
     assert done[0].stderr == done[1].stderr
 
 
-def test_a_file_that_changed_on_disk_is_taken_in_before_anybody_asks(served: Project) -> None:
-    served.run("add", "failure", "--name", "boom", "--trigger", "it went boom")
-    file = served.root / ".graphmem" / "data" / "failure.ndjson"
-    file.write_bytes(file.read_bytes().replace(b"boom", b"bang"))
-    catalog = served.root / ".graphmem" / "local" / "catalog.sqlite"
-    wait_until(lambda: any(b"it went bang" in path.read_bytes() for path in catalog.parent.glob("catalog.sqlite*")))
+def test_a_file_that_changed_on_disk_is_taken_in_before_anybody_asks(shared: Project) -> None:
+    shared.run("add", "failure", "--name", "fizz", "--trigger", "it went fizz")
+    file = shared.root / ".graphmem" / "data" / "failure.ndjson"
+    file.write_bytes(file.read_bytes().replace(b"fizz", b"fuzz"))
+    catalog = shared.root / ".graphmem" / "local" / "catalog.sqlite"
+    wait_until(lambda: any(b"it went fuzz" in path.read_bytes() for path in catalog.parent.glob("catalog.sqlite*")))
 
 
-def test_the_caller_of_a_service_imports_nothing_heavy(served: Project) -> None:
+def test_the_caller_of_a_service_imports_nothing_heavy(shared: Project) -> None:
+    before = shared.requests()
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "graphmem", "list"],
-        cwd=served.root, env=served.environment, capture_output=True, text=True, check=True,
+        cwd=shared.root, env=shared.environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
-    assert served.requests() == 1
+    assert shared.requests() == before + 1
     assert names.isdisjoint({"pydantic", "typer", "orjson", "sqlite3", "typing", "subprocess", "graphmem.runtime"})
 
 
 # --- who may ask --------------------------------------------------------------------------------------------------
 
 
-def test_the_socket_is_of_this_user_alone(served: Project) -> None:
-    assert served.socket is not None
-    assert stat.S_IMODE(served.socket.stat().st_mode) == 0o600
-    assert stat.S_IMODE(served.socket.parent.stat().st_mode) == 0o700
+def test_the_socket_is_of_this_user_alone(shared: Project) -> None:
+    assert shared.socket is not None
+    assert stat.S_IMODE(shared.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(shared.socket.parent.stat().st_mode) == 0o700
 
 
 def test_a_runtime_folder_that_others_may_write_is_not_used(project: Project) -> None:
@@ -150,32 +169,33 @@ def test_a_runtime_folder_that_others_may_write_is_not_used(project: Project) ->
 
 
 @pytest.mark.parametrize("sent", [b"", b"\0", b"\0\0\0\4null", b"\xff\xff\xff\xff{}", b"GET / HTTP/1.1\r\n\r\n" * 9])
-def test_what_is_not_a_request_ends_its_connection_only(served: Project, sent: bytes) -> None:
+def test_what_is_not_a_request_ends_its_connection_only(shared: Project, sent: bytes) -> None:
+    before = shared.requests()
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(served.socket))
+        connection.connect(str(shared.socket))
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):
             assert connection.recv(10) == b""
-    assert served.run("list").returncode == 0
-    assert served.requests() == 1
+    assert shared.run("list").returncode == 0
+    assert shared.requests() == before + 1
 
 
-def test_a_caller_that_gave_up_waiting_is_not_answered(served: Project) -> None:
-    assert served.socket is not None
+def test_a_caller_that_gave_up_waiting_is_not_answered(shared: Project) -> None:
+    before = shared.requests()
     command = {
-        "arguments": ["add", "failure", "--trigger", "x"],
-        "folder": str(served.root),
+        "arguments": ["add", "failure", "--trigger", "nobody waits for this"],
+        "folder": str(shared.root),
         "variables": {},
         "id": "1",
     }
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(served.socket))
+        connection.connect(str(shared.socket))
         send(connection, {**command, "stamp": stamp(), "is_terminal": False}, [])
         assert connection.recv(1) == b"+"
-    served.run("list")
-    assert served.requests() == 1
-    assert json.loads(served.run("list", "failure", "--json").stdout)["total"] == 0
+    listed = shared.run("list", "failure")
+    assert shared.requests() == before + 1
+    assert (listed.returncode, "nobody waits" in listed.stdout + shared.here("list").stdout) == (0, False)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -203,7 +223,7 @@ def is_running(pid: int) -> bool:
 
 
 def test_a_service_is_started_shown_and_ended(project: Project) -> None:
-    without = project.run("serve", "--status")
+    without = project.here("serve", "--status")
     assert (without.returncode, "no service runs" in without.stdout) == (1, True)
     started = json.loads(project.run("serve", "--detach", "--json").stdout)
     assert (started["ok"], started["version"], started["requests"]) == (True, __version__, 0)
@@ -239,12 +259,13 @@ def test_the_log_says_what_was_done_and_holds_no_text_of_the_memory(project: Pro
     assert "nobody" not in text
 
 
-def test_a_service_that_does_not_answer_is_named(served: Project) -> None:
+def test_a_service_that_does_not_answer_is_named(served: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manage, "ANSWER_S", 0.2)  # which it would not have in minutes
     process = served.started[0]
     process.send_signal(signal.SIGSTOP)
     try:
         for option in ("--stop", "--status", "--detach"):
-            done = served.run("serve", option)
+            done = served.here("serve", option)
             assert (done.returncode, f"process {process.pid}, did not answer" in done.stderr) == (4, True), option
         assert served.run("list").returncode == 0
         assert "did not answer" in served.run("status").stderr
@@ -252,16 +273,16 @@ def test_a_service_that_does_not_answer_is_named(served: Project) -> None:
         process.send_signal(signal.SIGCONT)
 
 
-def test_an_output_that_cannot_be_written_is_an_error_as_without_the_service(served: Project) -> None:
-    served.run("add", "failure", "--trigger", "x")
+def test_an_output_that_cannot_be_written_is_an_error_as_without_the_service(shared: Project) -> None:
+    before = shared.requests()
     for line in (["list"], ["list", "--json"]):
         with open("/dev/full", "wb") as full:
             there = subprocess.run(
-                [sys.executable, "-m", "graphmem", *line], cwd=served.root, env=served.environment, stdout=full,
+                [sys.executable, "-m", "graphmem", *line], cwd=shared.root, env=shared.environment, stdout=full,
                 stderr=subprocess.PIPE, text=True, check=False,
             )  # fmt: skip
         assert (there.returncode, "no space left" in there.stderr) == (4, True)
-    assert served.requests() == 3
+    assert shared.requests() == before + 2
 
 
 @pytest.mark.parametrize("runtime", ["", "/tmp/" + "ü" * 45])
@@ -271,10 +292,10 @@ def test_an_odd_runtime_folder_is_not_used(project: Project, runtime: str) -> No
     assert not Path("/graphmem").exists()
 
 
-def test_there_is_one_service_a_project(served: Project) -> None:
-    second = served.run("serve", timeout=20 * patience())
+def test_there_is_one_service_a_project(shared: Project) -> None:
+    second = shared.run("serve", timeout=20 * patience())
     assert (second.returncode, "the service is running" in second.stderr) == (4, True)
-    assert served.is_answering()
+    assert shared.is_answering()
 
 
 def test_a_service_that_was_killed_leaves_nothing_that_is_in_the_way(project: Project) -> None:
@@ -375,7 +396,7 @@ def test_a_service_ends_when_nobody_asks(project: Project) -> None:
 
 
 def test_at_sigterm_a_service_ends_after_the_command_that_it_runs(served: Project) -> None:
-    rows = "".join(f'{{"kind":"failure","name":"n{n}","trigger":"case {n} failed"}}\n' for n in range(3000))
+    rows = "".join(f'{{"kind":"failure","name":"n{n}","trigger":"case {n} failed"}}\n' for n in range(1000))
     done: list[subprocess.CompletedProcess[str]] = []
     caller = threading.Thread(target=lambda: done.append(served.run("add", "--ndjson", "-", input=rows)))
     caller.start()
@@ -383,7 +404,7 @@ def test_at_sigterm_a_service_ends_after_the_command_that_it_runs(served: Projec
     served.started[0].send_signal(signal.SIGTERM)
     caller.join()
     assert done[0].returncode == 0
-    assert "3,000 created" in done[0].stdout
+    assert "1,000 created" in done[0].stdout
     assert served.started[0].wait(20 * patience()) == 0
 
 
@@ -392,9 +413,7 @@ def test_at_sigterm_a_service_ends_after_the_command_that_it_runs(served: Projec
 
 def test_nothing_is_lost_or_doubled_when_the_service_is_killed_among_writers(project: Project) -> None:
     """A caller whose service dies runs its command by itself; reports have the same ids then, and count once."""
-    project.run(
-        "add", "failure", "--name", "boom", "--trigger", "it went boom", environment={"GRAPHMEM_SERVICE": "off"}
-    )
+    project.here("add", "failure", "--name", "boom", "--trigger", "it went boom")
     service = project.serve()
 
     def write(writer: int) -> list[int]:
@@ -471,7 +490,7 @@ def test_a_service_that_dies_before_its_answer_is_repeated_and_changes_nothing_t
     project: Project, when: str
 ) -> None:
     """Late: its answer was kept. Early: it was not."""
-    project.run("add", "failure", "--name", "boom", "--trigger", "it went boom")
+    project.here("add", "failure", "--name", "boom", "--trigger", "it went boom")
     command = [sys.executable, "-P", "-c", DYING, when, "serve"]
     child = subprocess.Popen(command, cwd=project.root, env=project.environment)
     project.started.append(child)
@@ -481,13 +500,13 @@ def test_a_service_that_dies_before_its_answer_is_repeated_and_changes_nothing_t
     assert (done.returncode, done.stderr) == (0, "")
     assert ("created decision/" in done.stdout) == (when == "late")
     assert ("done before" in done.stdout) == (when == "early")
-    decisions = json.loads(project.run("list", "decision", "--json").stdout)
+    decisions = json.loads(project.here("list", "decision", "--json").stdout)
     assert decisions["total"] == 1
 
 
 def test_a_command_that_may_not_run_twice_is_not_repeated(project: Project) -> None:
     """The service may have done it before it died: the caller says so."""
-    project.run("add", "failure", "--trigger", "one")
+    project.here("add", "failure", "--trigger", "one")
     path = abandoned(project)
     for line, status in (("undo", 4), ("list", 0)):
         thread = answer_nothing(path, lambda request: None)
