@@ -22,9 +22,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from graphmem.contract.operations import OPERATIONS, REQUESTS
 from graphmem.http.operations import methods, operations
+from graphmem.service.server import Service
 from tests.http.served import Answer, Served, said, serve, start
 from tests.service.project import Project, new_project, shared_project, stopped, wait_until
 
+pytestmark = pytest.mark.process
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"
 
 
@@ -39,9 +41,11 @@ def project(tmp_path: Path) -> Iterator[Project]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for the tests that do not end it; each names its records differently."""
     with shared_project(tmp_path_factory) as made:
-        made.run("add", "failure", "--name", "boom", "--trigger", TRIGGER, "--fix", "pin setuptools")
-        made.run("add", "pattern", "--name", "pin", "--trigger", "a build tool dropped a module", "--insight", "pin it")
-        made.run("link", "pattern/pin", "solves", "failure/boom")
+        made.here("add", "failure", "--name", "boom", "--trigger", TRIGGER, "--fix", "pin setuptools")
+        made.here(
+            "add", "pattern", "--name", "pin", "--trigger", "a build tool dropped a module", "--insight", "pin it"
+        )
+        made.here("link", "pattern/pin", "solves", "failure/boom")
         yield serve(made)
 
 
@@ -85,7 +89,7 @@ def test_the_description_has_every_parameter_but_those_that_are_left_out_with_a_
 def test_an_answer_is_the_one_of_the_command_line(
     served: Served, name: str, parameters: dict[str, object], line: str
 ) -> None:
-    done = served.project.run(*line.split(), "--json", environment={"GRAPHMEM_SERVICE": "off"})
+    done = served.project.here(*line.split(), "--json")
     assert done.returncode == 0, done.stderr
     answer = served.call(name, as_reader=True, **parameters)
     assert (answer.status, answer.body) == (200, json.loads(done.stdout))
@@ -221,7 +225,7 @@ def test_an_answer_from_the_files_keeps_its_tag_until_a_file_changes(served: Ser
     tags = [served.call(name, **parameters).headers["etag"] for name, parameters in FROM_FILES_CALLS.items()]
     assert len(set(tags)) == len(tags)  # an operation has its own, and so have other parameters
     assert served.call("names", prefix="pattern/").headers["etag"] not in tags
-    served.project.run("add", "failure", "--trigger", "a file changed", environment={"GRAPHMEM_SERVICE": "off"})
+    served.project.here("add", "failure", "--trigger", "a file changed")
     for tag, (name, parameters) in zip(tags, FROM_FILES_CALLS.items(), strict=True):
         assert again(served, name, tag, **parameters).status == 200, name
 
@@ -244,7 +248,7 @@ def test_all_rows_added_to_another_project_make_the_same_files(served: Served, p
     served.call("feedback", ref="failure/boom", helped=True, task="elsewhere")
     rows = project.root / "rows.ndjson"
     rows.write_bytes(served.send("GET", "/v1/rows").body)
-    done = project.run("add", "--ndjson", str(rows))
+    done = project.here("add", "--ndjson", str(rows))
     assert done.returncode == 0, done.stderr
     made, data = ((one.root / ".graphmem" / "data") for one in (project, served.project))
     files = {path.relative_to(data): path.read_bytes() for path in data.rglob("*.ndjson")}
@@ -286,7 +290,7 @@ def test_without_a_token_one_learns_only_that_the_service_answers(served: Served
     anybody = served.send("GET", "/healthz", headers={"Authorization": ""})
     assert {value for name, value in anybody.body.items() if name != "ok"} == {"", None}
     known = served.send("GET", "/healthz").body
-    printed = json.loads(served.project.run("serve", "--status", "--json").stdout)
+    printed = json.loads(served.project.here("serve", "--status", "--json").stdout)
     assert {**printed, "requests": 0} == {**known, "requests": 0}
 
 
@@ -344,13 +348,27 @@ def test_a_token_can_be_given(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["0.0.0.0:0"], "there is no token"),
+        (["8080"], "--http is '8080'"),
+        (["127.0.0.1:"], "--http is"),
+        (["127.0.0.1:70000"], "--http is"),
+        (["127.0.0.1:0", "--status"], "--http is for the start of a service"),
+    ],
+)
+def test_an_address_that_is_not_safe_is_refused(
+    project: Project, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr(Service, "serve", lambda *given, **more: pytest.fail("it serves"))
+    refused = project.here("serve", "--http", *arguments)
+    assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "environment", "message"),
     [
         (["0.0.0.0:0"], {}, "there is no token"),
-        (["8080"], {}, "--http is '8080'"),
-        (["127.0.0.1:"], {}, "--http is"),
-        (["127.0.0.1:70000"], {}, "--http is"),
-        (["127.0.0.1:0", "--status"], {}, "--http is for the start of a service"),
         (["127.0.0.1:0"], {"GRAPHMEM_HTTP_TOKEN": "short"}, "GRAPHMEM_HTTP_TOKEN holds no token"),
         (
             ["127.0.0.1:0"],
@@ -470,7 +488,7 @@ def test_in_the_background_it_is_started_shown_used_and_ended(project: Project) 
     started = project.run("serve", "--detach", "--http", "127.0.0.1:0", "--json")
     assert (started.returncode, started.stderr) == (0, "")
     found = json.loads(started.stdout)
-    shown = project.run("serve", "--status").stdout.splitlines()
+    shown = project.here("serve", "--status").stdout.splitlines()
     assert shown[-3:] == [
         f"HTTP: {found['http']}",
         f"token for everything: {found['token_file']}",
@@ -484,11 +502,11 @@ def test_in_the_background_it_is_started_shown_used_and_ended(project: Project) 
     caller.close()
     assert "failure/boom" in project.run("list").stdout
     for address in ("127.0.0.1:0", f"127.0.0.1:{port}"):  # it runs already
-        again = json.loads(project.run("serve", "--detach", "--http", address, "--json").stdout)
+        again = json.loads(project.here("serve", "--detach", "--http", address, "--json").stdout)
         assert again["pid"] == found["pid"]
-    other = project.run("serve", "--detach", "--http", "127.0.0.1:1")
+    other = project.here("serve", "--detach", "--http", "127.0.0.1:1")
     assert (other.returncode, f"answers HTTP already, at {found['http']}" in other.stderr) == (4, True)
-    assert project.run("serve", "--stop").returncode == 0
+    assert project.here("serve", "--stop").returncode == 0
     assert [path.suffix for path in project.runtime.glob("graphmem/*") if path.suffix not in (".lock", ".log")] == []
 
 
@@ -500,10 +518,10 @@ def test_a_service_without_http_makes_room_for_one_with_it(project: Project, how
     else:
         start(project)
         wait_until(lambda: (project.ask({"manage": "status"}) or {}).get("http") is not None)
-        second = json.loads(project.run("serve", "--status", "--json").stdout)
+        second = json.loads(project.here("serve", "--status", "--json").stdout)
     assert second["pid"] != first["pid"] and second["http"].startswith("http://127.0.0.1:")
     assert project.run("list").returncode == 0
-    assert project.run("serve", "--detach", "--json").stdout.count(f'"pid":{second["pid"]}') == 1
+    assert project.here("serve", "--detach", "--json").stdout.count(f'"pid":{second["pid"]}') == 1
 
 
 @pytest.mark.parametrize(
@@ -535,7 +553,7 @@ def test_it_ends_with_the_service_and_leaves_nothing(project: Project, way: str)
     served = serve(project)
     assert served.call("stats").status == 200
     if way == "--stop":
-        project.run("serve", "--stop")
+        project.here("serve", "--stop")
     elif way == "SIGTERM":
         served.child.terminate()
     else:
