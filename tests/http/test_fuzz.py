@@ -35,7 +35,7 @@ PATHS += [f"{one.path}/stream" for one in operations().values() if one.stream an
 SOME = 40  # records of a kind
 LOGGED = "password-spraying"  # which git knows
 SLOW = ("/v1/add_rows", "/v1/doctor", "/v1/rebuild", "/v1/validate")  # each looks at all rows
-# One of each sort: a text, many fields, rows, nested values, names, lines, everything; the others are of the same sorts.
+# One of each sort: a text, many fields, rows, nested values, names, lines, everything.
 TYPICAL = ("/v1/query", "/v1/failures/add", "/v1/campaigns/add_tasks", "/v1/runs/set", "/v1/cypher",
            "/v1/relations/link", "/v1/match/stream", "/v1/add_rows/stream", "/v1/export_check")  # fmt: skip
 BOOM, NEXT = "failure/boom", "failure/bang"

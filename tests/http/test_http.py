@@ -368,12 +368,13 @@ def test_an_address_that_is_not_safe_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "environment", "message"),
     [
-        (["0.0.0.0:0"], {}, "there is no token"),
+        pytest.param(["0.0.0.0:0"], {}, "there is no token", marks=pytest.mark.long),
         (["127.0.0.1:0"], {"GRAPHMEM_HTTP_TOKEN": "short"}, "GRAPHMEM_HTTP_TOKEN holds no token"),
-        (
+        pytest.param(
             ["127.0.0.1:0"],
             {"GRAPHMEM_HTTP_TOKEN": "a" * 20, "GRAPHMEM_HTTP_READ_TOKEN": "a" * 20},
             "are the same",
+            marks=pytest.mark.long,
         ),
     ],
 )
@@ -510,7 +511,7 @@ def test_in_the_background_it_is_started_shown_used_and_ended(project: Project) 
     assert [path.suffix for path in project.runtime.glob("graphmem/*") if path.suffix not in (".lock", ".log")] == []
 
 
-@pytest.mark.parametrize("how", ["--detach", "the foreground"])
+@pytest.mark.parametrize("how", ["--detach", pytest.param("the foreground", marks=pytest.mark.long)])
 def test_a_service_without_http_makes_room_for_one_with_it(project: Project, how: str) -> None:
     first = json.loads(project.run("serve", "--detach", "--json").stdout)
     if how == "--detach":
@@ -527,8 +528,14 @@ def test_a_service_without_http_makes_room_for_one_with_it(project: Project, how
 @pytest.mark.parametrize(
     ("address", "environment", "status", "message"),
     [
-        ("0.0.0.0:0", {}, 2, "there is no token"),
-        ("127.0.0.1:0", {"GRAPHMEM_HTTP_TOKEN": "short"}, 2, "GRAPHMEM_HTTP_TOKEN holds no token"),
+        pytest.param("0.0.0.0:0", {}, 2, "there is no token", marks=pytest.mark.long),
+        pytest.param(
+            "127.0.0.1:0",
+            {"GRAPHMEM_HTTP_TOKEN": "short"},
+            2,
+            "GRAPHMEM_HTTP_TOKEN holds no token",
+            marks=pytest.mark.long,
+        ),
         ("{taken}", {}, 4, "nothing can listen at 127.0.0.1"),
     ],
 )
@@ -548,7 +555,10 @@ def test_a_start_in_the_background_that_fails_says_why(
 # --- how it ends --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["--stop", "SIGTERM", "the project is gone"])
+@pytest.mark.parametrize(
+    "way",
+    ["--stop", *(pytest.param(other, marks=pytest.mark.long) for other in ("SIGTERM", "the project is gone"))],
+)
 def test_it_ends_with_the_service_and_leaves_nothing(project: Project, way: str) -> None:
     served = serve(project)
     assert served.call("stats").status == 200
