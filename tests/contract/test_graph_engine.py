@@ -23,8 +23,14 @@ from tests.sample import open_memory
 
 STORES = ((1, False), (2, True))  # seed; whether the graph followed a history or was built from the files
 STARTS = 4  # records of each store that a question begins at
-ENGINES = [
-    pytest.param(name, marks=pytest.mark.skipif(not find_spec(name), reason=f"{name} is not installed"))
+ENGINES = [  # by default the one that a user has
+    pytest.param(
+        name,
+        marks=[
+            pytest.mark.skipif(not find_spec(name), reason=f"{name} is not installed"),
+            *([] if name == get_args(Engine)[0] else [pytest.mark.long]),
+        ],
+    )
     for name in get_args(Engine)
 ]
 Rows = list[list[object]]
@@ -55,7 +61,17 @@ def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(params=ENGINES)
 def small(request: pytest.FixtureRequest, memory: Memory) -> Memory:
     """A store with two failures and an edge."""
-    with_engine(memory, request.param)
+    return filled(with_engine(memory, request.param))
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The same for the tests that change nothing."""
+    with open_memory(tmp_path_factory.mktemp("asked")) as memory:
+        yield filled(with_engine(memory, request.param))
+
+
+def filled(memory: Memory) -> Memory:
     memory.failures.add("boom", name="a")
     memory.failures.add("bang", name="b")
     memory.relations.link("a", "causes", "b", weight=0.5, note="seen")
@@ -195,8 +211,8 @@ def test_the_position_is_that_of_the_catalog_once_asked(small: Memory) -> None:
     assert graph.counts()[1] == {"Failure": 3, "CAUSES": 1}
 
 
-def test_nodes_relations_and_paths_are_json_with_references(small: Memory) -> None:
-    row: list[Any] = list(small.cypher("MATCH p = (a:Failure)-[r:CAUSES]->(b) RETURN a, r, p, b.ref").rows[0])
+def test_nodes_relations_and_paths_are_json_with_references(asked: Memory) -> None:
+    row: list[Any] = list(asked.cypher("MATCH p = (a:Failure)-[r:CAUSES]->(b) RETURN a, r, p, b.ref").rows[0])
     node, relation, path, ref = row
     assert (node["ref"], node["label"], node["properties"]["trigger"]) == ("failure/a", "Failure", "boom")
     assert relation["properties"].pop("created_at") == relation["properties"].pop("updated_at")
@@ -217,28 +233,28 @@ def test_nodes_relations_and_paths_are_json_with_references(small: Memory) -> No
         "LOAD FROM '/etc/passwd' (file_format='csv') RETURN *",
     ],
 )
-def test_a_query_can_only_read_with_the_check_and_without_it(small: Memory, statement: str) -> None:
-    graph, text = small.client.graph, statement.replace("{folder}", str(small.client.local))
+def test_a_query_can_only_read_with_the_check_and_without_it(asked: Memory, statement: str) -> None:
+    graph, text = asked.client.graph, statement.replace("{folder}", str(asked.client.local))
     before = graph.counts()
     with pytest.raises(Refused):
         graph.check(text)
     with pytest.raises((BadInput, Unavailable)):
         graph.cypher(text, {}, timeout_s=5.0, limit=10)
     assert graph.counts() == before
-    assert not (small.client.local / "out.csv").exists()
+    assert not (asked.client.local / "out.csv").exists()
 
 
-def test_a_query_has_bounds_of_rows_and_time(small: Memory) -> None:
-    answer = small.client.graph.cypher("UNWIND range(1, 5) AS x RETURN x", {}, timeout_s=5.0, limit=3)
+def test_a_query_has_bounds_of_rows_and_time(asked: Memory) -> None:
+    answer = asked.client.graph.cypher("UNWIND range(1, 5) AS x RETURN x", {}, timeout_s=5.0, limit=3)
     assert (answer.columns, answer.rows, answer.truncated) == (["x"], [[1], [2], [3]], True)
     long = "UNWIND range(1, 10000) AS x UNWIND range(1, 10000) AS y UNWIND range(1, 100) AS z RETURN sum(x * y * z)"
     with pytest.raises(Unavailable, match="longer than"):
-        small.client.graph.cypher(long, {}, timeout_s=0.3, limit=3)
+        asked.client.graph.cypher(long, {}, timeout_s=0.3, limit=3)
 
 
-def test_a_query_that_the_engine_refuses_says_why_and_what_was_meant(small: Memory) -> None:
+def test_a_query_that_the_engine_refuses_says_why_and_what_was_meant(asked: Memory) -> None:
     with pytest.raises(BadInput, match="Failur ") as error:
-        small.cypher("MATCH (f:Failur) RETURN f.name")
+        asked.cypher("MATCH (f:Failur) RETURN f.name")
     assert error.value.hint == "did you mean Failure?"
 
 

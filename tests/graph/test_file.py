@@ -74,7 +74,11 @@ def other_schema(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [Path.unlink, truncate, overwrite, replace, touch, empty, forget_note, spoil_note, add_log, other_schema]
+    "change",
+    [
+        *(Path.unlink, overwrite, replace, add_log, other_schema),
+        *(pytest.param(change, marks=pytest.mark.long) for change in (truncate, touch, empty, forget_note, spoil_note)),
+    ],
 )
 def test_a_file_that_is_not_as_we_left_it_is_made_anew_and_never_opened(
     memory: Memory, tmp_path: Path, change: Callable[[Path], None]

@@ -4,6 +4,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import kuzu
@@ -17,6 +18,7 @@ from graphmem.graph.kuzu.schema import define
 from graphmem.graph.query import Stored, all_stored
 from graphmem.model import Failure
 from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
+from tests.sample import open_memory
 
 QUERIES = list(all_stored().values())
 READS = [query for query in QUERIES if not query.is_write]
@@ -95,22 +97,28 @@ def test_a_query_that_reads_is_one_that_a_user_may_run(query: Stored) -> None:
 
 
 @pytest.mark.parametrize("query", [query for query in QUERIES if query.is_write], ids=named)
-def test_a_query_that_writes_is_refused_to_a_user(query: Stored, memory: Memory) -> None:
+def test_a_query_that_writes_is_refused_to_a_user(query: Stored, same: Memory) -> None:
     with pytest.raises(Refused):
-        memory.cypher_named(query.name)
+        same.cypher_named(query.name)
     for text in variants(query):
         with pytest.raises(Refused):
             check(text)
 
 
+@cache
+def constants() -> dict[object, list[str]]:
+    """Return where each text of the folder of the graph is."""
+    found: dict[object, list[str]] = {}
+    for path in sorted((Path(graphmem.__file__).parent / "graph").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.setdefault(node.value, []).append(f"{path.name}:{node.lineno}")
+    return found
+
+
 @pytest.mark.parametrize("query", QUERIES, ids=named)
 def test_a_query_is_used_in_at_most_one_place(query: Stored) -> None:
-    places = [
-        f"{path.name}:{node.lineno}"
-        for path in sorted((Path(graphmem.__file__).parent / "graph").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and node.value == query.name
-    ]
+    places = constants().get(query.name, [])
     noun, _, verb = query.name.partition("/")
     if verb == "put" and noun in KINDS:  # all of them where the name is put together
         return
@@ -135,7 +143,19 @@ def test_no_query_stands_outside_of_the_folder() -> None:
 
 @pytest.fixture
 def graph(memory: Memory) -> Memory:
-    """A chain of causes a → b → c → d with a way back, patterns for b and c, a variant, and two campaigns."""
+    """The graph for a test that changes it."""
+    return filled(memory)
+
+
+@pytest.fixture(scope="module")
+def same(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The graph for the tests that only ask it."""
+    with open_memory(tmp_path_factory.mktemp("same")) as memory:
+        yield filled(memory)
+
+
+def filled(memory: Memory) -> Memory:
+    """Add a chain of causes a → b → c → d with a way back, patterns for b and c, a variant, and two orders."""
     memory.types.add_entity("order")
     memory.types.add_relation("contains", sources=["order"], targets=["order", "failure"])
     for name in ("a", "b", "c", "d", "e"):
@@ -159,21 +179,21 @@ def rows(memory: Memory, name: str, **parameters: object) -> list[list[object]]:
     return list(map(list, memory.cypher_named(name, parameters).rows))
 
 
-def test_failure_solutions(graph: Memory) -> None:
-    assert rows(graph, "failure/solutions", ref="b") == [
+def test_failure_solutions(same: Memory) -> None:
+    assert rows(same, "failure/solutions", ref="b") == [
         ["pattern/q", 1.6, None, 0.8], ["pattern/p", 1.5, "by hand", 0.75],
     ]  # fmt: skip
-    assert rows(graph, "failure/solutions", ref="failure/a") == []
+    assert rows(same, "failure/solutions", ref="failure/a") == []
 
 
-def test_failure_solutions_nearby(graph: Memory) -> None:
-    assert rows(graph, "failure/solutions_nearby", ref="c") == [
+def test_failure_solutions_nearby(same: Memory) -> None:
+    assert rows(same, "failure/solutions_nearby", ref="c") == [
         ["failure/b", "CAUSES", 0.8, None, "pattern/p", 1.5, "by hand", pytest.approx(0.6)],
     ]
-    assert rows(graph, "failure/solutions_nearby", ref="e") == [
+    assert rows(same, "failure/solutions_nearby", ref="e") == [
         ["failure/c", "VARIANT", 0.7, "alike", "pattern/q", 1.5, None, pytest.approx(0.525)],
     ]
-    assert rows(graph, "failure/solutions_nearby", ref="a") == [
+    assert rows(same, "failure/solutions_nearby", ref="a") == [
         ["failure/c", "CAUSES", 0.6, None, "pattern/q", 1.5, None, pytest.approx(0.45)],
     ]
 
@@ -185,15 +205,15 @@ def test_failure_unsolved(graph: Memory) -> None:
     assert rows(graph, "failure/unsolved") == [["failure/a"]]
 
 
-def test_graph_counts(graph: Memory) -> None:
-    counts = {str(name): number for name, number in rows(graph, "graph/counts")}
+def test_graph_counts(same: Memory) -> None:
+    counts = {str(name): number for name, number in rows(same, "graph/counts")}
     assert (counts["Failure"], counts["Order"], counts["CAUSES"], counts["CONTAINS"]) == (5, 2, 4, 2)
 
 
-def test_relation_strongest(graph: Memory) -> None:
+def test_relation_strongest(same: Memory) -> None:
     best = [["pattern/q", pytest.approx(1.05), 2], ["failure/c", 0.7, 1], ["failure/b", pytest.approx(0.56), 2]]
-    assert rows(graph, "relation/strongest", ref="d", min_strength=0.5) == best
-    assert rows(graph, "relation/strongest", ref="d", min_strength=0.6) == best[:2]
+    assert rows(same, "relation/strongest", ref="d", min_strength=0.5) == best
+    assert rows(same, "relation/strongest", ref="d", min_strength=0.6) == best[:2]
 
 
 def test_record_hybrid(graph: Memory) -> None:
@@ -212,26 +232,26 @@ def test_record_hybrid(graph: Memory) -> None:
         graph.cypher_named("record/hybrid", {**given, "refs": "a"})
 
 
-def test_relation_neighbours(graph: Memory) -> None:
-    assert rows(graph, "relation/neighbours", ref="c", relation="causes") == [
+def test_relation_neighbours(same: Memory) -> None:
+    assert rows(same, "relation/neighbours", ref="c", relation="causes") == [
         ["failure/a", 0.6, True], ["failure/b", 0.8, False], ["failure/d", 0.7, True],
     ]  # fmt: skip
-    assert rows(graph, "relation/neighbours", ref="order/x", relation="contains") == [
+    assert rows(same, "relation/neighbours", ref="order/x", relation="contains") == [
         ["failure/a", 1.0, True], ["order/y", 1.0, True],
     ]  # fmt: skip
-    assert rows(graph, "relation/neighbours", ref="c", relation="co_occurs") == []
+    assert rows(same, "relation/neighbours", ref="c", relation="co_occurs") == []
 
 
-def test_relation_reached_and_reaching(graph: Memory) -> None:
-    assert rows(graph, "relation/reached", ref="a", relation="causes") == [["failure/b"], ["failure/c"], ["failure/d"]]
-    assert rows(graph, "relation/reached", ref="d", relation="causes") == []
-    assert rows(graph, "relation/reaching", ref="d", relation="causes") == [["failure/a"], ["failure/b"], ["failure/c"]]
-    assert rows(graph, "relation/reaching", ref="b", relation="causes") == [["failure/a"], ["failure/c"]]
+def test_relation_reached_and_reaching(same: Memory) -> None:
+    assert rows(same, "relation/reached", ref="a", relation="causes") == [["failure/b"], ["failure/c"], ["failure/d"]]
+    assert rows(same, "relation/reached", ref="d", relation="causes") == []
+    assert rows(same, "relation/reaching", ref="d", relation="causes") == [["failure/a"], ["failure/b"], ["failure/c"]]
+    assert rows(same, "relation/reaching", ref="b", relation="causes") == [["failure/a"], ["failure/c"]]
 
 
-def test_relation_distance(graph: Memory) -> None:
-    assert rows(graph, "relation/distance", ref="a", target="d", relation="causes") == [[3]]
-    assert rows(graph, "relation/distance", ref="d", target="a", relation="causes") == []
+def test_relation_distance(same: Memory) -> None:
+    assert rows(same, "relation/distance", ref="a", target="d", relation="causes") == [[3]]
+    assert rows(same, "relation/distance", ref="d", target="a", relation="causes") == []
 
 
 def test_task_ready(graph: Memory) -> None:
@@ -289,7 +309,7 @@ def test_task_handed_out(graph: Memory) -> None:
     assert (got.handed_out, got.worked) == (3, 1)
 
 
-def test_parameters_are_exactly_those_declared(graph: Memory) -> None:
+def test_parameters_are_exactly_those_declared(same: Memory) -> None:
     for name, parameters in (
         ("failure/solutions", {}),
         ("failure/solutions", {"ref": "a", "other": 1}),
@@ -297,17 +317,17 @@ def test_parameters_are_exactly_those_declared(graph: Memory) -> None:
         ("failure/unsolved", {"ref": "a"}),
     ):
         with pytest.raises(Usage):
-            graph.cypher_named(name, parameters)
+            same.cypher_named(name, parameters)
     with pytest.raises(Usage) as error:
-        graph.cypher_named("relation/reached", {"ref": "a", "relation": "cause"})
+        same.cypher_named("relation/reached", {"ref": "a", "relation": "cause"})
     assert "did you mean causes" in str(error.value.hint)
     with pytest.raises(NotFound) as found:
-        graph.cypher_named("failure/solution", {"ref": "a"})
+        same.cypher_named("failure/solution", {"ref": "a"})
     assert "failure/solutions" in str(found.value.hint)
 
 
-def test_the_list_of_queries_has_those_that_read(graph: Memory) -> None:
-    listed = {query.name: query for query in graph.queries().results}
+def test_the_list_of_queries_has_those_that_read(same: Memory) -> None:
+    listed = {query.name: query for query in same.queries().results}
     assert set(listed) == {query.name for query in READS}
     assert listed["relation/reached"].parameters == {"ref": "STRING", "relation": "NAME"}
     assert listed["failure/solutions"].columns == ["pattern", "weight", "note", "strength"]

@@ -18,6 +18,7 @@ import pytest
 from graphmem.graph.query import Stored, all_stored
 from tests.sample import CREATED, graph_of, open_memory
 
+pytestmark = pytest.mark.long
 READS = [query for query in all_stored().values() if not query.is_write]
 SIZES = (2_000, 20_000)  # records beside the neighbourhood; three times as many edges
 ENDS = {
