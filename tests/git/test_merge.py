@@ -7,7 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,15 +20,22 @@ from graphmem.model import Failure, Run, Task
 from graphmem.model.field import format_time
 from tests.sample import START, Clock, contents, open_memory
 
+pytestmark = pytest.mark.process
+HISTORIES = int(os.environ.get("GRAPHMEM_TEST_HISTORIES", "2"))
+
 
 @pytest.fixture(autouse=True)
 def _git_of_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {
-        "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
+    for name, value in settings_of_nobody(tmp_path).items():
+        monkeypatch.setenv(name, value)
+
+
+def settings_of_nobody(home: Path) -> dict[str, str]:
+    """Return the variables with which git is that of nobody."""
+    return {
+        "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
         "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b", "PYTHONPATH": str(Path(__file__).parents[1]),
     }  # fmt: skip
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
 
 
 def git(folder: Path, *arguments: str, ok: bool = True) -> str:
@@ -49,10 +56,24 @@ def tree(folder: Path) -> str:
 
 
 @pytest.fixture
-def origin(tmp_path: Path) -> Path:
+def origin(tmp_path: Path, made: Path) -> Path:
     """A repository with a store of a few records, committed."""
-    folder = tmp_path / "origin"
+    return shutil.copytree(made, tmp_path / "origin")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The one that each test has a copy of."""
+    folder = tmp_path_factory.mktemp("made") / "origin"
     folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings_of_nobody(folder.parent).items():
+            patch.setenv(name, value)
+        fill(folder)
+    yield folder
+
+
+def fill(folder: Path) -> None:
     git(folder, "init", "-q", "-b", "main")
     with open_memory(folder) as memory:
         memory.types.add_entity("part")
@@ -65,7 +86,6 @@ def origin(tmp_path: Path) -> Path:
         memory.feedback("failure/f0", helped=True)
         memory.entities.add("part", "Étage 🚀/../x", value="a hostile name")
     commit(folder)
-    return folder
 
 
 def clone_of(origin: Path, name: str) -> Path:
@@ -139,7 +159,7 @@ def explore(memory: Memory, rng: random.Random) -> None:
     memory.explorations.aggregate(session, f"objective {rng.randrange(2)}")
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("GRAPHMEM_TEST_HISTORIES", "2"))))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=pytest.mark.long) for one in range(1, HISTORIES))])
 def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> None:
     rng = random.Random(seed)
     clones = [clone_of(origin, name) for name in "abc"]

@@ -24,6 +24,7 @@ from tests.mcp.answers import LISTS, request
 from tests.pace import patience, within
 from tests.sample import open_memory
 
+pytestmark = pytest.mark.process
 LEGACY, MODERN = LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 HEAVY = ("pydantic", "mcp_types", "mcp", "typer", "numpy", "graphmem.api", "asyncio")
 INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
@@ -149,7 +150,7 @@ def test_the_first_answer_takes_less_than_a_second_at_half_a_core(folder: Path) 
         assert talk.answer(1)["result"]["supportedVersions"] == [MODERN]
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["auto", pytest.param("legacy", marks=pytest.mark.long)])
 def test_the_client_of_the_sdk_recalls_over_standard_input_and_output(folder: Path, era: str) -> None:
     command = ["-m", "graphmem", "mcp", "--dir", str(folder)]
     server = StdioServerParameters(command=sys.executable, args=command, env={**os.environ, **SURROUNDINGS}, cwd="/")
@@ -192,25 +193,34 @@ def test_the_store_is_opened_at_the_first_call_and_may_come_later(tmp_path: Path
         assert "known: false" in called(talk.ask(3, "tools/call", name="recall", arguments={"text": "x"}))
 
 
-def test_the_project_is_that_of_the_option_the_variable_the_client_or_the_folder(folder: Path) -> None:
-    aside = folder / "aside"
-    (aside / "below").mkdir(parents=True)
-    Memory.init(aside, nested=True)
-
-    def found(where: Path, *options: str, **variables: Any) -> bool:
-        with started(where, *options, **variables) as talk:
-            return "make room" in called(
-                talk.ask(1, "tools/call", MODERN, name="recall", arguments={"text": "full disk"})
+@pytest.mark.parametrize(
+    ("where", "options", "variables", "is_found"),
+    [
+        (".", [], {"CLAUDE_PROJECT_DIR": ".", "GRAPHMEM_DIR": "aside"}, False),
+        ("aside", ["--dir", "."], {"GRAPHMEM_DIR": "aside"}, True),
+        ("aside", [], {"CLAUDE_PROJECT_DIR": "."}, True),
+        *(
+            pytest.param(*given, marks=pytest.mark.long)
+            for given in (
+                (".", [], {}, True),
+                ("aside/below", [], {}, False),
+                ("aside", ["--dir=.", "--lock-timeout", "5"], {}, True),
+                (".", [], {"CLAUDE_PROJECT_DIR": "gone"}, True),
             )
-
-    here, there = str(folder), str(aside)
-    assert found(folder)
-    assert not found(aside / "below")
-    assert found(aside, CLAUDE_PROJECT_DIR=here)
-    assert not found(folder, CLAUDE_PROJECT_DIR=here, GRAPHMEM_DIR=there)
-    assert found(aside, "--dir", here, GRAPHMEM_DIR=there)
-    assert found(aside, f"--dir={here}", "--lock-timeout", "5")
-    assert found(folder, CLAUDE_PROJECT_DIR=str(folder / "gone"))
+        ),
+    ],
+)
+def test_the_project_is_that_of_the_option_the_variable_the_client_or_the_folder(
+    folder: Path, where: str, options: list[str], variables: dict[str, str], is_found: bool
+) -> None:
+    """All are folders of the project, which has a store; that of ``aside`` is empty."""
+    (folder / "aside/below").mkdir(parents=True)
+    Memory.init(folder / "aside", nested=True)
+    given = [str(folder) if option == "." else option.replace("=.", f"={folder}") for option in options]
+    found = {name: str(folder / value) for name, value in variables.items()}
+    with started(folder / where, *given, **found) as talk:
+        answer = talk.ask(1, "tools/call", MODERN, name="recall", arguments={"text": "full disk"})
+        assert ("make room" in called(answer)) == is_found
 
 
 # --- the wire -------------------------------------------------------------------------------------------------------
@@ -284,17 +294,18 @@ def test_the_end_of_the_input_ends_a_call_and_the_engine_under_it(folder: Path) 
         assert not any(Path(f"/proc/{child}").exists() for child in children)
 
 
-def test_the_end_of_the_input_in_the_middle_of_calls_is_no_crash(folder: Path) -> None:
+@pytest.mark.parametrize(
+    "after_ms", [0, 6, *(pytest.param(1.5 * tried, marks=pytest.mark.long) for tried in range(14) if tried % 4)]
+)
+def test_the_end_of_the_input_in_the_middle_of_calls_is_no_crash(folder: Path, after_ms: float) -> None:
     """A store that was closed under the threads that read it ended the process by a signal, once in five times."""
-    limit_s = 20 * patience()
-    for tried in range(14):
-        with started(folder) as talk:
-            talk.ask(1, "tools/call", MODERN, name="status")
-            recall = {"name": "recall", "arguments": {"text": "the disk broke"}}
-            talk.send(*(request(number, "tools/call", MODERN, **recall) for number in range(2, 8)))
-            time.sleep(tried * 0.0015)
-            _, said = talk.process.communicate(timeout=limit_s)
-            assert (talk.process.returncode, said) == (0, b"")
+    with started(folder) as talk:
+        talk.ask(1, "tools/call", MODERN, name="status")
+        recall = {"name": "recall", "arguments": {"text": "the disk broke"}}
+        talk.send(*(request(number, "tools/call", MODERN, **recall) for number in range(2, 8)))
+        time.sleep(after_ms / 1000)
+        _, said = talk.process.communicate(timeout=20 * patience())
+        assert (talk.process.returncode, said) == (0, b"")
 
 
 def children_of(parent: int) -> list[int]:
