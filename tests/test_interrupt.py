@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,17 +16,25 @@ from graphmem import Memory
 from tests.sample import failure, open_memory
 
 EACH = int(os.environ.get("GRAPHMEM_TEST_INTERRUPTS", "6"))  # moments of each command
-COMMANDS = ("--help", "query went", "add --ndjson rows.ndjson", "rebuild --no-embed", "edit f1 --fix x", "stats",
-            "doctor --fix --yes", "undo", "purge f2 --yes")  # fmt: skip
+COMMANDS = ("query went", "add --ndjson rows.ndjson", "edit f1 --fix x")
+OTHERS = ("--help", "rebuild --no-embed", "stats", "doctor --fix --yes", "undo", "purge f2 --yes")
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of 300 failures, and a file with 4,000 more."""
+    path = tmp_path_factory.mktemp("made")
+    with open_memory(path) as memory:
+        memory.add_rows([failure(f"f{number}") for number in range(300)])
+        memory.cypher("MATCH (n) RETURN count(n)")
+    (path / "rows.ndjson").write_bytes(b"".join(failure(f"g{number}") for number in range(4_000)))
+    return path
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    with open_memory(tmp_path) as memory:
-        memory.add_rows([failure(f"f{number}") for number in range(300)])
-        memory.cypher("MATCH (n) RETURN count(n)")
-    (tmp_path / "rows.ndjson").write_bytes(b"".join(failure(f"g{number}") for number in range(4_000)))
-    return tmp_path
+def folder(tmp_path: Path, made: Path) -> Path:
+    return shutil.copytree(made, tmp_path / "project")
 
 
 def interrupted_after(folder: Path, line: str, delay: float) -> tuple[int, str, float]:
@@ -40,7 +49,7 @@ def interrupted_after(folder: Path, line: str, delay: float) -> tuple[int, str, 
     return process.returncode, told.decode(), time.monotonic() - start
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("line", [*COMMANDS, *(pytest.param(line, marks=pytest.mark.long) for line in OTHERS)])
 def test_an_interrupt_at_any_moment_ends_in_one_line_and_leaves_the_store_whole(folder: Path, line: str) -> None:
     started = time.monotonic()
     subprocess.run([sys.executable, "-c", "import graphmem"], check=True, cwd=folder)

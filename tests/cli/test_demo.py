@@ -26,7 +26,7 @@ def test_the_demo_shows_the_main_job_and_the_files_come_back(tmp_path: Path, cap
     assert len(steps["solutions"]["results"]) == 5
     assert steps["similar"]["results"][0]["ref"] == "campaign/harden-login"
     assert len(steps["cypher"]["rows"]) == 6
-    counts = f"{answer['added']['created']:,} records and {answer['added']['relations']:,} relations"
+    counts = f"a store of {answer['added']['created']:,} records and {answer['added']['relations']:,} relations"
     assert counts in (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 

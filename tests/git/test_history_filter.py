@@ -22,9 +22,15 @@ BESIDE = Path(sys.executable).parent / "git-filter-repo"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Repository:
+def project(tmp_path: Path, made: Repository) -> Repository:
+    """A copy of the repository."""
+    return made.copied(tmp_path / "project")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A repository whose history holds a secret record in four commits, on two branches and behind a tag."""
-    repository = Repository(tmp_path / "project")
+    repository = Repository(tmp_path_factory.mktemp("made") / "project")
     folder = repository.folder
     (folder / "code.py").write_text("print('xyzzy is said here too')\n")
     (folder / "sub").mkdir()

@@ -203,20 +203,22 @@ WRITER = """
 import sys
 from graphmem import Memory
 memory = Memory(".")
-for number in range(300):
+for number in range(int(sys.argv[2])):
     memory.runs.set({"agent_outputs": {f"{sys.argv[1]}-{number}": number}})
 """
 
 
-def test_six_hundred_updates_of_two_processes_on_a_large_state_are_all_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("each", [60, pytest.param(300, marks=pytest.mark.long)])
+def test_six_hundred_updates_of_two_processes_on_a_large_state_are_all_kept(tmp_path: Path, each: int) -> None:
+    """All of them with --all."""
     with open_memory(tmp_path) as memory:
         memory.runs.set({"agent_outputs": {"large": "x" * 200_000}})
-        writers = [subprocess.Popen([sys.executable, "-c", WRITER, name], cwd=tmp_path) for name in "ab"]
+        writers = [subprocess.Popen([sys.executable, "-c", WRITER, name, str(each)], cwd=tmp_path) for name in "ab"]
         assert [one.wait() for one in writers] == [0, 0]
         outputs = memory.runs.show().agent_outputs
     assert outputs is not None
     assert outputs.pop("large") == "x" * 200_000
-    assert outputs == {f"{name}-{number}": number for name in "ab" for number in range(300)}
+    assert outputs == {f"{name}-{number}": number for name in "ab" for number in range(each)}
 
 
 # --- a file that is damaged -------------------------------------------------------------------------------------------
@@ -520,8 +522,8 @@ KILLED = """
 import sys
 from graphmem import Memory
 memory = Memory(".")
-memory.runs.begin({"chunks": [{"id": str(number)} for number in range(400)]})
-for number in range(400):
+memory.runs.begin({"chunks": [{"id": str(number)} for number in range(150)]})
+for number in range(150):
     memory.runs.chunk(str(number), "active")
     print(number, "active", flush=True)
     memory.runs.chunk(str(number), "completed")
@@ -547,7 +549,7 @@ def test_a_build_run_outlives_its_process_that_is_killed_in_the_middle_of_an_upd
             # What was printed was kept; of what was not printed, at most one move more.
             said = set(range(int(last) + (status == "completed")))
             assert said <= built <= said | {int(last)}
-            assert len(found.remaining) == 400 - len(built)
+            assert len(found.remaining) == 150 - len(built)
             memory.runs.resume(choose="resume")
             memory.runs.chunk(found.remaining[0].id, "active")
 
