@@ -1,9 +1,11 @@
 """What is heavy is loaded by what needs it."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -39,52 +41,68 @@ def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) 
     assert loaded(code, tmp_path) == set()
 
 
-@pytest.mark.parametrize(
-    ("line", "allowed"),
-    [
-        ("get boom", set()),
-        ("list", set()),
-        ("edit boom --fix x", set()),
-        ("rename boom bang", set()),
-        ("forget boom", set()),
-        ("link failure/boom causes failure/bong", set()),
-        ("related boom", set()),
-        ("feedback boom --helped", set()),
-        ("export", set()),
-        ("supersede boom bong", set()),
-        ("purge boom --yes", {"graphmem.graph.kuzu"}),
-        ("undo", set()),
-        ("add failure --trigger again --no-dedup", set()),
-        ("solutions boom", set()),
-        ("query boom", {"numpy", "tokenizers"}),
-    ],
-)
-def test_a_command_that_needs_no_vector_loads_no_model(line: str, allowed: set[str], tmp_path: Path) -> None:
-    with open_memory(tmp_path) as memory:
-        prepare(memory)
-    assert loaded(command(line), tmp_path) <= allowed
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "query boom", "related boom", "path boom bong", "solutions boom", "similar plan", "stats", "list", "get boom",
-        "context plan", "match log.txt", "campaign ready plan", "add failure --trigger again --no-dedup", "validate",
-    ],
+# What a command may load; all others load nothing heavy.
+READS = {"query boom": {"numpy", "tokenizers"}, "purge boom --yes": {"graphmem.graph.kuzu"}}
+NO_VECTOR = (
+    "get boom", "list", "edit boom --fix x", "rename boom bang", "forget boom", "link failure/boom causes failure/bong",
+    "related boom", "feedback boom --helped", "export", "supersede boom bong", "undo",
+    "add failure --trigger again --no-dedup", "solutions boom", *READS,
 )  # fmt: skip
-def test_in_a_fresh_clone_no_command_but_cypher_builds_the_graph(line: str, tmp_path: Path) -> None:
+FRESH = (
+    "query boom", "related boom", "path boom bong", "solutions boom", "similar plan", "stats", "list", "get boom",
+    "context plan", "match log.txt", "campaign ready plan", "add failure --trigger again --no-dedup", "validate",
+)  # fmt: skip
+# Each in a process of its own that this one becomes: what they share is the start of Python and the command line.
+EACH = f"""
+import json, os, sys
+from graphmem.cli.app import run
+import graphmem.api
+for line, folder in json.loads(sys.argv[1]):
+    if os.fork() == 0:
+        os.chdir(folder)
+        status = run(line.split())
+        print("LOADED", json.dumps([folder, status, [name for name in {HEAVY} if name in sys.modules]]), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def loaded_by(lines: Iterable[str], made: Path) -> dict[str, tuple[Path, set[str]]]:
+    """Run each command line in a copy of a store; return the copy, and which heavy packages were loaded."""
+    folders = {line: shutil.copytree(made, made.with_name(str(number))) for number, line in enumerate(lines)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+    given = json.dumps([(line, str(folder)) for line, folder in folders.items()])
+    done = subprocess.run(
+        [sys.executable, "-c", EACH, given], capture_output=True, text=True, env=environment, check=True
+    )
+    rows = [json.loads(row.removeprefix("LOADED ")) for row in done.stdout.splitlines() if row.startswith("LOADED ")]
+    assert [status for _, status, _ in rows] == [0] * len(folders), done.stdout + done.stderr
+    return {line: (folder, set(row[2])) for (line, folder), row in zip(folders.items(), rows, strict=True)}
+
+
+def test_a_command_that_needs_no_vector_loads_no_model(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "made") as memory:
+        prepare(memory)
+    for line, (_, found) in loaded_by(NO_VECTOR, tmp_path / "made").items():
+        assert found <= READS.get(line, set()), line
+
+
+def test_in_a_fresh_clone_no_command_but_cypher_builds_the_graph(tmp_path: Path) -> None:
     """A test that prepares the store in its own process would not see it: the first reading is what costs."""
-    with open_memory(tmp_path) as memory:
+    made = tmp_path / "made"
+    with open_memory(made) as memory:
         prepare(memory)
         memory.relations.link("failure/boom", "causes", "failure/bong")
         memory.campaigns.create("a plan", name="plan")
         memory.campaigns.add_tasks("plan", [{"seq": 1, "slug": "s", "objective": "o"}])
-    (tmp_path / "log.txt").write_text("boom\n")
+    (made / "log.txt").write_text("boom\n")
     for name in ("local", "state"):
-        shutil.rmtree(tmp_path / ".graphmem" / name)
-    mirror = set() if line == "validate" else {"graphmem.graph.kuzu"}  # which looks whether there is a graph to compare
-    assert loaded(command(line), tmp_path) & {"kuzu", "pyarrow", *mirror} == set()
-    assert not list((tmp_path / ".graphmem/local").glob("graph*"))
+        shutil.rmtree(made / ".graphmem" / name)
+    for line, (folder, found) in loaded_by(FRESH, made).items():
+        mirror = set() if line == "validate" else {"graphmem.graph.kuzu"}  # it looks whether there is one to compare
+        assert found & {"kuzu", "pyarrow", *mirror} == set(), line
+        assert not list((folder / ".graphmem/local").glob("graph*")), line
 
 
 def prepare(memory: Memory) -> None:

@@ -18,6 +18,7 @@ from graphmem.clients.entries import BY_PATH, CLAUDE_EVENTS, CODEX_EVENTS
 from graphmem.clients.skills import SKILLS
 from tests.npm import apart, installed
 
+pytestmark = pytest.mark.npm
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code@2.1.330",
     "codex": "@openai/codex@0.169.0",

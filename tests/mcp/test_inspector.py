@@ -12,6 +12,7 @@ import pytest
 from tests.npm import installed
 from tests.sample import open_memory
 
+pytestmark = pytest.mark.npm
 PACKAGES = ("node@24", "@modelcontextprotocol/inspector@2.12.0")
 SAYS = {
     "tools/list --strict": '"readOnlyHint":true',  # exit status 6 where a client could not take a schema
