@@ -1,5 +1,6 @@
 """Does a query know what it knows: with the answer in the store, without it, and of another field (retrieval.md)."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,10 +52,17 @@ def planted(folder: Path, embedder: Embedder | None) -> Memory:
     return memory
 
 
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Memory]:
+    """A store of fourteen failures, with the model, for the tests that only ask."""
+    with planted(tmp_path_factory.mktemp("asked") / "shop", embedder) as memory:
+        yield memory
+
+
 @pytest.fixture
-def shop(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
-    """A store of fourteen failures, with the model."""
-    with planted(tmp_path, embedder) as memory:
+def shop(tmp_path: Path, asked: Memory, embedder: Embedder) -> Iterator[Memory]:
+    """The same for a test that changes it."""
+    with open_memory(shutil.copytree(asked.client.layout.store.parent, tmp_path / "shop"), embedder=embedder) as memory:
         yield memory
 
 
@@ -70,21 +78,21 @@ def test_what_is_in_the_store_is_known_and_what_was_forgotten_is_not(shop: Memor
 
 
 @pytest.mark.parametrize("text", FOREIGN)
-def test_a_question_of_another_field_is_not_known(shop: Memory, text: str) -> None:
-    answer = shop.query(text)
+def test_a_question_of_another_field_is_not_known(asked: Memory, text: str) -> None:
+    answer = asked.query(text)
     assert answer.results
     assert answer.known == "false"
     assert 0 < answer.probability < 0.08
 
 
 @pytest.mark.parametrize("text", [text for text, _ in KNOWN] + [*FOREIGN])
-def test_what_is_known_does_not_depend_on_how_many_results_are_shown(shop: Memory, text: str) -> None:
-    usual = shop.query(text)
+def test_what_is_known_does_not_depend_on_how_many_results_are_shown(asked: Memory, text: str) -> None:
+    usual = asked.query(text)
     for limit in (1, 3, 1_000):
-        other = shop.query(text, limit=limit)
+        other = asked.query(text, limit=limit)
         assert (other.known, other.probability) == (usual.known, usual.probability)
     least = usual.results[0].similarity
-    assert shop.query(text, min_similarity=least).probability == usual.probability
+    assert asked.query(text, min_similarity=least).probability == usual.probability
 
 
 @pytest.mark.parametrize("text", ["css-stale", "failure/css-stale", "style-old", "failure/style-old", " css-stale\n"])
