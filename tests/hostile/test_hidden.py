@@ -41,7 +41,7 @@ HOSTILE = f"it broke{TAGS}\u061c\u206a\u200b\u200d\ufe01\U000e0101\ufff9\u00ad\u
 
 def raw(text: str) -> set[str]:
     """Return the hidden characters that a text holds."""
-    return hidden() & set(text)
+    return set(text) & hidden()
 
 
 def test_every_hidden_character_is_escaped_alone_and_between_letters() -> None:

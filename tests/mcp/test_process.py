@@ -200,8 +200,8 @@ def test_the_store_is_opened_at_the_first_call_and_may_come_later(tmp_path: Path
         ("aside", ["--dir", "."], {"GRAPHMEM_DIR": "aside"}, True),
         ("aside", [], {"CLAUDE_PROJECT_DIR": "."}, True),
         *(
-            pytest.param(*given, marks=pytest.mark.long)
-            for given in (
+            pytest.param(where, options, variables, is_found, marks=pytest.mark.long)
+            for where, options, variables, is_found in (
                 (".", [], {}, True),
                 ("aside/below", [], {}, False),
                 ("aside", ["--dir=.", "--lock-timeout", "5"], {}, True),
