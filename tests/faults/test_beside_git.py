@@ -19,7 +19,8 @@ from graphmem.model.entry import Batch
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, pattern
 
-SECONDS = float(os.environ.get("GRAPHMEM_TEST_BESIDE_GIT_S", "6"))  # of each loop
+pytestmark = pytest.mark.process
+SECONDS = float(os.environ.get("GRAPHMEM_TEST_BESIDE_GIT_S", "3"))  # of each loop
 
 
 @pytest.fixture

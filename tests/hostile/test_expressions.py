@@ -49,7 +49,7 @@ def search(matcher: Matcher, log: bytes) -> set[int]:
     return {key for block in blocks(lines_of(log.split(b"\n"))) for key, _ in matcher.find(block)}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(HOSTILE, min_size=1, max_size=20))
 def test_hostile_expressions_have_one_budget(expressions: list[str]) -> None:
     usable = [text for text in expressions if can_be_stored(text)]
@@ -73,15 +73,14 @@ def can_be_stored(text: str) -> bool:
 @pytest.mark.parametrize(
     "hostile",
     [
-        "(?:a|aa)+(?!x1)[c-z]{1}",
-        r"(?:a+a+a+)+b(?<!x)",
-        r"(a+)+\1(?=b)",
-        "(?:(?:(?:[ab]{1000}){1000}){1000})(?!x)",
-        ".",
-        "(?:x?){900}" * 60,
-        "[ab]*[ab]*[ab]*c",
+        pytest.param("(?:a|aa)+(?!x1)[c-z]{1}", id="backtracking"),
+        pytest.param(r"(?:a+a+a+)+b(?<!x)", id="lookbehind", marks=pytest.mark.long),
+        pytest.param(r"(a+)+\1(?=b)", id="backreference", marks=pytest.mark.long),
+        pytest.param("(?:(?:(?:[ab]{1000}){1000}){1000})(?!x)", id="counts"),
+        pytest.param(".", id="everything"),
+        pytest.param("(?:x?){900}" * 60, id="large"),
+        pytest.param("[ab]*[ab]*[ab]*c", id="linear", marks=pytest.mark.long),
     ],
-    ids=["backtracking", "lookbehind", "backreference", "counts", "everything", "large", "linear"],
 )
 def test_any_number_of_hostile_expressions_takes_no_longer_than_a_few(hostile: str) -> None:
     expressions = [(number, f"{hostile}(?:y{{0,{number}}})") for number in range(600)]
@@ -113,17 +112,18 @@ def test_a_store_of_hostile_expressions_is_matched_in_a_few_seconds_and_says_wha
     assert took(lambda: memory.query(log.decode())) < (2 * EXPRESSION_TIMEOUT_S + 2.0) * patience(time.process_time)
 
 
-def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory) -> None:
-    """A log of 16 MiB that is nothing but errors took 35 seconds."""
-    log = (b"ValueError: no such price\n" for _ in range(1_200_000))
+def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log of 16 MiB that is nothing but errors took 35 seconds; here is a quarter of it, in a quarter of the time."""
+    monkeypatch.setattr("graphmem.usecase.retrieval.match.LOG_TIMEOUT_S", LOG_TIMEOUT_S / 4)
+    log = (b"ValueError: no such price\n" for _ in range(300_000))
     answers = []
-    assert took(lambda: answers.append(memory.match(log))) < 12.0 * patience(time.process_time)
-    assert answers[0].lines == 1_200_000
-    assert 0 < answers[0].unread < 1_200_000
+    assert took(lambda: answers.append(memory.match(log))) < 3.0 * patience(time.process_time)
+    assert answers[0].lines == 300_000
+    assert 0 < answers[0].unread < 300_000
     assert answers[0].unknown == ["ValueError: no such price"]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.builds(str.__add__, FLAGS, EXPRESSIONS) | HOSTILE | st.text("ab()[]{}|?*+^$\\<=!:P1,-", max_size=14))
 def test_any_text_is_taken_or_refused_in_a_moment(text: str) -> None:
     def work() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import sys
 import unicodedata
 from functools import cache
@@ -112,15 +113,24 @@ COMMANDS = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with such a store, of which each command gets a copy."""
+    folder = tmp_path_factory.mktemp("made") / "project"
+    folder.mkdir()
+    hostile_store(folder)
+    return folder
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_answer_holds_a_hidden_character(
-    command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
-    hostile_store(tmp_path)
-    (tmp_path / "log").write_text(HOSTILE, encoding="utf-8")
+    project = shutil.copytree(made, tmp_path / "project")
+    monkeypatch.chdir(project)
+    (project / "log").write_text(HOSTILE, encoding="utf-8")
     words = [{"NAME": f"failure/{TAGS}", "LOG": "log"}.get(word, word) for word in shlex.split(command)]
     for options in ([], ["--json"]):
         run([*words, *options])
