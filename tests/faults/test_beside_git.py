@@ -156,6 +156,7 @@ def test_a_file_that_an_editor_writes_in_place_is_read_when_it_is_whole(tmp_path
 def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_writer_waits(project: Path) -> None:
     lock, path = project / ".git/index.lock", data(project, "failure")
     with open_memory(project) as memory:
+        memory.client.ledger.lock_timeout_s = 1.0
         lock.touch()
         path.write_bytes(path.read_bytes() + failure("by-hand"))
         assert memory.list("failure", limit=1).total == 440

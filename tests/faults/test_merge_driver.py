@@ -139,7 +139,9 @@ def test_a_conflict_that_was_resolved_by_hand_is_no_error(tmp_path: Path) -> Non
         assert memory.validate().ok and memory.resolve().files == []
 
 
-@pytest.mark.parametrize("how", BRINGING)
+@pytest.mark.parametrize(
+    "how", [how if how == "merge" else pytest.param(how, marks=pytest.mark.long) for how in BRINGING]
+)
 @pytest.mark.parametrize(
     "theirs", [BAD_TIME, LIST_ID, b"\xff\n", b'{"a":' * 5000 + b"\n", b'{"kind":"failure","name":1}\n']
 )

@@ -248,8 +248,12 @@ def test_any_bytes_have_a_passage_or_none(content: bytes, suffix: str, symbol: s
 
 
 @pytest.mark.parametrize(
-    "unit", ["f(", "f\n", "f(\n", "/*f", '"""f', '\\"f', "'f", "@f\n", ")\nf=(\n", "f = \\\n", "f x((a)(b)\n"]
-)
+    "unit",
+    [
+        "f(", "/*f", '"""f', "@f\n", ")\nf=(\n", "f x((a)(b)\n",
+        *(pytest.param(unit, marks=pytest.mark.long) for unit in ("f\n", "f(\n", '\\"f', "'f", "f = \\\n")),
+    ],
+)  # fmt: skip
 def test_a_file_that_was_made_to_be_slow_is_not(unit: str) -> None:
     content = (unit * 2**20)[: 2**20].encode()
     for suffix in ("py", "c"):
