@@ -20,7 +20,6 @@ from graphmem.contract.runs import ChunkMove
 from graphmem.model.field import format_time
 from graphmem.model.run_state import ChunkStatus, RunState
 from graphmem.rules.moves import CHUNK_MOVES
-from tests.pace import patience
 from tests.sample import contents, open_memory
 
 # A value of every field that is set by hand.
@@ -522,8 +521,8 @@ KILLED = """
 import sys
 from graphmem import Memory
 memory = Memory(".")
-memory.runs.begin({"chunks": [{"id": str(number)} for number in range(150)]})
-for number in range(150):
+memory.runs.begin({"chunks": [{"id": str(number)} for number in range(400)]})
+for number in range(400):
     memory.runs.chunk(str(number), "active")
     print(number, "active", flush=True)
     memory.runs.chunk(str(number), "completed")
@@ -539,7 +538,7 @@ def test_a_build_run_outlives_its_process_that_is_killed_in_the_middle_of_an_upd
         with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout is not None
             lines = [writer.stdout.readline()]
-            time.sleep(delay * patience())
+            time.sleep(delay)
             os.kill(writer.pid, signal.SIGKILL)
             lines += writer.stdout.read().splitlines()
         last, status = lines[-1].split()
@@ -549,7 +548,7 @@ def test_a_build_run_outlives_its_process_that_is_killed_in_the_middle_of_an_upd
             # What was printed was kept; of what was not printed, at most one move more.
             said = set(range(int(last) + (status == "completed")))
             assert said <= built <= said | {int(last)}
-            assert len(found.remaining) == 150 - len(built)
+            assert len(found.remaining) == 400 - len(built)
             memory.runs.resume(choose="resume")
             memory.runs.chunk(found.remaining[0].id, "active")
 

@@ -16,6 +16,7 @@ def trusts(folder: Path) -> bool:
 
 
 def test_projects_that_are_trusted_at_once_are_all_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
     projects = [tmp_path / str(number) for number in range(12)]
     for folder in projects:
         folder.mkdir()
