@@ -36,6 +36,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "not (bench or npm)"
 
 
+# Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
+NOT_FAST = frozenset(
+    {
+        "bench", "benchmark", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "process", "service",
+        "test_embedding.py", "test_encoder.py", "test_fresh_clone.py", "test_journal.py", "test_processes.py",
+        "test_standings.py",
+    }
+)  # fmt: skip
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if config.getoption("--fast") and collection_path.name in NOT_FAST else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config) -> None:
     """Skip, in a fast run, what is not marked and starts a process all the same; git and the graph engine are some."""
     if config.getoption("--fast"):
