@@ -228,7 +228,7 @@ class Client:
     @contextlib.contextmanager
     def calling(self) -> Iterator[None]:
         """Run one call of an operation: what it reports is in its own answer, and in no other."""
-        self.is_in_call, self.has_looked = True, False
+        self.is_in_call = True
         try:
             yield
         finally:
@@ -381,9 +381,14 @@ class Client:
             self.show_once(f"working out what {lacking:,} memories are recognised by")
         follower.catch_up()
 
-    def deciding(self, *, is_real: bool) -> contextlib.AbstractContextManager["Snapshot"]:
-        """Hold the store alone for what is done; only read it for a preview, which says what would be done."""
-        return self.writing() if is_real else self.reading(self.clues)
+    def deciding(self, *followers: Follower, is_real: bool) -> contextlib.AbstractContextManager["Snapshot"]:
+        """
+        Hold the store alone for what is done; only read it for a preview, which says what would be done.
+
+        Args:
+            followers: what has to be in step with the catalog for a preview; a writer brings it there by itself.
+        """
+        return self.writing() if is_real else self.reading(*followers)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator["Writing"]:

@@ -414,17 +414,7 @@ class SyncedLedger:
     def commit(
         self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
     ) -> None:
-        """
-        Write rows into their files and take them in; inside ``writing`` only.
-
-        Args:
-            puts: rows that are new or take the place of the row with their number.
-            removes: numbers of rows to take out, by file.
-            is_noted: the write can be taken back with ``undo``.
-
-        Raises:
-            Refused: a file that would change has lines that are wrong, or a row holds a secret.
-        """
+        """Write rows into their files and take them in; called by ``runtime.Writing.commit``, which says how."""
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         by_file: dict[str, list[Entry]] = {}
         for entry in map(self.created_after_purge, puts):

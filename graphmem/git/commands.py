@@ -77,9 +77,8 @@ def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
         Unavailable: git is not installed, the folder is in no repository, git does not read the repository, the time
             is up, or git prints more than ``most`` bytes.
     """
-    outside = Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
-    if program("git") and not has_git_folder(folder):  # most temporary folders: no process is started to learn it
-        raise outside
+    if program("git") and not has_git_folder(folder):  # no process is started to learn it
+        raise outside(folder)
     status, printed, complaint = run(folder, *arguments, timeout_s=timeout_s, most=most)
     if status == 0:
         return printed
@@ -88,7 +87,7 @@ def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
     if status == 1 or not complaint:
         return None
     if b"not a git repository" in complaint:
-        raise outside
+        raise outside(folder)
     words = complaint.decode(errors="replace").strip().partition("\n")[0]
     raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint="see what git says itself: git status")
 
@@ -136,6 +135,11 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
         )
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
+
+
+def outside(folder: Path) -> Unavailable:
+    """Return the error for a folder that is in no repository."""
+    return Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
 
 
 def has_git_folder(folder: Path) -> bool:

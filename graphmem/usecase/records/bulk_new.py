@@ -18,10 +18,7 @@ from graphmem.ndjson import BadLine, decode
 from graphmem.rules.named_packages import named_packages
 from graphmem.usecase.records.citations import pin
 from graphmem.usecase.records.validation import refuse_no_slug, refuse_past, without_colours
-from graphmem.usecase.records.versions import Known, packages_of
-from graphmem.versions import comparable
-
-WITH_VERSIONS = ("trigger", "fix", "insight")  # texts that name packages
+from graphmem.usecase.records.versions import Known, beside_given, packages_of, texts_with_packages
 
 
 @dataclass
@@ -95,11 +92,9 @@ class Project:
     def add_versions(self, row: Row) -> None:
         """Give a row the versions of the packages that its texts name; one that is given stays."""
         given: Any = row.get("versions") or {}
-        text = "\n".join(value for name in WITH_VERSIONS if isinstance(value := row.get(name), str))
-        found: dict[str, Any] = {**named_packages(text, self.packages or {}, self.asked_for)}
+        found = named_packages("\n".join(texts_with_packages(row)), self.packages or {}, self.asked_for)
         if found and isinstance(given, Mapping):
-            named = {comparable(str(name)) for name in given}
-            row["versions"] = {**{name: value for name, value in found.items() if name not in named}, **given}
+            row["versions"] = beside_given(found, given)
 
 
 def cites_in(row: Row) -> list[str]:

@@ -53,8 +53,7 @@ from graphmem.usecase.records.validation import (
     taken,
     united,
 )
-from graphmem.usecase.records.versions import captured
-from graphmem.versions import comparable
+from graphmem.usecase.records.versions import beside_given, captured, texts_with_packages
 
 NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 
@@ -90,7 +89,7 @@ def add(
     given |= with_versions(client.layout.root, given, versions_from)
     if dedup:
         prepare(client, kind, given)
-    with client.deciding(is_real=not dry_run) as snapshot:
+    with client.deciding(client.clues, is_real=not dry_run) as snapshot:
         given |= {name: value for name, value in more(snapshot).items() if value is not None}
         if kind == "entity":
             known_type(snapshot.catalog, str(given.get("type")))
@@ -212,13 +211,9 @@ def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -> dict[str, Any]:
     """Return the versions of the packages that the texts of a memory name; one that is given is as it is given."""
-    texts = [text for name in ("trigger", "fix", "insight") if isinstance(text := given.get(name), str)]
     versions = given.get("versions", {})
-    found = captured(root, texts, source) if isinstance(versions, Mapping) else {}
-    if not found:
-        return {}  # what is given is not changed, or it is refused by the model
-    named = {comparable(str(name)) for name in versions}
-    return {"versions": {**{name: value for name, value in found.items() if name not in named}, **versions}}
+    found = captured(root, texts_with_packages(given), source) if isinstance(versions, Mapping) else {}
+    return {"versions": beside_given(found, versions)} if found else {}  # else it stays, or its model refuses it
 
 
 def create(snapshot: Snapshot, made: Record, likeness: DuplicateMatch, also: Sequence[Entry]) -> Changed:

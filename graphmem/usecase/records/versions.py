@@ -100,6 +100,17 @@ def installed(root: Path) -> Known:
     return found
 
 
+def texts_with_packages(fields: Mapping[str, Any]) -> list[str]:
+    """Return the texts of a memory that name packages."""
+    return [text for name in ("trigger", "fix", "insight") if isinstance(text := fields.get(name), str)]
+
+
+def beside_given(found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the versions that were found for a memory, and those that were given with it, which win."""
+    named = {comparable(str(name)) for name in given}
+    return {**{name: value for name, value in found.items() if name not in named}, **given}
+
+
 def captured(root: Path, texts: Iterable[str], source: VersionSource) -> dict[str, str | list[str]]:
     """Return the versions of the packages that texts are about, as a record has them."""
     if source == "none":
