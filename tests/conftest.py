@@ -9,6 +9,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test starts would compile all of graphmem
 
+import itertools
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from graphmem.graph.kuzu.mirror import KuzuMirror
 from tests.sample import open_memory, write_graph_here
 
 sys.dont_write_bytecode = False  # else each worker compiles all tests
+
+TESTS = itertools.count()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,9 +67,10 @@ def starts_a_process(*_: object, **__: object) -> NoReturn:
 def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("GRAPHMEM_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-config"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    home = tmp_path_factory.getbasetemp()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config" / str(next(TESTS))))  # one that no other test wrote
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
 
 
 @pytest.fixture

@@ -76,7 +76,8 @@ def readable(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.skipif(bool(WITHOUT_RIGHTS) and not shutil.which("setpriv"), reason="root may write everywhere")
 def test_reads_of_a_store_that_cannot_be_written_are_kept_in_the_users_cache(readable: Path) -> None:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(readable / "cache"), "GRAPHMEM_EMBEDDING_MODEL": "none",
+    homes = {f"XDG_{name.upper()}_HOME": str(readable / name) for name in ("cache", "config", "state")}
+    environment = {**os.environ, **homes, "GRAPHMEM_EMBEDDING_MODEL": "none",
                    "PYTHONPATH": str(Path(__file__).parents[2])}  # fmt: skip
     said = []
     code = "from graphmem.cli.app import run; raise SystemExit(run(['list']))"
