@@ -1,55 +1,25 @@
 """
-The Python API: ``Memory``, one method a use case, grouped by noun.
+The Python API: ``Memory``, one method an operation, grouped by noun.
 
-Every front end calls this and nothing below. A method builds its request and returns the answer of the use case, both
-models of ``graphmem.contract``; what a parameter means and which values it takes is in docs/reference/requests.md.
+A method checks its parameters and returns the answer of the operation, a model of ``graphmem.contract``; what a
+parameter means and which values it takes is in docs/reference/requests.md.
+
+This file is made from graphmem/contract/operations.py by ``python -m tests.generate``; a test compares.
 """
+# ruff: noqa: A002, E501
+# fmt: off
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal
 
-from graphmem import constants, contract
-from graphmem.embed.shared import Models
-from graphmem.model.blackboard import TaskStage
-from graphmem.model.experience import Confidence, ExperienceType, Outcome
-from graphmem.model.exploration import ExplorationMode
-from graphmem.model.insight import Category
-from graphmem.model.lesson import LessonType, Severity
-from graphmem.model.vocabulary import EntityType, RelationType
-from graphmem.retry import repeated
-from graphmem.rules.score import Complexity
-from graphmem.runtime import (
-    Client,
-    MessageHandler,
-    Progress,
-    Runtime,
-    find_store,
-    fresh_id,
-    no_progress,
-    system_clock,
-)
-from graphmem.usecase import hooks, vocabulary
-from graphmem.usecase.learning import effectiveness, experiences, lessons, sessions, test_runs
-from graphmem.usecase.records import bulk_add, change, doubts, feedback, prune, purge, read, relations, undo
-from graphmem.usecase.retrieval import context, cypher, match, prime, query, traversal
-from graphmem.usecase.store import conflicts, doctor, export, git_setup, history, init, rebuild, stats, trust, validate
-from graphmem.usecase.work import campaigns, event_log, explorations, inbox, observation, phases, plans, runs, tasks
+from graphmem.handle import Handle, Operations, call_without_store
 
 if TYPE_CHECKING:
-    from graphmem.contract.campaigns import (
-        CampaignStanding,
-        CampaignTasks,
-        FinalStatus,
-        MergedPlan,
-        Ready,
-        ReplanInput,
-        Similar,
-    )
+    from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
     from graphmem.contract.effectiveness import Loop
@@ -59,566 +29,1250 @@ if TYPE_CHECKING:
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
     from graphmem.contract.history import Difference, History
-    from graphmem.contract.hooks import ClientName, HookAnswer
-    from graphmem.contract.inbox import ItemChanged, ItemList, ItemType
+    from graphmem.contract.hooks import HookAnswer
+    from graphmem.contract.inbox import ItemChanged, ItemList
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
     from graphmem.contract.observation import Observed
-    from graphmem.contract.phases import Phase, PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
+    from graphmem.contract.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
     from graphmem.contract.prime import Briefing, StoreStatus
-    from graphmem.contract.query import Found, Profile, Tier
-    from graphmem.contract.records import (
-        BulkAdded,
-        Changed,
-        Got,
-        Listing,
-        Pruned,
-        Purged,
-        StaleRecords,
-        VersionSource,
-        Writes,
-    )
-    from graphmem.contract.relations import Connection, Direction, Linked, Related, Solutions
-    from graphmem.contract.runs import BuildResume, ChunkMove, Required, ResumeAction, RunShown
+    from graphmem.contract.query import Found
+    from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
+    from graphmem.contract.relations import Connection, Linked, Related, Solutions
+    from graphmem.contract.runs import BuildResume, Required, RunShown
     from graphmem.contract.sessions import SessionContext
     from graphmem.contract.stats import Stats
     from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
     from graphmem.contract.tasks import TaskChanged, TaskShown
     from graphmem.contract.test_runs import Ran
     from graphmem.contract.vocabulary import TypeList
-
-Log = Iterable[bytes | str] | bytes | str
-
-
-def lines_of(log: Log) -> Iterator[bytes]:
-    """Yield the lines of a log as bytes, whether it is one text or lines."""
-    given = [log] if isinstance(log, bytes | str) else log
-    for part in given:
-        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
-        yield from data.splitlines(keepends=True) if isinstance(log, bytes | str) else (data,)
+    from graphmem.dispatch import Log
+    from graphmem.model.vocabulary import EntityType, RelationType
 
 
-Texts = Collection[str] | None
-
-
-class Noun:
-    """Use cases of one noun."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
-
-    @property
-    def client(self) -> Client:
-        """The client of this thread."""
-        return self.runtime.client()
-
-
-@repeated
-class Failures(Noun):
+class Failures(Operations):
     """What went wrong, and what fixes it."""
 
     def add(
-        self, trigger: str, *, fix: str | None = None, name: str | None = None, match: str | None = None,
-        cost: float | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None,
-        versions: Mapping[str, str] | None = None, versions_from: VersionSource = "lock",
-        check_after: str | None = None, flaky: bool | None = None, dedup: bool = True, dry_run: bool = False,
-        replace: bool = False, supersedes: str | None = None,
-    ) -> Changed:  # fmt: skip
+        self,
+        trigger: str,
+        *,
+        fix: str | None = None,
+        name: str | None = None,
+        match: str | None = None,
+        cost: float | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        files: Collection[str] | None = None,
+        cites: Collection[str] | None = None,
+        versions: Mapping[str, str] | None = None,
+        versions_from: Literal["lock", "auto", "none"] = "lock",
+        check_after: str | None = None,
+        flaky: bool | None = None,
+        dedup: bool = True,
+        dry_run: bool = False,
+        replace: bool = False,
+        supersedes: str | None = None,
+    ) -> Changed:
         """
         Add a failure; one that repeats another is merged into it.
 
         Args:
-            trigger: the error. fix: what resolves it. name: a slug; made from the trigger if not given.
-            match: a regular expression that finds the failure in a log. cost: thousands of tokens that it took.
-            tags: words. sources: where it came from. files: paths from the project's root.
-            cites: code, as ``path``, ``path:symbol`` or ``path:symbol@commit``. flaky: whether it comes and goes.
-            dedup: look for a failure to merge into. dry_run: return what would change, and change nothing.
-            replace: in a merge, and under a taken name, the new texts become the current ones.
-            versions: of packages, by name. versions_from: where those come from that the texts name.
-            check_after: day such as ``2027-01-31``. supersedes: the record that is archived for this one.
+            trigger: The error as it was observed.
+            fix: What resolves the failure.
+            name: Name of the record; made from its text if not given.
+            match: Regular expression that finds the failure in a log.
+            cost: What the failure cost, in thousands of tokens.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            files: Files that the record is about.
+            cites: Code that the record is about: path, path:symbol or path:symbol@commit.
+            versions: Versions of packages that the record was seen with.
+            versions_from: Take the versions of named packages from lock files, with auto from what is installed too.
+            check_after: Day after which the record is to be checked again, such as 2027-01-31.
+            flaky: The failure is flaky: it comes and goes.
+            dedup: Look for a record that says the same, and merge the new one into it.
+            dry_run: Return what would change, and change nothing.
+            replace: In a merge, and under a name that is taken, make the new texts the current ones.
+            supersedes: The record that the new one takes the place of; it is archived.
         """
-        request = contract.failures.AddFailureRequest(
-            trigger=trigger, fix=fix, name=name, match=match, cost=cost, tags=tags, sources=sources, files=files,
-            cites=cites, versions=versions, versions_from=versions_from, check_after=check_after, flaky=flaky,
-            dedup=dedup, dry_run=dry_run, replace=replace, supersedes=supersedes,
-        )  # fmt: skip
-        return change.add_record(self.client, request)
+        answer: Changed = self.call(
+            "failures.add",
+            trigger=trigger,
+            fix=fix,
+            name=name,
+            match=match,
+            cost=cost,
+            tags=tags,
+            sources=sources,
+            files=files,
+            cites=cites,
+            versions=versions,
+            versions_from=versions_from,
+            check_after=check_after,
+            flaky=flaky,
+            dedup=dedup,
+            dry_run=dry_run,
+            replace=replace,
+            supersedes=supersedes,
+        )
+        return answer
 
 
-@repeated
-class Patterns(Noun):
+class Patterns(Operations):
     """What works."""
 
     def add(
-        self, trigger: str, insight: str, *, name: str | None = None, saved: float | None = None,
-        framework: str | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None,
-        cites: Texts = None, versions: Mapping[str, str] | None = None, versions_from: VersionSource = "lock",
-        check_after: str | None = None, dedup: bool = True, dry_run: bool = False, replace: bool = False,
+        self,
+        trigger: str,
+        insight: str,
+        *,
+        name: str | None = None,
+        saved: float | None = None,
+        framework: str | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        files: Collection[str] | None = None,
+        cites: Collection[str] | None = None,
+        versions: Mapping[str, str] | None = None,
+        versions_from: Literal["lock", "auto", "none"] = "lock",
+        check_after: str | None = None,
+        dedup: bool = True,
+        dry_run: bool = False,
+        replace: bool = False,
         supersedes: str | None = None,
-    ) -> Changed:  # fmt: skip
+    ) -> Changed:
         """
         Add a pattern; one that repeats another is merged into it.
 
         Args:
-            trigger: when it applies. insight: what to do then. name: a slug; made from the trigger if not given.
-            saved: thousands of tokens that it saves. framework: what it is for.
-            tags, sources, files, cites, dedup, dry_run, replace: as for a failure.
-            versions, versions_from, check_after, supersedes: as for a failure.
+            trigger: When the pattern applies.
+            insight: What to do when the pattern applies.
+            name: Name of the record; made from its text if not given.
+            saved: What the pattern saves, in thousands of tokens.
+            framework: Framework or tool that the pattern is for.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            files: Files that the record is about.
+            cites: Code that the record is about: path, path:symbol or path:symbol@commit.
+            versions: Versions of packages that the record was seen with.
+            versions_from: Take the versions of named packages from lock files, with auto from what is installed too.
+            check_after: Day after which the record is to be checked again, such as 2027-01-31.
+            dedup: Look for a record that says the same, and merge the new one into it.
+            dry_run: Return what would change, and change nothing.
+            replace: In a merge, and under a name that is taken, make the new texts the current ones.
+            supersedes: The record that the new one takes the place of; it is archived.
         """
-        request = contract.patterns.AddPatternRequest(
-            trigger=trigger, insight=insight, name=name, saved=saved, framework=framework, tags=tags, sources=sources,
-            files=files, cites=cites, versions=versions, versions_from=versions_from, check_after=check_after,
-            dedup=dedup, dry_run=dry_run, replace=replace, supersedes=supersedes,
-        )  # fmt: skip
-        return change.add_record(self.client, request)
+        answer: Changed = self.call(
+            "patterns.add",
+            trigger=trigger,
+            insight=insight,
+            name=name,
+            saved=saved,
+            framework=framework,
+            tags=tags,
+            sources=sources,
+            files=files,
+            cites=cites,
+            versions=versions,
+            versions_from=versions_from,
+            check_after=check_after,
+            dedup=dedup,
+            dry_run=dry_run,
+            replace=replace,
+            supersedes=supersedes,
+        )
+        return answer
 
 
-@repeated
-class Entities(Noun):
+class Entities(Operations):
     """Things of the project."""
 
     def add(
-        self, type_name: str, name: str, *, value: str | None = None, sources: Texts = None, dry_run: bool = False
+        self,
+        type_name: str,
+        name: str,
+        *,
+        value: str | None = None,
+        sources: Collection[str] | None = None,
+        dry_run: bool = False,
     ) -> Changed:
-        """Add an entity of a declared type, or change its value."""
-        request = contract.entities.AddEntityRequest(
-            type_name=type_name, name=name, value=value, sources=sources, dry_run=dry_run
+        """
+        Add an entity of a declared type, or change its value.
+
+        Args:
+            type_name: A declared entity type.
+            name: Name of the entity, unique in its type.
+            value: What belongs to the entity itself; what links it to others is an edge.
+            sources: Where the record came from: a task, a run, a file, a person.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Changed = self.call(
+            "entities.add", type_name=type_name, name=name, value=value, sources=sources, dry_run=dry_run
         )
-        return change.add_record(self.client, request)
+        return answer
 
 
-@repeated
-class Lessons(Noun):
+class Lessons(Operations):
     """What runs taught: seen again, fading, and injected into prompts."""
 
     def add(
-        self, description: str, *, type: LessonType | None = None, name: str | None = None,  # noqa: A002
-        domain: str | None = None, severity: Severity | None = None, archetype: str | None = None,
-        source: str | None = None, tags: Texts = None, sources: Texts = None, files: Texts = None, cites: Texts = None,
-        dedup: bool = True, dry_run: bool = False, replace: bool = False, supersedes: str | None = None,
-    ) -> Changed:  # fmt: skip
+        self,
+        description: str,
+        *,
+        type: Literal["pattern", "preference", "archetype_hint", "anti_pattern"] | None = None,
+        name: str | None = None,
+        domain: str | None = None,
+        severity: Literal["bug", "warning", "info", "recommendation"] | None = None,
+        archetype: str | None = None,
+        source: str | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        files: Collection[str] | None = None,
+        cites: Collection[str] | None = None,
+        dedup: bool = True,
+        dry_run: bool = False,
+        replace: bool = False,
+        supersedes: str | None = None,
+    ) -> Changed:
         """
         Add a lesson by hand; a ``preference`` is injected at once, any other type after two runs saw it.
 
         Args:
-            description: what to know. domain: where it applies. severity: how bad it is to ignore it.
-            archetype: of an ``archetype_hint``. source: who raised it.
-            name, tags, sources, files, cites, dedup, dry_run, replace, supersedes: as for a failure.
+            description: The lesson.
+            type: Type of lesson; a preference is injected at once, others after two runs.
+            name: Name of the record; made from its text if not given.
+            domain: Domain where the lesson applies; general if not given.
+            severity: Severity of ignoring the lesson; info if not given.
+            archetype: Kind of project that an archetype_hint is for.
+            source: Who raised the lesson.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            files: Files that the record is about.
+            cites: Code that the record is about: path, path:symbol or path:symbol@commit.
+            dedup: Look for a record that says the same, and merge the new one into it.
+            dry_run: Return what would change, and change nothing.
+            replace: In a merge, and under a name that is taken, make the new texts the current ones.
+            supersedes: The record that the new one takes the place of; it is archived.
         """
-        request = contract.lessons.AddLessonRequest(
-            description=description, type=type, name=name, domain=domain, severity=severity, archetype=archetype,
-            source=source, tags=tags, sources=sources, files=files, cites=cites, dedup=dedup, dry_run=dry_run,
-            replace=replace, supersedes=supersedes,
-        )  # fmt: skip
-        return change.add_record(self.client, request)
+        answer: Changed = self.call(
+            "lessons.add",
+            description=description,
+            type=type,
+            name=name,
+            domain=domain,
+            severity=severity,
+            archetype=archetype,
+            source=source,
+            tags=tags,
+            sources=sources,
+            files=files,
+            cites=cites,
+            dedup=dedup,
+            dry_run=dry_run,
+            replace=replace,
+            supersedes=supersedes,
+        )
+        return answer
 
-    def learn(self, events: Iterable[bytes], *, name: str = "<events>", run: str | None = None,
-              semantic: bool = False) -> Learned:  # fmt: skip
+    def learn(self, events: Log, *, name: str = "<events>", run: str | None = None, semantic: bool = False) -> Learned:
         """
         Take from the events of a finished run which lessons it saw, and new ones; the same events change nothing.
 
         Args:
-            events: NDJSON; the findings of each ``review.verdict`` count.
-            run: what identifies the run; None for what the events or the name of the input say.
-            semantic: a finding that means the same as a lesson counts too.
+            events: The events, one JSON object a line.
+            name: Name of the input, for messages.
+            run: Id of the run; taken from the events or the input's name if not given.
+            semantic: Count a finding that means the same as a lesson, in other words.
         """
-        request = contract.lessons.LearnRequest(name=name, run=run, semantic=semantic)
-        return lessons.learn(self.client, events, request)
+        answer: Learned = self.call("lessons.learn", events, name=name, run=run, semantic=semantic)
+        return answer
 
     def decay(self, run: str) -> Learned:
-        """Record a run that saw no lesson, and report which lessons it moved."""
-        return lessons.decay(self.client, contract.lessons.DecayRequest(run=run))
+        """
+        Record a run that saw no lesson, and report which lessons it moved.
+
+        Args:
+            run: Id of the run.
+        """
+        answer: Learned = self.call("lessons.decay", run=run)
+        return answer
 
     def inject(self, *, domain: str | None = None, archetype: str | None = None) -> Injected:
-        """Return the lessons that belong into a prompt, at most ten, ready to be put there."""
-        return lessons.inject(self.client, contract.lessons.InjectRequest(domain=domain, archetype=archetype))
+        """
+        Return the lessons that belong into a prompt, at most ten, ready to be put there.
+
+        Args:
+            domain: Domain of the task, such as code or writing.
+            archetype: Kind of project that the task belongs to.
+        """
+        answer: Injected = self.call("lessons.inject", domain=domain, archetype=archetype)
+        return answer
 
 
-@repeated
-class Experiences(Noun):
+class Experiences(Operations):
     """What finished tasks taught."""
 
     def add(
-        self, task_type: ExperienceType, description: str, *, approach: str, outcome: Outcome, lessons: Collection[str],
-        name: str | None = None, time_taken: float | None = None, complexity_estimated: Complexity | None = None,
-        complexity_actual: Complexity | None = None, capabilities_used: Texts = None,
-        confidence: Confidence | None = None, tags: Texts = None, sources: Texts = None, dry_run: bool = False,
+        self,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"],
+        description: str,
+        *,
+        approach: str,
+        outcome: Literal["success", "partial", "failure"],
+        lessons: Collection[str],
+        name: str | None = None,
+        time_taken: float | None = None,
+        complexity_estimated: Literal["trivial", "low", "medium", "high", "very_high"] | None = None,
+        complexity_actual: Literal["trivial", "low", "medium", "high", "very_high"] | None = None,
+        capabilities_used: Collection[str] | None = None,
+        confidence: Literal["low", "medium", "high"] | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        dry_run: bool = False,
         supersedes: str | None = None,
-    ) -> Changed:  # fmt: skip
+    ) -> Changed:
         """
         Add what a finished task taught; above 200 experiences, the oldest of low confidence is archived.
 
         Args:
-            description: what the task was. approach: how it was done. lessons: what to know the next time.
-            time_taken: minutes. capabilities_used: what it was done with.
+            task_type: Type of the task.
+            description: What the task was.
+            approach: Approach that was taken.
+            outcome: Outcome of the task.
+            lessons: Lessons that the task taught, for the next time.
+            name: Name of the record; made from its text if not given.
+            time_taken: Minutes that the task took.
+            complexity_estimated: Estimated complexity of the task.
+            complexity_actual: Complexity of the task as it turned out.
+            capabilities_used: Tools and skills that the task was done with.
+            confidence: Confidence in the experience; low while there are few experiences.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            dry_run: Return what would change, and change nothing.
+            supersedes: The record that the new one takes the place of; it is archived.
         """
-        request = contract.experiences.AddExperienceRequest(
-            task_type=task_type, description=description, approach=approach, outcome=outcome, lessons=lessons,
-            name=name, time_taken=time_taken, complexity_estimated=complexity_estimated,
-            complexity_actual=complexity_actual, capabilities_used=capabilities_used, confidence=confidence, tags=tags,
-            sources=sources, dry_run=dry_run, supersedes=supersedes,
-        )  # fmt: skip
-        return change.add_record(self.client, request)
+        answer: Changed = self.call(
+            "experiences.add",
+            task_type=task_type,
+            description=description,
+            approach=approach,
+            outcome=outcome,
+            lessons=lessons,
+            name=name,
+            time_taken=time_taken,
+            complexity_estimated=complexity_estimated,
+            complexity_actual=complexity_actual,
+            capabilities_used=capabilities_used,
+            confidence=confidence,
+            tags=tags,
+            sources=sources,
+            dry_run=dry_run,
+            supersedes=supersedes,
+        )
+        return answer
 
-    def recall(self, *, task_type: ExperienceType | None = None, tags: Collection[str] = ()) -> Recalled:
-        """Return the newest experiences with this type of task or one of these tags, and their lessons."""
-        return experiences.recall(self.client, contract.experiences.RecallRequest(task_type=task_type, tags=tags))
+    def recall(
+        self,
+        *,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
+        tags: Collection[str] = (),
+    ) -> Recalled:
+        """
+        Return the newest experiences with this type of task or one of these tags, and their lessons.
 
-    def promote(self, *, category: Category | None = None, yes: bool = False) -> Promoted:
-        """Find what experiences of different days and tasks agree on; ``yes`` writes it as insights."""
-        return experiences.promote(self.client, contract.experiences.PromoteRequest(category=category, yes=yes))
+        Args:
+            task_type: Type of the task.
+            tags: Tags of the task.
+        """
+        answer: Recalled = self.call("experiences.recall", task_type=task_type, tags=tags)
+        return answer
+
+    def promote(
+        self,
+        *,
+        category: Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"] | None = None,
+        yes: bool = False,
+    ) -> Promoted:
+        """
+        Find what experiences of different days and tasks agree on; ``yes`` writes it as insights.
+
+        Args:
+            category: Category of the insights; the likely one if not given.
+            yes: Make the change; without it, only return what would change.
+        """
+        answer: Promoted = self.call("experiences.promote", category=category, yes=yes)
+        return answer
 
 
-@repeated
-class Insights(Noun):
+class Insights(Operations):
     """What several experiences agree on."""
 
     def add(
-        self, category: Category, statement: str, *, derived_from: Collection[str], name: str | None = None,
-        tags: Texts = None, sources: Texts = None, dry_run: bool = False, supersedes: str | None = None,
-    ) -> Changed:  # fmt: skip
-        """Add an insight by hand; it needs two experiences of different days and tasks."""
-        request = contract.insights.AddInsightRequest(
-            category=category, statement=statement, derived_from=derived_from, name=name, tags=tags, sources=sources,
-            dry_run=dry_run, supersedes=supersedes,
-        )  # fmt: skip
-        return change.add_record(self.client, request)
+        self,
+        category: Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"],
+        statement: str,
+        *,
+        derived_from: Collection[str],
+        name: str | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        dry_run: bool = False,
+        supersedes: str | None = None,
+    ) -> Changed:
+        """
+        Add an insight by hand; it needs two experiences of different days and tasks.
+
+        Args:
+            category: Category of the insight.
+            statement: The insight.
+            derived_from: Experiences that support the insight; at least two, of different days.
+            name: Name of the record; made from its text if not given.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            dry_run: Return what would change, and change nothing.
+            supersedes: The record that the new one takes the place of; it is archived.
+        """
+        answer: Changed = self.call(
+            "insights.add",
+            category=category,
+            statement=statement,
+            derived_from=derived_from,
+            name=name,
+            tags=tags,
+            sources=sources,
+            dry_run=dry_run,
+            supersedes=supersedes,
+        )
+        return answer
 
 
-@repeated
-class Sessions(Noun):
-    """What is current, what was decided, and what has to be kept to; ``name`` is of a session, None the project's."""
+class Decisions(Operations):
+    """What was decided, and why."""
+
+    def add(
+        self,
+        decision: str,
+        name: str | None = None,
+        *,
+        reasoning: str | None = None,
+        task: str | None = None,
+        key: str | None = None,
+    ) -> Changed:
+        """
+        Record a decision; ``key`` is its name, made from the text if not given.
+
+        Args:
+            decision: What was decided.
+            name: Name of a session; the project's own if not given.
+            reasoning: Why it was decided.
+            task: Task that it was decided in; the current one if not given.
+            key: Name of the decision; made from its text if not given.
+        """
+        answer: Changed = self.call(
+            "sessions.decide", decision=decision, name=name, reasoning=reasoning, task=task, key=key
+        )
+        return answer
+
+
+class Constraints(Operations):
+    """Rules that hold until a time or for ever."""
+
+    def add(
+        self,
+        constraint: str,
+        name: str | None = None,
+        *,
+        source: str | None = None,
+        expires_at: str | None = None,
+        key: str | None = None,
+    ) -> Changed:
+        """
+        Record a constraint, for everybody or for a named session, until a time if one is given.
+
+        Args:
+            constraint: The constraint.
+            name: Name of a session; the project's own if not given.
+            source: Who set the constraint.
+            expires_at: When it ends: a time with its zone; never if not given.
+            key: Name of the constraint; made from its text if not given.
+        """
+        answer: Changed = self.call(
+            "sessions.constrain", constraint=constraint, name=name, source=source, expires_at=expires_at, key=key
+        )
+        return answer
+
+
+class Sessions(Operations):
+    """The current task, decisions, constraints and preferences; without a name, of the whole project."""
 
     def show(self, name: str | None = None) -> SessionContext:
-        """Return what is current; the empty answer where nothing is."""
-        return sessions.show(self.client, contract.sessions.SessionRequest(name=name))
+        """
+        Return what is current; the empty answer where nothing is.
 
-    def start(self, name: str | None = None, *, conversation: str | None = None,
-              task: str | None = None) -> SessionContext:  # fmt: skip
-        """Begin a new session; the preferences of the user stay."""
-        request = contract.sessions.StartSessionRequest(name=name, conversation=conversation, task=task)
-        return sessions.start(self.client, request)
+        Args:
+            name: Name of a session; the project's own if not given.
+        """
+        answer: SessionContext = self.call("sessions.show", name=name)
+        return answer
 
-    def work_on(self, description: str | None = None, name: str | None = None, *, id: str | None = None,  # noqa: A002
-                type: str | None = None, status: TaskStage | None = None) -> SessionContext:  # noqa: A002  # fmt: skip
-        """Set what is being worked on, or its state; a new description begins a new task."""
-        request = contract.sessions.WorkOnRequest(description=description, name=name, id=id, type=type, status=status)
-        return sessions.work_on(self.client, request)
+    def start(
+        self, name: str | None = None, *, conversation: str | None = None, task: str | None = None
+    ) -> SessionContext:
+        """
+        Begin a new session; the preferences of the user stay.
 
-    def decide(self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
-               key: str | None = None) -> Changed:  # fmt: skip
-        """Record a decision; ``key`` is its name, made from the text if not given."""
-        request = contract.sessions.DecideRequest(decision=decision, name=name, reasoning=reasoning, task=task, key=key)
-        return sessions.decide(self.client, request)
+        Args:
+            name: Name of a session; the project's own if not given.
+            conversation: Id of the agent's conversation.
+            task: What the session is about; becomes the current task.
+        """
+        answer: SessionContext = self.call("sessions.start", name=name, conversation=conversation, task=task)
+        return answer
 
-    def constrain(self, constraint: str, name: str | None = None, *, source: str | None = None,
-                  expires_at: str | None = None, key: str | None = None) -> Changed:  # fmt: skip
-        """Record a constraint, for everybody or for a named session, until a time if one is given."""
-        request = contract.sessions.ConstrainRequest(
-            constraint=constraint, name=name, source=source, expires_at=expires_at, key=key
+    def work_on(
+        self,
+        description: str | None = None,
+        name: str | None = None,
+        *,
+        id: str | None = None,
+        type: str | None = None,
+        status: Literal["pending", "in_progress", "blocked", "complete"] | None = None,
+    ) -> SessionContext:
+        """
+        Set what is being worked on, or its state; a new description begins a new task.
+
+        Args:
+            description: What is being worked on.
+            name: Name of a session; the project's own if not given.
+            id: Id of the task, such as auth/001-setup.
+            type: Type of the task, such as bug or feature.
+            status: Status of the task.
+        """
+        answer: SessionContext = self.call(
+            "sessions.work_on", description=description, name=name, id=id, type=type, status=status
         )
-        return sessions.constrain(self.client, request)
+        return answer
+
+    def decide(
+        self,
+        decision: str,
+        name: str | None = None,
+        *,
+        reasoning: str | None = None,
+        task: str | None = None,
+        key: str | None = None,
+    ) -> Changed:
+        """
+        Record a decision; ``key`` is its name, made from the text if not given.
+
+        Args:
+            decision: What was decided.
+            name: Name of a session; the project's own if not given.
+            reasoning: Why it was decided.
+            task: Task that it was decided in; the current one if not given.
+            key: Name of the decision; made from its text if not given.
+        """
+        answer: Changed = self.call(
+            "sessions.decide", decision=decision, name=name, reasoning=reasoning, task=task, key=key
+        )
+        return answer
+
+    def constrain(
+        self,
+        constraint: str,
+        name: str | None = None,
+        *,
+        source: str | None = None,
+        expires_at: str | None = None,
+        key: str | None = None,
+    ) -> Changed:
+        """
+        Record a constraint, for everybody or for a named session, until a time if one is given.
+
+        Args:
+            constraint: The constraint.
+            name: Name of a session; the project's own if not given.
+            source: Who set the constraint.
+            expires_at: When it ends: a time with its zone; never if not given.
+            key: Name of the constraint; made from its text if not given.
+        """
+        answer: Changed = self.call(
+            "sessions.constrain", constraint=constraint, name=name, source=source, expires_at=expires_at, key=key
+        )
+        return answer
 
     def prefer(
-        self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
+        self,
+        name: str | None = None,
+        *,
+        communication_style: str | None = None,
+        approval_gates: str | None = None,
         default_model_profile: str | None = None,
-    ) -> SessionContext:  # fmt: skip
-        """Note how the user wants to work."""
-        request = contract.sessions.PreferRequest(
-            name=name, communication_style=communication_style, approval_gates=approval_gates,
-            default_model_profile=default_model_profile,
-        )  # fmt: skip
-        return sessions.prefer(self.client, request)
+    ) -> SessionContext:
+        """
+        Note how the user wants to work.
 
-    def note(self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
-             skills: Collection[str] = (), used: Collection[str] = ()) -> SessionContext:  # fmt: skip
-        """Note how far the session has come, the skills it invoked and the records it used."""
-        request = contract.sessions.NoteRequest(
-            name=name, messages=messages, conversation=conversation, skills=skills, used=used
+        Args:
+            name: Name of a session; the project's own if not given.
+            communication_style: How to communicate with the user.
+            approval_gates: What to ask the user before.
+            default_model_profile: The usual model profile.
+        """
+        answer: SessionContext = self.call(
+            "sessions.prefer",
+            name=name,
+            communication_style=communication_style,
+            approval_gates=approval_gates,
+            default_model_profile=default_model_profile,
         )
-        return sessions.note(self.client, request)
+        return answer
+
+    def note(
+        self,
+        name: str | None = None,
+        *,
+        messages: int | None = None,
+        conversation: str | None = None,
+        skills: Collection[str] = (),
+        used: Collection[str] = (),
+    ) -> SessionContext:
+        """
+        Note how far the session has come, the skills it invoked and the records it used.
+
+        Args:
+            name: Name of a session; the project's own if not given.
+            messages: Number of messages so far.
+            conversation: Id of the agent's conversation.
+            skills: Skills that were invoked.
+            used: Records that the session used.
+        """
+        answer: SessionContext = self.call(
+            "sessions.note", name=name, messages=messages, conversation=conversation, skills=skills, used=used
+        )
+        return answer
 
     def end(self, name: str | None = None) -> Changed:
-        """End the session: what it was and used becomes a record."""
-        return sessions.end(self.client, contract.sessions.EndSessionRequest(name=name))
+        """
+        End the session: what it was and used becomes a record.
+
+        Args:
+            name: Name of a session; the project's own if not given.
+        """
+        answer: Changed = self.call("sessions.end", name=name)
+        return answer
 
 
-@repeated
-class Relations(Noun):
+class Relations(Operations):
     """Typed, weighted edges."""
 
-    def link(self, source: str, kind: str, target: str, *, weight: float | None = None, note: str | None = None,
-             sources: Collection[str] = ()) -> Linked:  # fmt: skip
-        """Add an edge, or change its weight and note; without a weight it has that of its type."""
-        request = contract.relations.LinkRequest(
-            source=source, kind=kind, target=target, weight=weight, note=note, sources=sources
+    def link(
+        self,
+        source: str,
+        kind: str,
+        target: str,
+        *,
+        weight: float | None = None,
+        note: str | None = None,
+        sources: Collection[str] = (),
+    ) -> Linked:
+        """
+        Add an edge, or change its weight and note; without a weight it has that of its type.
+
+        Args:
+            source: The record that the edge leads from.
+            kind: Relation type of the edge.
+            target: The record that the edge leads to.
+            weight: Weight of the edge, above 0, at most 2; its type's if not given.
+            note: Note on the edge.
+            sources: Where the edge came from: a task, a run, a file, a person.
+        """
+        answer: Linked = self.call(
+            "relations.link", source=source, kind=kind, target=target, weight=weight, note=note, sources=sources
         )
-        return relations.link(self.client, request)
+        return answer
 
     def unlink(self, source: str, kind: str, target: str) -> Linked:
-        """Take an edge out."""
-        return relations.unlink(self.client, contract.relations.UnlinkRequest(source=source, kind=kind, target=target))
+        """
+        Take an edge out.
+
+        Args:
+            source: The record that the edge leads from.
+            kind: Relation type of the edge.
+            target: The record that the edge leads to.
+        """
+        answer: Linked = self.call("relations.unlink", source=source, kind=kind, target=target)
+        return answer
 
 
-@repeated
-class Campaigns(Noun):
+class Campaigns(Operations):
     """Pieces of work that are more than one task."""
 
     def create(
-        self, objective: str, *, name: str | None = None, framework: str | None = None, tags: Texts = None,
-        sources: Texts = None, sections: int | None = None, framework_level: int | None = None,
+        self,
+        objective: str,
+        *,
+        name: str | None = None,
+        framework: str | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        sections: int | None = None,
+        framework_level: int | None = None,
         failure_cost_k: float | None = None,
-    ) -> Changed:  # fmt: skip
+    ) -> Changed:
         """
         Begin a campaign.
 
         Args:
-            sections: of the specification; with them the campaign has an estimate of its size.
-            framework_level: how unknown the framework is. failure_cost_k: thousands of tokens that known failures cost.
+            objective: What the campaign is for.
+            name: Name of the record; made from its text if not given.
+            framework: Framework or tool that the work is built with.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            sections: Sections of the specification, for an estimate of its size.
+            framework_level: How unknown the framework is: 0 for well known.
+            failure_cost_k: Thousands of tokens that known failures cost; with sections, what the memory knows if not
+                given.
         """
-        request = contract.campaigns.CreateCampaignRequest(
-            objective=objective, name=name, framework=framework, tags=tags, sources=sources, sections=sections,
-            framework_level=framework_level, failure_cost_k=failure_cost_k,
-        )  # fmt: skip
-        return campaigns.create(self.client, request)
+        answer: Changed = self.call(
+            "campaigns.create",
+            objective=objective,
+            name=name,
+            framework=framework,
+            tags=tags,
+            sources=sources,
+            sections=sections,
+            framework_level=framework_level,
+            failure_cost_k=failure_cost_k,
+        )
+        return answer
 
     def add_tasks(self, ref: str, plan: object) -> CampaignTasks:
-        """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
-        return plans.add_tasks(self.client, contract.campaigns.AddTasksRequest(ref=ref, plan=plan))
+        """
+        Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path.
+
+        Args:
+            ref: The campaign.
+            plan: Tasks in JSON: a list, or {"tasks": […]}.
+        """
+        answer: CampaignTasks = self.call("campaigns.add_tasks", ref=ref, plan=plan)
+        return answer
 
     def ready(self, ref: str) -> Ready:
-        """Return the tasks that can start now."""
-        return campaigns.ready(self.client, contract.campaigns.ReadyRequest(ref=ref))
+        """
+        Return the tasks that can start now.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: Ready = self.call("campaigns.ready", ref=ref)
+        return answer
 
     def status(self, ref: str) -> CampaignStanding:
-        """Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far."""
-        return campaigns.status(self.client, contract.campaigns.CampaignRequest(ref=ref))
+        """
+        Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: CampaignStanding = self.call("campaigns.status", ref=ref)
+        return answer
 
     def propagate(self, ref: str) -> CampaignStanding:
-        """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
-        return plans.propagate(self.client, contract.campaigns.CampaignRequest(ref=ref))
+        """
+        Mark the tasks that cannot run as unreachable, and those that can again as pending.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: CampaignStanding = self.call("campaigns.propagate", ref=ref)
+        return answer
 
     def replan_input(self, ref: str) -> ReplanInput:
-        """Return what a planner needs to plan the unfinished part again."""
-        return plans.replan_input(self.client, contract.campaigns.CampaignRequest(ref=ref))
+        """
+        Return what a planner needs to plan the unfinished part again.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: ReplanInput = self.call("campaigns.replan_input", ref=ref)
+        return answer
 
     def merge_plan(self, ref: str, plan: object) -> MergedPlan:
-        """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is."""
-        return plans.merge_plan(self.client, contract.campaigns.MergePlanRequest(ref=ref, plan=plan))
+        """
+        Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is.
 
-    def complete(self, ref: str, *, outcome: str | None = None, status: FinalStatus | None = None) -> CampaignTasks:
-        """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
-        request = contract.campaigns.CompleteCampaignRequest(ref=ref, outcome=outcome, status=status)
-        return campaigns.complete(self.client, request)
+        Args:
+            ref: The campaign.
+            plan: Tasks in JSON: a list, or {"tasks": […]}.
+        """
+        answer: MergedPlan = self.call("campaigns.merge_plan", ref=ref, plan=plan)
+        return answer
+
+    def complete(
+        self, ref: str, *, outcome: str | None = None, status: Literal["complete", "partial", "failed"] | None = None
+    ) -> CampaignTasks:
+        """
+        Finish a campaign, complete or partly, and keep its fingerprint for ``similar``.
+
+        Args:
+            ref: The campaign.
+            outcome: Outcome of the campaign, in words.
+            status: How the campaign ended; partial or failed where tasks are open.
+        """
+        answer: CampaignTasks = self.call("campaigns.complete", ref=ref, outcome=outcome, status=status)
+        return answer
 
 
-@repeated
-class Tasks(Noun):
+class Tasks(Operations):
     """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
 
-    def start(self, ref: str, *, budget: int = constants.CONTEXT_BUDGET, session: str | None = None) -> TaskChanged:
+    def start(self, ref: str, *, budget: int = 2000, session: str | None = None) -> TaskChanged:
         """
         Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
 
         Args:
-            budget: largest size of the workspace, in tokens. session: whose current task it becomes.
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            budget: Largest size of the workspace, in tokens.
+            session: Name of a session; the project's own if not given.
         """
-        request = contract.tasks.StartTaskRequest(ref=ref, budget=budget, session=session)
-        return tasks.start(self.client, request)
+        answer: TaskChanged = self.call("tasks.start", ref=ref, budget=budget, session=session)
+        return answer
 
-    def complete(self, ref: str, *, delivered: str | None = None, used: Collection[str] = (),
-                 failed: Collection[str] = (), solved_by: Collection[str] = (), spent: float | None = None,
-                 session: str | None = None) -> TaskChanged:  # fmt: skip
+    def complete(
+        self,
+        ref: str,
+        *,
+        delivered: str | None = None,
+        used: Collection[str] = (),
+        failed: Collection[str] = (),
+        solved_by: Collection[str] = (),
+        spent: float | None = None,
+        session: str | None = None,
+    ) -> TaskChanged:
         """
         Complete a task, report what helped, and link the patterns that solved what it was blocked by.
 
         Args:
-            used: memories that helped. failed: memories that did not. solved_by: patterns.
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            delivered: What the task delivered, in words.
+            used: Memories that helped.
+            failed: Memories that did not help.
+            solved_by: Patterns that solved what the task was blocked by.
+            spent: How much of its budget the task took.
+            session: Name of a session; the project's own if not given.
         """
-        request = contract.tasks.CompleteTaskRequest(
-            ref=ref, delivered=delivered, used=used, failed=failed, solved_by=solved_by, spent=spent, session=session
+        answer: TaskChanged = self.call(
+            "tasks.complete",
+            ref=ref,
+            delivered=delivered,
+            used=used,
+            failed=failed,
+            solved_by=solved_by,
+            spent=spent,
+            session=session,
         )
-        return tasks.complete(self.client, request)
+        return answer
 
-    def block(self, ref: str, reason: str, *, by: Collection[str] = (), failed: Collection[str] = (),
-              session: str | None = None) -> TaskChanged:  # fmt: skip
-        """Block a task; the answer has the known failures that the reason reports, with what fixes them."""
-        request = contract.tasks.BlockTaskRequest(ref=ref, reason=reason, by=by, failed=failed, session=session)
-        return tasks.block(self.client, request)
+    def block(
+        self,
+        ref: str,
+        reason: str,
+        *,
+        by: Collection[str] = (),
+        failed: Collection[str] = (),
+        session: str | None = None,
+    ) -> TaskChanged:
+        """
+        Block a task; the answer has the known failures that the reason reports, with what fixes them.
+
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            reason: What stops it: the error, as it was reported.
+            by: Failures that stop it; those that the reason reports are found by themselves.
+            failed: Memories that did not help.
+            session: Name of a session; the project's own if not given.
+        """
+        answer: TaskChanged = self.call("tasks.block", ref=ref, reason=reason, by=by, failed=failed, session=session)
+        return answer
 
     def reopen(self, ref: str, *, reason: str | None = None, session: str | None = None) -> TaskChanged:
-        """Make a task pending again, from whatever state it is in."""
-        request = contract.tasks.ReopenTaskRequest(ref=ref, reason=reason, session=session)
-        return tasks.reopen(self.client, request)
+        """
+        Make a task pending again, from whatever state it is in.
 
-    def show(self, ref: str, *, budget: int = constants.CONTEXT_BUDGET) -> TaskShown:
-        """Return a task with its workspace, what became of what it was handed out, and its moves."""
-        return tasks.show(self.client, contract.tasks.ShowTaskRequest(ref=ref, budget=budget))
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            reason: Why; kept with the move.
+            session: Name of a session; the project's own if not given.
+        """
+        answer: TaskChanged = self.call("tasks.reopen", ref=ref, reason=reason, session=session)
+        return answer
+
+    def show(self, ref: str, *, budget: int = 2000) -> TaskShown:
+        """
+        Return a task with its workspace, what became of what it was handed out, and its moves.
+
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            budget: Largest size of the workspace, in tokens.
+        """
+        answer: TaskShown = self.call("tasks.show", ref=ref, budget=budget)
+        return answer
 
 
-@repeated
-class Explorations(Noun):
+class Explorations(Operations):
     """Several agents look at a project at the same time; what they find becomes one record."""
 
     def start(self) -> ExplorationStarted:
         """Begin a session."""
-        return explorations.start(self.client)
+        answer: ExplorationStarted = self.call("explorations.start")
+        return answer
 
-    def report(self, session: str, mode: ExplorationMode, text: str) -> ExplorationReported:
-        """Keep what an agent found; after the wait has ended it is kept as late."""
-        request = contract.explorations.ReportExplorationRequest(session=session, mode=mode, text=text)
-        return explorations.report(self.client, request)
+    def report(
+        self, session: str, mode: Literal["structure", "pattern", "memory", "delta"], text: str
+    ) -> ExplorationReported:
+        """
+        Keep what an agent found; after the wait has ended it is kept as late.
 
-    def wait(self, session: str, *, required: int = constants.EXPLORE_QUORUM, timeout: float = constants.EXPLORE_S,
-             poll: float = constants.EXPLORE_POLL_S) -> ExplorationWaited:  # fmt: skip
-        """Wait until enough is reported, or structure and delta are, or the time is up."""
-        request = contract.explorations.WaitExplorationRequest(
-            session=session, required=required, timeout=timeout, poll=poll
+        Args:
+            session: Id of the exploration session.
+            mode: What was looked for.
+            text: What was found.
+        """
+        answer: ExplorationReported = self.call("explorations.report", session=session, mode=mode, text=text)
+        return answer
+
+    def wait(self, session: str, *, required: int = 3, timeout: float = 300.0, poll: float = 2.0) -> ExplorationWaited:
+        """
+        Wait until enough is reported, or structure and delta are, or the time is up.
+
+        Args:
+            session: Id of the exploration session.
+            required: Number of reports that are enough.
+            timeout: Seconds to wait at most.
+            poll: Seconds between two looks.
+        """
+        answer: ExplorationWaited = self.call(
+            "explorations.wait", session=session, required=required, timeout=timeout, poll=poll
         )
-        return explorations.wait(self.client, request)
+        return answer
 
     def aggregate(self, session: str, objective: str) -> Changed:
-        """Keep what was found in a session as one record."""
-        request = contract.explorations.AggregateExplorationRequest(session=session, objective=objective)
-        return explorations.aggregate(self.client, request)
+        """
+        Keep what was found in a session as one record.
+
+        Args:
+            session: Id of the exploration session.
+            objective: What was explored.
+        """
+        answer: Changed = self.call("explorations.aggregate", session=session, objective=objective)
+        return answer
 
 
-@repeated
-class Runs(Noun):
+class Runs(Operations):
     """What is going on now on this machine, and the build run; it outlives the process that writes it."""
 
     def show(self) -> RunShown:
         """Return the run state."""
-        return runs.show(self.client)
+        answer: RunShown = self.call("runs.show")
+        return answer
 
     def set(self, fields: Mapping[str, object]) -> RunShown:
-        """Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."""
-        return runs.set_fields(self.client, contract.runs.SetRunRequest(fields=fields))
+        """
+        Change fields of the run state: objects are merged, ``None`` clears, all other fields stay.
+
+        Args:
+            fields: Fields as a JSON object: objects are merged, null clears.
+        """
+        answer: RunShown = self.call("runs.set", fields=fields)
+        return answer
 
     def done(self, step: str) -> RunShown:
-        """Note that a step of the workflow is complete."""
-        return runs.done(self.client, contract.runs.StepRequest(step=step))
+        """
+        Note that a step of the workflow is complete.
+
+        Args:
+            step: The step.
+        """
+        answer: RunShown = self.call("runs.done", step=step)
+        return answer
 
     def require(self, step: str, *, workflow: str | None = None, skip: bool = False) -> Required:
-        """Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."""
-        return runs.require(self.client, contract.runs.RequireStepRequest(step=step, workflow=workflow, skip=skip))
+        """
+        Return whether what a step needs is complete; ``skip`` goes on without, which is recorded.
+
+        Args:
+            step: The step that is to begin.
+            workflow: Name of the workflow; that of the run state if not given.
+            skip: Go on without what is missing; it is recorded.
+        """
+        answer: Required = self.call("runs.require", step=step, workflow=workflow, skip=skip)
+        return answer
 
     def begin(self, plan: Mapping[str, object]) -> RunShown:
-        """Begin a build run with the chunks of a plan."""
-        return runs.begin(self.client, contract.runs.BeginBuildRequest(plan=plan))
+        """
+        Begin a build run with the chunks of a plan.
 
-    def chunk(self, id: str, status: ChunkMove) -> RunShown:  # noqa: A002
-        """Move a chunk of the build run to its next status."""
-        return runs.move_chunk(self.client, contract.runs.MoveChunkRequest(id=id, status=status))
+        Args:
+            plan: The plan as a JSON object: {"chunks": [{"id", "name", …}], "spec_version", "priorities", …}.
+        """
+        answer: RunShown = self.call("runs.begin", plan=plan)
+        return answer
+
+    def chunk(self, id: str, status: Literal["active", "completed", "failed", "retrying"]) -> RunShown:
+        """
+        Move a chunk of the build run to its next status.
+
+        Args:
+            id: Id of the chunk.
+            status: Its next status.
+        """
+        answer: RunShown = self.call("runs.chunk", id=id, status=status)
+        return answer
 
     def checkpoint(self, *, phase: str | None = None) -> RunShown:
-        """Note that the build run got so far."""
-        return runs.checkpoint(self.client, contract.runs.CheckpointRequest(phase=phase))
+        """
+        Note that the build run got so far.
+
+        Args:
+            phase: Phase of convergence.
+        """
+        answer: RunShown = self.call("runs.checkpoint", phase=phase)
+        return answer
 
     def end(self) -> RunShown:
         """End the build run: cleared where every chunk is completed, else visible as partial."""
-        return runs.end(self.client)
+        answer: RunShown = self.call("runs.end")
+        return answer
 
-    def resume(self, *, choose: ResumeAction | None = None) -> BuildResume:
-        """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
-        return runs.resume(self.client, contract.runs.ResumeBuildRequest(choose=choose))
+    def resume(self, *, choose: Literal["resume", "fresh", "cancel"] | None = None) -> BuildResume:
+        """
+        Return what is left of a build run that was cut off, and how to go on; a choice does it.
+
+        Args:
+            choose: What to do.
+        """
+        answer: BuildResume = self.call("runs.resume", choose=choose)
+        return answer
 
 
-@repeated
-class Phases(Noun):
+class Phases(Operations):
     """Where the project, or a campaign, is in its work."""
 
     def status(self, *, campaign: str | None = None) -> PhaseStatus:
-        """Return the current phase, and which may follow."""
-        return phases.status(self.client, contract.phases.PhaseRequest(campaign=campaign))
+        """
+        Return the current phase, and which may follow.
 
-    def can(self, phase: Phase, *, campaign: str | None = None) -> PhaseCan:
-        """Return whether a phase may follow the current one."""
-        return phases.can(self.client, contract.phases.MovePhaseRequest(phase=phase, campaign=campaign))
+        Args:
+            campaign: Campaign whose phase it is; the project's own if not given.
+        """
+        answer: PhaseStatus = self.call("phases.status", campaign=campaign)
+        return answer
 
-    def move(self, phase: Phase, *, campaign: str | None = None) -> PhaseMoved:
-        """Go on to another phase; one that may not follow is refused with those that may."""
-        return phases.move(self.client, contract.phases.MovePhaseRequest(phase=phase, campaign=campaign))
+    def can(
+        self,
+        phase: Literal["none", "explore", "plan", "build", "observe", "complete", "error"],
+        *,
+        campaign: str | None = None,
+    ) -> PhaseCan:
+        """
+        Return whether a phase may follow the current one.
+
+        Args:
+            phase: The next phase.
+            campaign: Campaign whose phase it is; the project's own if not given.
+        """
+        answer: PhaseCan = self.call("phases.can", phase=phase, campaign=campaign)
+        return answer
+
+    def move(
+        self,
+        phase: Literal["none", "explore", "plan", "build", "observe", "complete", "error"],
+        *,
+        campaign: str | None = None,
+    ) -> PhaseMoved:
+        """
+        Go on to another phase; one that may not follow is refused with those that may.
+
+        Args:
+            phase: The next phase.
+            campaign: Campaign whose phase it is; the project's own if not given.
+        """
+        answer: PhaseMoved = self.call("phases.move", phase=phase, campaign=campaign)
+        return answer
 
     def reset(self, *, campaign: str | None = None) -> PhaseMoved:
-        """Begin again, from whatever phase it is."""
-        return phases.reset(self.client, contract.phases.PhaseRequest(campaign=campaign))
+        """
+        Begin again, from whatever phase it is.
+
+        Args:
+            campaign: Campaign whose phase it is; the project's own if not given.
+        """
+        answer: PhaseMoved = self.call("phases.reset", campaign=campaign)
+        return answer
 
     def duration(self, *, campaign: str | None = None) -> PhaseDurations:
-        """Return how long each phase took."""
-        return phases.duration(self.client, contract.phases.PhaseRequest(campaign=campaign))
+        """
+        Return how long each phase took.
+
+        Args:
+            campaign: Campaign whose phase it is; the project's own if not given.
+        """
+        answer: PhaseDurations = self.call("phases.duration", campaign=campaign)
+        return answer
 
 
-@repeated
-class Inbox(Noun):
+class Inbox(Operations):
     """What is to be looked at later; it is committed, and several writers lose nothing."""
 
-    def add(self, content: str, *, type: ItemType = "feature") -> ItemChanged:  # noqa: A002
-        """Add an item."""
-        return inbox.add(self.client, contract.inbox.AddItemRequest(content=content, type=type))
+    def add(self, content: str, *, type: Literal["evolve", "reference", "feature"] = "feature") -> ItemChanged:
+        """
+        Add an item.
+
+        Args:
+            content: What is to be looked at.
+            type: What it is.
+        """
+        answer: ItemChanged = self.call("inbox.add", content=content, type=type)
+        return answer
 
     def items(self, *, everything: bool = False) -> ItemList:
-        """Return the items that are not processed, or all, the oldest first."""
-        return inbox.listed(self.client, contract.inbox.ListItemsRequest(everything=everything))
+        """
+        Return the items that are not processed, or all, the oldest first.
 
-    def take(self, id: str | None = None) -> ItemChanged:  # noqa: A002
-        """Begin to work on an item, by its id; the oldest that is pending if not given."""
-        return inbox.take(self.client, contract.inbox.TakeItemRequest(id=id))
+        Args:
+            everything: Return processed items too.
+        """
+        answer: ItemList = self.call("inbox.items", everything=everything)
+        return answer
 
-    def dismiss(self, id: str) -> ItemChanged:  # noqa: A002
-        """Set an item aside without working on it."""
-        return inbox.dismiss(self.client, contract.inbox.DismissItemRequest(id=id))
+    def take(self, id: str | None = None) -> ItemChanged:
+        """
+        Begin to work on an item, by its id; the oldest that is pending if not given.
 
-    def finish(self, id: str, *, error: str | None = None) -> ItemChanged:  # noqa: A002
-        """Note that an item was worked on, or what went wrong."""
-        return inbox.finish(self.client, contract.inbox.FinishItemRequest(id=id, error=error))
+        Args:
+            id: Id of the item, or its first characters; the oldest pending if not given.
+        """
+        answer: ItemChanged = self.call("inbox.take", id=id)
+        return answer
+
+    def dismiss(self, id: str) -> ItemChanged:
+        """
+        Set an item aside without working on it.
+
+        Args:
+            id: Id of the item, or its first characters.
+        """
+        answer: ItemChanged = self.call("inbox.dismiss", id=id)
+        return answer
+
+    def finish(self, id: str, *, error: str | None = None) -> ItemChanged:
+        """
+        Note that an item was worked on, or what went wrong.
+
+        Args:
+            id: Id of the item, or its first characters.
+            error: What went wrong, if it did.
+        """
+        answer: ItemChanged = self.call("inbox.finish", id=id, error=error)
+        return answer
 
 
-@repeated
-class Events(Noun):
+class Events(Operations):
     """What happened: moves of tasks and phases, verdicts, and whatever a caller records."""
 
-    def add(self, type: str, *, subject: str | None = None,  # noqa: A002
-            data: Mapping[str, object] | None = None) -> Happened:  # fmt: skip
-        """Record something that happened; types that begin with ``context-`` stay on this machine."""
-        request = contract.events.AddEventRequest(type=type, subject=subject, data=data)
-        return event_log.add(self.client, request)
+    def add(self, type: str, *, subject: str | None = None, data: Mapping[str, object] | None = None) -> Happened:
+        """
+        Record something that happened; types that begin with ``context-`` stay on this machine.
 
-    def list(self, *, types: Collection[str] = (), subject: str | None = None, cursor: str | None = None,
-             limit: int = 100) -> EventList:  # fmt: skip
-        """Return events in the order of time: the last ones, or the next after a cursor."""
-        request = contract.events.ListEventsRequest(types=types, subject=subject, cursor=cursor, limit=limit)
-        return event_log.events(self.client, request)
+        Args:
+            type: What happened, such as review.verdict or chunk-verified.
+            subject: What it happened to: a record, or words.
+            data: What more there is to say, a JSON object.
+        """
+        answer: Happened = self.call("events.add", type=type, subject=subject, data=data)
+        return answer
+
+    def list(
+        self, *, types: Collection[str] = (), subject: str | None = None, cursor: str | None = None, limit: int = 100
+    ) -> EventList:
+        """
+        Return events in the order of time: the last ones, or the next after a cursor.
+
+        Args:
+            types: Return only events of these types; task- means all that begin so.
+            subject: Return only events about this record.
+            cursor: Go on after the answer that had this cursor.
+            limit: Return at most this many: the last ones, or the next.
+        """
+        answer: EventList = self.call("events.list", types=types, subject=subject, cursor=cursor, limit=limit)
+        return answer
 
 
-@repeated
-class Types(Noun):
+class Types(Operations):
     """The vocabulary of the project."""
 
     def list(self) -> TypeList:
         """Return the project's types, and graphmem's own relations."""
-        return vocabulary.type_list(self.client)
+        answer: TypeList = self.call("types.list")
+        return answer
 
     def show(self, name: str) -> EntityType | RelationType:
-        """Return one type."""
-        return vocabulary.type_show(self.client, contract.vocabulary.ShowTypeRequest(name=name))
+        """
+        Return one type.
+
+        Args:
+            name: An entity type or a relation type.
+        """
+        answer: EntityType | RelationType = self.call("types.show", name=name)
+        return answer
 
     def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
-        """Declare an entity type."""
-        request = contract.vocabulary.AddEntityTypeRequest(name=name, description=description, search=search)
-        return vocabulary.add_entity_type(self.client, request)
+        """
+        Declare an entity type.
 
-    def add_relation(self, name: str, *, sources: Collection[str], targets: Collection[str], weight: float = 1.0,
-                     symmetric: bool = False, description: str = "") -> RelationType:  # fmt: skip
-        """Declare a relation type, and the kinds that it may connect."""
-        request = contract.vocabulary.AddRelationTypeRequest(
-            name=name, sources=sources, targets=targets, weight=weight, symmetric=symmetric, description=description
+        Args:
+            name: Name of the type: a-z 0-9 _, beginning with a letter.
+            description: What belongs in the type.
+            search: Let queries find its entities.
+        """
+        answer: EntityType = self.call("types.add_entity", name=name, description=description, search=search)
+        return answer
+
+    def add_relation(
+        self,
+        name: str,
+        *,
+        sources: Collection[str],
+        targets: Collection[str],
+        weight: float = 1.0,
+        symmetric: bool = False,
+        description: str = "",
+    ) -> RelationType:
+        """
+        Declare a relation type, and the kinds that it may connect.
+
+        Args:
+            name: Name of the type: a-z 0-9 _, beginning with a letter.
+            sources: Kinds and entity types that its edges lead from, or any.
+            targets: Kinds and entity types that its edges lead to, or any.
+            weight: Weight of an edge without its own, above 0, at most 2.
+            symmetric: Its edges have no direction.
+            description: What an edge of the type means.
+        """
+        answer: RelationType = self.call(
+            "types.add_relation",
+            name=name,
+            sources=sources,
+            targets=targets,
+            weight=weight,
+            symmetric=symmetric,
+            description=description,
         )
-        return vocabulary.add_relation_type(self.client, request)
+        return answer
 
 
-@repeated
-class Memory:
+class Memory(Handle):
     """
     The memory of one project; any number of threads may use it.
 
@@ -641,50 +1295,95 @@ class Memory:
         NotFound: ``at`` names no commit with a store.
     """
 
-    def __init__(
-        self,
-        folder: Path | str | None = None,
-        *,
-        lock_timeout_s: float | None = None,
-        now: Callable[[], datetime] = system_clock,
-        new_id: Callable[[], str] = fresh_id,
-        on_message: MessageHandler = lambda text: None,
-        progress: Progress = no_progress,
-        at: str | None = None,
-        command: str = "python",
-        models: Models | None = None,
-    ) -> None:
-        is_fresh = not find_store(folder).local.exists()
-        options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
-        self.runtime = Runtime(
-            folder, at, now, new_id, on_message, progress, command, options, models=models or Models()
-        )
-        client = self.client  # opened now, so that what is wrong with it is raised here
-        if is_fresh and git_setup.unregistered(client.layout):
-            client.notify_once(
-                "git does not know yet how to merge this memory's files; run once in this clone: graphmem init"
-            )
-        self.failures = Failures(self.runtime)
-        self.patterns = Patterns(self.runtime)
-        self.lessons = Lessons(self.runtime)
-        self.experiences = Experiences(self.runtime)
-        self.insights = Insights(self.runtime)
-        self.entities = Entities(self.runtime)
-        self.relations = Relations(self.runtime)
-        self.campaigns = Campaigns(self.runtime)
-        self.tasks = Tasks(self.runtime)
-        self.phases = Phases(self.runtime)
-        self.explorations = Explorations(self.runtime)
-        self.runs = Runs(self.runtime)
-        self.inbox = Inbox(self.runtime)
-        self.events = Events(self.runtime)
-        self.sessions = Sessions(self.runtime)
-        self.types = Types(self.runtime)
+    @cached_property
+    def failures(self) -> Failures:
+        """What went wrong, and what fixes it."""
+        return Failures(self.runtime, self.caller)
 
-    @property
-    def client(self) -> Client:
-        """The client of this thread."""
-        return self.runtime.client()
+    @cached_property
+    def patterns(self) -> Patterns:
+        """What works."""
+        return Patterns(self.runtime, self.caller)
+
+    @cached_property
+    def entities(self) -> Entities:
+        """Things of the project."""
+        return Entities(self.runtime, self.caller)
+
+    @cached_property
+    def lessons(self) -> Lessons:
+        """What runs taught: seen again, fading, and injected into prompts."""
+        return Lessons(self.runtime, self.caller)
+
+    @cached_property
+    def experiences(self) -> Experiences:
+        """What finished tasks taught."""
+        return Experiences(self.runtime, self.caller)
+
+    @cached_property
+    def insights(self) -> Insights:
+        """What several experiences agree on."""
+        return Insights(self.runtime, self.caller)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """What was decided, and why."""
+        return Decisions(self.runtime, self.caller)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """Rules that hold until a time or for ever."""
+        return Constraints(self.runtime, self.caller)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The current task, decisions, constraints and preferences; without a name, of the whole project."""
+        return Sessions(self.runtime, self.caller)
+
+    @cached_property
+    def relations(self) -> Relations:
+        """Typed, weighted edges."""
+        return Relations(self.runtime, self.caller)
+
+    @cached_property
+    def campaigns(self) -> Campaigns:
+        """Pieces of work that are more than one task."""
+        return Campaigns(self.runtime, self.caller)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
+        return Tasks(self.runtime, self.caller)
+
+    @cached_property
+    def explorations(self) -> Explorations:
+        """Several agents look at a project at the same time; what they find becomes one record."""
+        return Explorations(self.runtime, self.caller)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """What is going on now on this machine, and the build run; it outlives the process that writes it."""
+        return Runs(self.runtime, self.caller)
+
+    @cached_property
+    def phases(self) -> Phases:
+        """Where the project, or a campaign, is in its work."""
+        return Phases(self.runtime, self.caller)
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        """What is to be looked at later; it is committed, and several writers lose nothing."""
+        return Inbox(self.runtime, self.caller)
+
+    @cached_property
+    def events(self) -> Events:
+        """What happened: moves of tasks and phases, verdicts, and whatever a caller records."""
+        return Events(self.runtime, self.caller)
+
+    @cached_property
+    def types(self) -> Types:
+        """The vocabulary of the project."""
+        return Types(self.runtime, self.caller)
 
     @staticmethod
     def init(folder: Path | str, *, nested: bool = False) -> Initialised:
@@ -692,231 +1391,469 @@ class Memory:
         Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing.
 
         Args:
-            nested: make one also where a folder above has a memory, which is then not used here.
+            folder: The project's folder.
+            nested: Make a memory of its own below a folder that has one.
         """
-        return init.init(contract.store.InitRequest(folder=folder, nested=nested))
+        answer: Initialised = call_without_store("init", folder=folder, nested=nested)
+        return answer
 
-    def close(self) -> None:
-        """Let go of the store's files."""
-        self.runtime.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # --- any record ---------------------------------------------------------------------------------------------
-
-    def add_rows(self, lines: Log, *, name: str = "input", dedup: bool = False, skip_invalid: bool = False,
-                 verbose: bool = False) -> BulkAdded:  # fmt: skip
+    def add_rows(
+        self, lines: Log, *, name: str = "input", dedup: bool = False, skip_invalid: bool = False, verbose: bool = False
+    ) -> BulkAdded:
         """
         Add NDJSON rows of any kind, in any order, all or none.
+
+        Args:
+            lines: Lines of any number and length, as a file opened in binary gives them, or all of them as one text.
+            name: Name of the input, for messages.
+            dedup: Merge rows that say the same as a record.
+            skip_invalid: Add the valid rows, and put the invalid ones aside in a file.
+            verbose: Return what became of each row.
 
         Raises:
             BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
         """
-        request = contract.records.AddRowsRequest(name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
-        return bulk_add.bulk_add(self.client, lines_of(lines), request)
+        answer: BulkAdded = self.call(
+            "add_rows", lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose
+        )
+        return answer
 
     def get(self, ref: str) -> Got:
-        """Return a record with its edges, by reference or unambiguous name; an archived one too."""
-        return read.get(self.client, contract.records.GetRequest(ref=ref))
+        """
+        Return a record with its edges, by reference or unambiguous name; an archived one too.
 
-    def list(self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False,
-             sort: str | None = None, limit: int | None = None, cursor: str | None = None) -> Listing:  # fmt: skip
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Got = self.call("get", ref=ref)
+        return answer
+
+    def list(
+        self,
+        kind: str | None = None,
+        *,
+        tags: Collection[str] = (),
+        archived: bool = False,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Listing:
         """
         Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed.
 
         Args:
-            cursor: of the answer before, to go on after it; what is added meanwhile repeats and hides nothing.
+            kind: Return only this kind or entity type.
+            tags: Return only records with all of these tags.
+            archived: Return the archived records instead of the live ones.
+            sort: Sort by this field, with - before it in reverse; by name if not given.
+            limit: Return at most this many records; all if not given.
+            cursor: Go on after the answer that had this cursor.
         """
-        request = contract.records.ListRequest(
-            kind=kind, tags=tags, archived=archived, sort=sort, limit=limit, cursor=cursor
+        answer: Listing = self.call(
+            "list", kind=kind, tags=tags, archived=archived, sort=sort, limit=limit, cursor=cursor
         )
-        return read.listing(self.client, request)
+        return answer
 
-    def edit(self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
-             untag: Collection[str] = (), unset: Collection[str] = (),
-             dry_run: bool = False) -> Changed:  # fmt: skip
-        """Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away."""
-        request = contract.records.EditRequest(
-            ref=ref, fields=fields, tag=tag, untag=untag, unset=unset, dry_run=dry_run
+    def edit(
+        self,
+        ref: str,
+        fields: Mapping[str, object] | None = None,
+        *,
+        tag: Collection[str] = (),
+        untag: Collection[str] = (),
+        unset: Collection[str] = (),
+        dry_run: bool = False,
+        **changes: object,
+    ) -> Changed:
+        """
+        Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+            fields: New values by field; a list replaces the old list.
+            tag: Add these tags.
+            untag: Remove these tags.
+            unset: Remove the values of these fields.
+            dry_run: Return what would change, and change nothing.
+            changes: Items of ``fields``, as keywords.
+        """
+        answer: Changed = self.call(
+            "edit", ref=ref, tag=tag, untag=untag, unset=unset, dry_run=dry_run, fields={**(fields or {}), **changes}
         )
-        return change.edit(self.client, request)
+        return answer
 
     def rename(self, ref: str, name: str) -> Changed:
-        """Give a record another name; the old one is still found."""
-        return change.rename(self.client, contract.records.RenameRequest(ref=ref, name=name))
+        """
+        Give a record another name; the old one is still found.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+            name: The new name: a-z 0-9 - _ . for most kinds.
+        """
+        answer: Changed = self.call("rename", ref=ref, name=name)
+        return answer
 
     def forget(self, ref: str, reason: str | None = None) -> Changed:
-        """Archive a record: it leaves search and graph, and comes back with ``restore``."""
-        return change.forget(self.client, contract.records.ForgetRequest(ref=ref, reason=reason))
+        """
+        Archive a record: it leaves search and graph, and comes back with ``restore``.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+            reason: Why; kept with the archived record.
+        """
+        answer: Changed = self.call("forget", ref=ref, reason=reason)
+        return answer
 
     def restore(self, ref: str) -> Changed:
-        """Bring an archived record back."""
-        return change.restore(self.client, contract.records.RestoreRequest(ref=ref))
+        """
+        Bring an archived record back.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("restore", ref=ref)
+        return answer
 
     def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:
-        """Archive a record that another one of its kind takes the place of."""
-        return undo.supersede(self.client, contract.records.SupersedeRequest(old=old, new=new, reason=reason))
+        """
+        Archive a record that another one of its kind takes the place of.
 
-    def purge(self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
-              history_script: Path | None = None) -> Purged:  # fmt: skip
+        Args:
+            old: The record that is out of date; it is archived.
+            new: The record that takes its place.
+            reason: Why; kept with the archived record.
+        """
+        answer: Changed = self.call("supersede", old=old, new=new, reason=reason)
+        return answer
+
+    def purge(
+        self,
+        refs: Collection[str] = (),
+        *,
+        archived: bool = False,
+        yes: bool = False,
+        history_script: Path | str | None = None,
+    ) -> Purged:
         """
         Destroy records with every row that names them; without ``yes`` only report what would go.
 
         Args:
-            refs: what to destroy; the tasks of a campaign go with it.
-            archived: every archived record as well.
-            yes: do it; no ``undo`` brings anything back.
-            history_script: a file to write, which removes the rows from git's history; without ``refs`` the rows of
-                all purges so far.
+            refs: Records to destroy.
+            archived: Destroy every archived record.
+            yes: Make the change; without it, only return what would change.
+            history_script: File to write: a program that removes the rows, or those of all purges, from git's history.
         """
-        request = contract.records.PurgeRequest(refs=refs, archived=archived, yes=yes, history_script=history_script)
-        return purge.purge(self.client, request)
+        answer: Purged = self.call("purge", refs=refs, archived=archived, yes=yes, history_script=history_script)
+        return answer
 
     def undo(self, number: int = 1) -> Writes:
-        """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
-        return undo.undo(self.client, contract.records.UndoRequest(number=number))
+        """
+        Take back the last ``number`` writes of this clone, all or none; return them, the last first.
+
+        Args:
+            number: Number of writes to take back.
+        """
+        answer: Writes = self.call("undo", number=number)
+        return answer
 
     def undoable(self) -> Writes:
         """Return the writes of this clone that can be taken back, the last first."""
-        return undo.undoable(self.client)
+        answer: Writes = self.call("undoable")
+        return answer
 
-    def prune(self, *, max_failures: int = constants.PRUNE_FAILURES, max_patterns: int = constants.PRUNE_PATTERNS,
-              min_importance: float = constants.PRUNE_IMPORTANCE, yes: bool = False) -> Pruned:  # fmt: skip
-        """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
-        request = contract.records.PruneRequest(
-            max_failures=max_failures, max_patterns=max_patterns, min_importance=min_importance, yes=yes
+    def prune(
+        self, *, max_failures: int = 500, max_patterns: int = 200, min_importance: float = 0.1, yes: bool = False
+    ) -> Pruned:
+        """
+        Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes.
+
+        Args:
+            max_failures: Number of failures that may stay.
+            max_patterns: Number of patterns that may stay.
+            min_importance: Archive records of less importance that are older than 30 days.
+            yes: Make the change; without it, only return what would change.
+        """
+        answer: Pruned = self.call(
+            "prune", max_failures=max_failures, max_patterns=max_patterns, min_importance=min_importance, yes=yes
         )
-        return prune.prune(self.client, request)
+        return answer
 
-    def feedback(self, ref: str, *, helped: bool, wrong: bool = False, note: str | None = None,
-                 task: str | None = None, question: str | None = None, asked: str | None = None
-                 ) -> Reported:  # fmt: skip
+    def feedback(
+        self,
+        ref: str,
+        *,
+        helped: bool,
+        wrong: bool = False,
+        note: str | None = None,
+        task: str | None = None,
+        question: str | None = None,
+        asked: str | None = None,
+    ) -> Reported:
         """
         Report that a memory helped or did not; with a task, reporting again replaces the report.
 
         Args:
-            wrong: what it says is not true: every answer that shows it says so, until it is edited.
-            question: what was asked when it was found; later, the report counts for questions like that one.
-            asked: the id that the answer had, instead of the question.
+            ref: The record, as kind/name, or as its name alone.
+            helped: The memory helped; false: it did not.
+            wrong: What the memory says is not true; it is marked until it is edited.
+            note: Why the memory helped, did not help, or is wrong.
+            task: Task that the report is for; a second report for it replaces the first.
+            question: What was asked when the memory was found, at most 2 KiB.
+            asked: Id of the question, from the answer that showed the memory.
 
         Raises:
-            NotFound: there is no such memory, or nothing with this id was asked here in the last 30 days.
+            NotFound: no such memory, or nothing with this id was asked here in the last 30 days.
         """
-        request = contract.feedback.FeedbackRequest(
-            ref=ref, helped=helped, wrong=wrong, note=note, task=task, question=question, asked=asked
-        )  # fmt: skip
-        return feedback.feedback(self.client, request)
+        answer: Reported = self.call(
+            "feedback", ref=ref, helped=helped, wrong=wrong, note=note, task=task, question=question, asked=asked
+        )
+        return answer
 
     def feedback_rows(self, lines: Log, *, name: str = "input") -> BulkReported:
-        """Store a batch of reports, NDJSON lines ``{ref, helped, task?, question?, asked?, at?, id?}``, all or none."""
-        request = contract.feedback.FeedbackRowsRequest(name=name)
-        return feedback.feedback_batch(self.client, lines_of(lines), request)
+        """
+        Store a batch of reports, NDJSON lines ``{ref, helped, task?, question?, asked?, at?, id?}``, all or none.
 
-    # --- search and graph ---------------------------------------------------------------------------------------
+        Args:
+            lines: Lines of any number and length, as a file opened in binary gives them, or all of them as one text.
+            name: Name of the input, for messages.
+        """
+        answer: BulkReported = self.call("feedback_rows", lines, name=name)
+        return answer
 
-    def query(self, text: str, *, kinds: Collection[str] | None = None, limit: int = constants.QUERY_LIMIT,
-              min_similarity: float | None = None, profile: Profile | None = None,
-              strict: bool = False) -> Found:  # fmt: skip
-        """Return the records that a text is about, best first; the answer's ``asked`` names the question in reports."""
-        request = contract.query.QueryRequest(
-            text=text, kinds=kinds, limit=limit, min_similarity=min_similarity, profile=profile, strict=strict
+    def query(
+        self,
+        text: str,
+        *,
+        kinds: Collection[str] | None = None,
+        limit: int = 10,
+        min_similarity: float | None = None,
+        profile: Literal["classic", "learned"] | None = None,
+        strict: bool = False,
+    ) -> Found:
+        """
+        Return the records that a text is about, best first; the answer's ``asked`` names the question in reports.
+
+        Args:
+            text: An error message, a symbol, or a sentence.
+            kinds: Return only these kinds and entity types.
+            limit: Return at most this many records.
+            min_similarity: Return only records at least this similar.
+            profile: How relevance becomes a score; the setting retrieval.profile if not given.
+            strict: Leave out every record that has a mark of doubt.
+        """
+        answer: Found = self.call(
+            "query", text=text, kinds=kinds, limit=limit, min_similarity=min_similarity, profile=profile, strict=strict
         )
-        return query.query(self.client, request)
+        return answer
 
-    def context(self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (),
-                tiers: Collection[Tier] = (), complexity: Complexity | None = None, domain: str | None = None,
-                archetype: str | None = None, task_type: ExperienceType | None = None, session: str | None = None,
-                budget: int = constants.CONTEXT_BUDGET, profile: Profile | None = None, strict: bool = False,
-                explain: bool = False) -> ContextBlock:  # fmt: skip
-        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
-        request = contract.context.ContextRequest(
-            objective=objective, tags=tags, files=files, tiers=tiers, complexity=complexity, domain=domain,
-            archetype=archetype, task_type=task_type, session=session, budget=budget, profile=profile,
-            strict=strict, explain=explain,
-        )  # fmt: skip
-        return context.context(self.client, request)
+    def context(
+        self,
+        objective: str,
+        *,
+        tags: Collection[str] = (),
+        files: Collection[str] = (),
+        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
+        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None,
+        domain: str | None = None,
+        archetype: str | None = None,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
+        session: str | None = None,
+        budget: int = 2000,
+        profile: Literal["classic", "learned"] | None = None,
+        strict: bool = False,
+        explain: bool = False,
+    ) -> ContextBlock:
+        """
+        Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens.
+
+        Args:
+            objective: What is to be done, in words.
+            tags: Tags of the task.
+            files: Files and folders that the task is about.
+            tiers: Take these tiers instead of the usual ones.
+            complexity: Complexity of the task; for a hard one more is taken.
+            domain: Domain whose lessons to take, beside the general ones.
+            archetype: Kind of project whose hints to take.
+            task_type: Type of task whose experiences to take.
+            session: Session whose decisions and constraints to take, by name.
+            budget: Largest size of the block, in tokens.
+            profile: How relevance becomes a score; the setting retrieval.profile if not given.
+            strict: Leave out every record that has a mark of doubt.
+            explain: Show what each score is made of, and what is left out.
+        """
+        answer: ContextBlock = self.call(
+            "context",
+            objective=objective,
+            tags=tags,
+            files=files,
+            tiers=tiers,
+            complexity=complexity,
+            domain=domain,
+            archetype=archetype,
+            task_type=task_type,
+            session=session,
+            budget=budget,
+            profile=profile,
+            strict=strict,
+            explain=explain,
+        )
+        return answer
 
     def stale(self) -> StaleRecords:
         """Return the records that may no longer hold: of changed code, past their day, of another major version."""
-        return doubts.stale(self.client)
+        answer: StaleRecords = self.call("stale")
+        return answer
 
     def match(self, lines: Log, *, strict: bool = False) -> MatchedLog:
         """
         Return the known failures that a log reports, with the lines and what fixes them.
 
         Args:
-            lines: of any number and length, as a file opened in binary gives them, read once; or the log as one text.
+            lines: Lines of any number and length, as a file opened in binary gives them, or all of them as one text.
+            strict: Leave out every record that has a mark of doubt.
         """
-        return match.match(self.client, lines_of(lines), contract.match.MatchRequest(strict=strict))
+        answer: MatchedLog = self.call("match", lines, strict=strict)
+        return answer
 
-    def ran(self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | None = None,
-            session: str | None = None, task: str | None = None, name: str | None = None) -> Ran:  # fmt: skip
+    def ran(
+        self,
+        command: Collection[str],
+        *,
+        status: int,
+        log: Log = (),
+        folder: Path | str | None = None,
+        session: str | None = None,
+        task: str | None = None,
+        name: str | None = None,
+    ) -> Ran:
         """
         Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.
 
         Args:
-            command: its words.
-            status: its exit status.
-            log: the lines of its output, or all of it as one text; read only of a run that failed.
-            folder: where it was run; None for the current one.
-            session: a session by name; a pass settles the failures of its own session only.
-            task: that it was run for: the reports are about this task then.
-            name: of the command; runs with the same one settle each other, whatever their words.
+            log: The output of the command, as lines or as one text; read only where the command failed.
+            command: The command with its arguments.
+            status: Exit status of the command.
+            folder: Folder where the command was run; the current one if not given.
+            session: Name of a session; the project's own if not given.
+            task: Task that reports of what helped are for.
+            name: Name of the command; a pass counts for runs of this name.
         """
-        request = contract.test_runs.RanRequest(
-            command=command, status=status, folder=folder, session=session, task=task, name=name
+        answer: Ran = self.call(
+            "ran", log, command=command, status=status, folder=folder, session=session, task=task, name=name
         )
-        return test_runs.ran(self.client, lines_of(log), request)
+        return answer
 
-    def related(self, ref: str, *, max_hops: int = constants.DEFAULT_HOPS, types: Collection[str] | None = None,
-                kinds: Collection[str] | None = None, direction: Direction = "both",
-                min_strength: float | None = None, limit: int | None = None) -> Related:  # fmt: skip
-        """Return what a record is related to, strongest path first, each path edge by edge."""
-        request = contract.relations.RelatedRequest(
-            ref=ref, max_hops=max_hops, types=types, kinds=kinds, direction=direction, min_strength=min_strength,
+    def related(
+        self,
+        ref: str,
+        *,
+        max_hops: int = 2,
+        types: Collection[str] | None = None,
+        kinds: Collection[str] | None = None,
+        direction: Literal["out", "in", "both"] = "both",
+        min_strength: float | None = None,
+        limit: int | None = None,
+    ) -> Related:
+        """
+        Return what a record is related to, strongest path first, each path edge by edge.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+            max_hops: Largest number of edges in a path.
+            types: Walk only edges of these relation types.
+            kinds: Return only records of these kinds and entity types.
+            direction: Which way edges are walked.
+            min_strength: Cut a path where its strength falls below this; the setting (0.5) if not given.
+            limit: Return at most this many; all if not given.
+        """
+        answer: Related = self.call(
+            "related",
+            ref=ref,
+            max_hops=max_hops,
+            types=types,
+            kinds=kinds,
+            direction=direction,
+            min_strength=min_strength,
             limit=limit,
-        )  # fmt: skip
-        return traversal.related(self.client, request)
-
-    def path(self, source: str, target: str, *, max_hops: int = constants.MAX_HOPS,
-             types: Collection[str] | None = None, direction: Direction = "both") -> Connection:  # fmt: skip
-        """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
-        request = contract.relations.PathRequest(
-            source=source, target=target, max_hops=max_hops, types=types, direction=direction
         )
-        return traversal.path(self.client, request)
+        return answer
+
+    def path(
+        self,
+        source: str,
+        target: str,
+        *,
+        max_hops: int = 6,
+        types: Collection[str] | None = None,
+        direction: Literal["out", "in", "both"] = "both",
+    ) -> Connection:
+        """
+        Return the strongest chain of edges between two records, however weak; strength 0 without one.
+
+        Args:
+            source: The record where the path begins.
+            target: The record where the path ends.
+            max_hops: Largest number of edges in the path.
+            types: Walk only edges of these relation types.
+            direction: Which way edges are walked.
+        """
+        answer: Connection = self.call(
+            "path", source=source, target=target, max_hops=max_hops, types=types, direction=direction
+        )
+        return answer
 
     def solutions(self, ref: str, *, limit: int | None = None, strict: bool = False) -> Solutions:
-        """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
-        request = contract.relations.SolutionsRequest(ref=ref, limit=limit, strict=strict)
-        return traversal.solutions(self.client, request)
+        """
+        Return the patterns that solve a failure, then those that solve a variant or a cause of it.
 
-    def similar(self, text: str, *, threshold: float | None = None, limit: int = constants.SIMILAR_MAX) -> Similar:
-        """Return finished campaigns that resemble a campaign or an objective."""
-        request = contract.campaigns.SimilarRequest(text=text, threshold=threshold, limit=limit)
-        return campaigns.similar(self.client, request)
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+            limit: Return at most this many; all if not given.
+            strict: Leave out every record that has a mark of doubt.
+        """
+        answer: Solutions = self.call("solutions", ref=ref, limit=limit, strict=strict)
+        return answer
+
+    def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
+        """
+        Return finished campaigns that resemble a campaign or an objective.
+
+        Args:
+            text: A campaign, or an objective in words.
+            threshold: Return only campaigns at least this similar; the setting (0.5) if not given.
+            limit: Return at most this many campaigns.
+        """
+        answer: Similar = self.call("similar", text=text, threshold=threshold, limit=limit)
+        return answer
 
     def observe(self, ref: str | None = None, *, run_verify: bool = False, yes: bool = False) -> Observed:
         """
         Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.
 
         Args:
-            ref: the campaign; the only active one if not given.
-            run_verify: run the verify commands of blocked tasks, if they are trusted. yes: write what is offered.
+            ref: The campaign; the only active one if not given.
+            run_verify: Run the verify commands of blocked tasks, which must be trusted.
+            yes: Write the patterns that are offered.
         """
-        request = contract.observation.ObserveRequest(ref=ref, run_verify=run_verify, yes=yes)
-        return observation.observe(self.client, request)
+        answer: Observed = self.call("observe", ref=ref, run_verify=run_verify, yes=yes)
+        return answer
 
-    def cypher(self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
-               limit: int | None = None) -> CypherRows:  # fmt: skip
+    def cypher(
+        self,
+        query: str,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        timeout_s: float | None = None,
+        limit: int | None = None,
+    ) -> CypherRows:
         """
         Run a Cypher query, read-only and bounded in time, memory and rows.
+
+        Args:
+            query: One reading statement of Cypher.
+            parameters: Values of the query's parameters, by name.
+            timeout_s: Seconds that the query may take; the setting (10) if not given.
+            limit: Return at most this many rows; the setting (1,000) if not given.
 
         Raises:
             Refused: a statement that is not allowed; the hint names the command that does it.
@@ -924,102 +1861,175 @@ class Memory:
             BadInput: the engine does not understand it.
             Unavailable: it ran out of time or memory.
         """
-        request = contract.cypher.CypherRequest(query=query, parameters=parameters, timeout_s=timeout_s, limit=limit)
-        return cypher.cypher(self.client, request)
+        answer: CypherRows = self.call("cypher", query=query, parameters=parameters, timeout_s=timeout_s, limit=limit)
+        return answer
 
-    def cypher_named(self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
-                     limit: int | None = None) -> CypherRows:  # fmt: skip
-        """Run a stored query by its name, such as ``failure/solutions``."""
-        request = contract.cypher.CypherNamedRequest(name=name, parameters=parameters, timeout_s=timeout_s, limit=limit)
-        return cypher.cypher_named(self.client, request)
+    def cypher_named(
+        self,
+        name: str,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        timeout_s: float | None = None,
+        limit: int | None = None,
+    ) -> CypherRows:
+        """
+        Run a stored query by its name, such as ``failure/solutions``.
+
+        Args:
+            name: Name of a stored query, such as failure/solutions.
+            parameters: Values of the query's parameters, by name.
+            timeout_s: Seconds that the query may take; the setting (10) if not given.
+            limit: Return at most this many rows; the setting (1,000) if not given.
+        """
+        answer: CypherRows = self.call(
+            "cypher_named", name=name, parameters=parameters, timeout_s=timeout_s, limit=limit
+        )
+        return answer
 
     @staticmethod
     def queries() -> QueryList:
         """Return the stored queries that read, with their parameters and columns."""
-        return cypher.query_list()
-
-    # --- history ------------------------------------------------------------------------------------------------
+        answer: QueryList = call_without_store("queries")
+        return answer
 
     def log(self, ref: str, *, limit: int | None = None) -> History:
-        """Return the commits that changed a record, newest first, under whatever name it had; git is asked."""
-        return history.log(self.client, contract.history.LogRequest(ref=ref, limit=limit))
+        """
+        Return the commits that changed a record, newest first, under whatever name it had; git is asked.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+            limit: Return at most this many; all if not given.
+        """
+        answer: History = self.call("log", ref=ref, limit=limit)
+        return answer
 
     def diff(self, revisions: str | None = None) -> Difference:
         """
         Return what changed in the memory.
 
         Args:
-            revisions: ``A..B`` for two commits, ``A...B`` for what B changed since it left A, ``A`` against the files
-                as they are now; None for the last commit against those. A date represents the last commit before it.
+            revisions: Two commits A..B or A...B, or one A against the files as they are; HEAD if not given.
         """
-        return history.diff(self.client, contract.history.DiffRequest(revisions=revisions))
+        answer: Difference = self.call("diff", revisions=revisions)
+        return answer
 
-    # --- the store ----------------------------------------------------------------------------------------------
+    def export(self, *, to: Path | str | None = None) -> Exported:
+        """
+        Bring every file into canonical form, or write a canonical copy to another folder.
 
-    def export(self, *, to: Path | None = None) -> Exported:
-        """Bring every file into canonical form, or write a canonical copy to another folder."""
-        return export.export(self.client, contract.store.ExportRequest(to=to))
+        Args:
+            to: Folder to write a copy to; the store's own files if not given.
+        """
+        answer: Exported = self.call("export", to=to)
+        return answer
 
     def export_check(self) -> Checked:
         """Report where a file is not canonical or does not check out; nothing is written."""
-        return export.export_check(self.client)
+        answer: Checked = self.call("export_check")
+        return answer
 
     def rebuild(self, *, embed: bool = True) -> Rebuilt:
-        """Rebuild everything derived from the files; ``embed=False`` makes no vectors."""
-        return rebuild.rebuild(self.client, contract.store.RebuildRequest(embed=embed))
+        """
+        Rebuild everything derived from the files; ``embed=False`` makes no vectors.
+
+        Args:
+            embed: Make the vectors that are missing.
+        """
+        answer: Rebuilt = self.call("rebuild", embed=embed)
+        return answer
 
     def resolve(self) -> Resolved:
         """Merge what is between git's conflict markers, row by row, in every data file that has them."""
-        return conflicts.resolve(self.client)
+        answer: Resolved = self.call("resolve")
+        return answer
 
     def validate(self) -> Checked:
         """Check files, vocabulary, graph and search index against each other."""
-        return validate.validate(self.client)
+        answer: Checked = self.call("validate")
+        return answer
 
     def doctor(self, *, fix: bool = False) -> Doctored:
-        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can."""
-        return doctor.doctor(self.client, contract.store.DoctorRequest(fix=fix))
+        """
+        Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can.
+
+        Args:
+            fix: Repair what can be repaired automatically.
+        """
+        answer: Doctored = self.call("doctor", fix=fix)
+        return answer
 
     def trust(self, *, yes: str | None = None) -> Trust:
-        """Return what of the project needs trust; ``yes``, the digest of that answer, lets it count in this clone."""
-        return trust.trust(self.client, contract.store.TrustRequest(yes=yes))
+        """
+        Return what of the project needs trust; ``yes``, the digest of that answer, lets it count in this clone.
 
-    def prime(
-        self, *, session: str | None = None, budget: int = constants.BRIEFING_BUDGET, instructions: bool = False
-    ) -> Briefing:
+        Args:
+            yes: Let in this clone count what the answer with this digest showed; without it, only show.
+        """
+        answer: Trust = self.call("trust", yes=yes)
+        return answer
+
+    def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
         """
         Return what an agent needs to begin: constraints, decisions, what was last worked on, how to ask.
 
         Args:
-            session: whose decisions and constraints. budget: tokens. instructions: the lines for AGENTS.md instead.
+            session: Name of a session; the project's own if not given.
+            budget: Largest size of the briefing, in tokens.
+            instructions: Return the lines for AGENTS.md instead, the same in every project.
         """
-        request = contract.prime.PrimeRequest(session=session, budget=budget, instructions=instructions)
-        return prime.prime(self.client, request)
+        answer: Briefing = self.call("prime", session=session, budget=budget, instructions=instructions)
+        return answer
 
-    def hook(self, client: ClientName, event: str, *, until: float | None = None) -> HookAnswer:
+    def hook(
+        self,
+        client: Literal["claude-code", "codex", "gemini", "opencode", "cursor"],
+        event: str,
+        *,
+        until: float | None = None,
+    ) -> HookAnswer:
         """
         Answer an event of a coding agent, and keep what its session was shown.
 
         Args:
-            client: which agent it is. event: what it sends, a JSON object.
-            until: second since 1970 after which it waits no longer: then nothing counts as shown.
+            client: The client that reports it.
+            event: The event as the client sends it: a JSON object.
+            until: Second since 1970 after which the client waits no longer.
         """
-        return hooks.hook(self.client, contract.hooks.HookRequest(client=client, event=event, until=until))
+        answer: HookAnswer = self.call("hook", client=client, event=event, until=until)
+        return answer
 
     def status(self) -> StoreStatus:
         """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
-        return prime.status(self.client)
+        answer: StoreStatus = self.call("status")
+        return answer
 
     def stats(self, *, objective: str | None = None) -> Stats:
-        """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
-        return stats.stats(self.client, contract.stats.StatsRequest(objective=objective))
+        """
+        Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.
 
-    def verify_loop(self, *, last: int = constants.LOOP_PIECES) -> Loop:
-        """Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
-        return effectiveness.verify(self.client, contract.effectiveness.VerifyLoopRequest(last=last))
+        Args:
+            objective: Also count how near the memories are to this objective.
+        """
+        answer: Stats = self.call("stats", objective=objective)
+        return answer
+
+    def verify_loop(self, *, last: int = 10) -> Loop:
+        """
+        Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken.
+
+        Args:
+            last: Number of campaigns and runs to look back over.
+        """
+        answer: Loop = self.call("verify_loop", last=last)
+        return answer
 
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
-        """Return references that begin with ``prefix``, in name order: what a shell completes."""
-        request = contract.records.NamesRequest(prefix=prefix, limit=limit)
-        with self.client.reading() as snapshot:
-            return snapshot.catalog.completions(request.prefix, request.limit)
+        """
+        Return references that begin with ``prefix``, in name order: what a shell completes.
+
+        Args:
+            prefix: Return only references that begin with this.
+            limit: Return at most this many references.
+        """
+        answer: Sequence[str] = self.call("names", prefix=prefix, limit=limit)
+        return answer

@@ -6,6 +6,7 @@ Every exception that graphmem raises.
     ├── Usage                exit 2   usage        the call itself is wrong
     ├── Refused              exit 3   refused      a rule or a forbidden statement
     │   ├── BadInput         exit 3   bad_input    data that does not check out, with its findings
+    │   ├── ReadOnly         exit 3   read_only    the caller may read and not write
     │   └── Conflict         exit 3   conflict     something else already holds the name
     │       └── FileReplaced exit 3   conflict     another program replaced a file while a command decided
     ├── Unavailable          exit 4   unavailable  cannot be done now: no store, no permission, time is up
@@ -63,6 +64,12 @@ class BadInput(Refused):
     """The input does not check out; ``details["findings"]`` names each place."""
 
     code = "bad_input"
+
+
+class ReadOnly(Refused):
+    """The caller may read and not write."""
+
+    code = "read_only"
 
 
 class Conflict(Refused):

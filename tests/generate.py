@@ -1,5 +1,6 @@
 """
-Writes every file of ``schema/`` and ``queries/`` that follows from the code, and the first answers of the MCP server.
+Writes every file that follows from the code: ``graphmem/api.py``, ``schema/``, ``queries/README.md``, and the first
+answers of the MCP server.
 
 usage: python -m tests.generate
 """
@@ -11,6 +12,7 @@ from graphmem.contract.operations import REQUESTS
 from graphmem.graph.kuzu.schema import definitions
 from graphmem.graph.query import Stored, all_stored
 from graphmem.model.schema import DIALECT, merge_rules, records_schema
+from tests.generate_api import api_module
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,6 +24,7 @@ def generated() -> dict[str, bytes]:
     files["schema/merge.json"] = merge_rules()
     files["schema/requests.schema.json"] = requests_schema()
     files["queries/README.md"] = queries_page().encode()
+    files["graphmem/api.py"] = api_module().encode()
     return files
 
 

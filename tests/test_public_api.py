@@ -25,6 +25,7 @@ def test_every_exception_is_public_and_has_a_status_and_a_code() -> None:
         "Usage": (2, "usage"),
         "Refused": (3, "refused"),
         "BadInput": (3, "bad_input"),
+        "ReadOnly": (3, "read_only"),
         "Conflict": (3, "conflict"),
         "FileReplaced": (3, "conflict"),
         "Unavailable": (4, "unavailable"),

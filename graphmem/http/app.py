@@ -23,9 +23,10 @@ from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from graphmem import __version__, retry
+from graphmem import __version__, dispatch
 from graphmem.api import Memory
 from graphmem.contract.service import Done, ServiceStatus
+from graphmem.dispatch import Caller
 from graphmem.errors import AlreadyDone, GraphmemError
 from graphmem.http.etags import tagged
 from graphmem.http.events import add_events
@@ -108,14 +109,16 @@ def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> No
 
     async def call(request: Call, body: Any) -> Response:
         given, known = operation.body() if body is None else body, request.headers.get("if-none-match")
-        if operation.row.previews is not None and not operation.row.only_reads(given):
-            await refuse_reader(request)
+        caller: Caller = request.scope["caller"]
+        caller.check(operation.row, given)
 
         def work(memory: Memory) -> Response:
-            if not operation.is_read:
-                asked = request_of(request, operation, given.model_dump_json())
-                return once(memory, asked, lambda: answer(operation.call(memory, given)))
-            return tagged(memory, operation.name, given, known, lambda: answer(operation.call(memory, given)))
+            def run() -> Response:
+                return answer(operation.call(memory.runtime, caller, given))
+
+            if operation.is_read:
+                return tagged(memory, operation.name, given, known, run)
+            return once(memory, request_of(request, operation, given.model_dump_json()), run)
 
         return await run(work)  # type: ignore[no-any-return]
 
@@ -140,8 +143,8 @@ def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> N
                 content.update(part)
             lines.seek(0)
             asked = request_of(request, operation, content.hexdigest())
-            work = partial(operation.call, given=given, lines=lines)
-            return await run(lambda memory: once(memory, asked, lambda: answer(work(memory))))  # type: ignore[no-any-return]
+            work = partial(operation.call, caller=request.scope["caller"], given=given, lines=lines)
+            return await run(lambda memory: once(memory, asked, lambda: answer(work(memory.runtime))))  # type: ignore[no-any-return]
 
     fields = operation.request.model_json_schema()["properties"]
     parameters = [
@@ -193,7 +196,7 @@ def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
     def collected(memory: Memory) -> Response:
         lines: BinaryIO = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # type: ignore[assignment] # noqa: SIM115
         with observed("operation", "rows"):
-            retry.call(memory.client, partial(write_rows, memory.client, lines))
+            dispatch.attempt(memory.client, partial(write_rows, memory.client, lines))
         return StreamingResponse(parts_of(lines), media_type=TYPES[True][0])
 
     async def call(request: Call) -> Response:
@@ -217,15 +220,18 @@ def parts_of(file: BinaryIO) -> Iterator[bytes]:
 
 def shared(operation: Operation) -> dict[str, Any]:
     """Return what all routes of an operation have."""
+
+    async def check(call: Call) -> None:  # before the body is read
+        call.scope["caller"].check(operation.row)
+
     return {
         "operation_id": operation.name,
-        "summary": operation.meaning,
+        "summary": operation.row.meaning,
         "tags": ["read" if operation.is_read else "write"],
         "response_model": operation.row.answer,
         "response_description": "The answer",
         "responses": problems(),
-        # A preview is known by its parameters: the route looks at them.
-        "dependencies": [] if operation.is_read or operation.row.previews else [Depends(refuse_reader)],
+        "dependencies": [Depends(check)],
     }
 
 
@@ -235,17 +241,11 @@ def problems() -> dict[int | str, dict[str, Any]]:
     return {status: {"description": text, "content": content} for status, text in MEANINGS.items()}
 
 
-async def refuse_reader(request: Call) -> None:
-    """Refuse a caller whose token is for reading."""
-    if request.scope.get("allowed") != "all":
-        raise HTTPException(403, "the token is for reading")
-
-
 def add_health(app: FastAPI, health: Callable[[], ServiceStatus]) -> None:
     """Add the route that says whether the service answers; the rest of its state is for callers with a token."""
 
     async def call(request: Call) -> Response:
-        return answer(health() if request.scope.get("allowed") else ServiceStatus(ok=True, store=""))
+        return answer(health() if request.scope["caller"] else ServiceStatus(ok=True, store=""))
 
     app.get(HEALTH, response_model=ServiceStatus, summary="Say that the service answers", operation_id="healthz")(call)
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.contract.operations import OPERATIONS
-from graphmem.retry import call
+from graphmem.dispatch import attempt
 
 ROWS = "rows"  # the stream of all rows is no operation
 AGAIN = "private, no-cache"  # a caller may keep the answer, and asks each time whether it still holds
@@ -54,7 +54,7 @@ def tag_of_files(memory: Memory, name: str, given: BaseModel | None) -> str:
         return memory.client.catalog.contents()
 
     parameters = given.model_dump_json() if given is not None else ""
-    files = call(memory.client, contents)
+    files = attempt(memory.client, contents)
     settings = memory.client.settings.model_dump_json()
     return tag_of("\0".join([__version__, name, parameters, settings]).encode("utf-8", "backslashreplace") + files)
 

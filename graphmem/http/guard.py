@@ -10,6 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graphmem.contract.operations import READ
+from graphmem.dispatch import OWNER, Caller
 from graphmem.http.metrics import Metrics
 from graphmem.http.problems import problem
 from graphmem.service.server import Service
@@ -37,15 +39,15 @@ class Access:
     host: str
     port: int
 
-    def scope_of(self, header: str) -> str | None:
-        """Return what the header of a caller allows, ``all`` or ``read``; None for nothing."""
+    def caller(self, header: str) -> Caller | None:
+        """Return the caller by its header; None for one without a right token."""
         scheme, _, given = header.partition(" ")
         sent = given.strip().encode("utf-8", "replace")
         is_all = hmac.compare_digest(sent, self.token.encode())
         is_read = hmac.compare_digest(sent, self.read_token.encode())
         if scheme.lower() != "bearer":
             return None
-        return "all" if is_all else "read" if is_read else None
+        return OWNER if is_all else Caller(may=READ) if is_read else None
 
     def is_host(self, header: str, reached: str) -> bool:
         """Return whether a caller names this server; ``reached`` is the address that it connected to."""
@@ -93,13 +95,12 @@ class Guard:
             return problem(421, "wrong_host", f"the header Host is {host[:80]!r}", hint=hint)
         if origin is not None and origin.lower() != f"http://{host.lower()}":
             return problem(403, "wrong_origin", f"the header Origin is {origin[:80]!r}", hint="leave it out")
-        allowed = self.access.scope_of(headers.get("authorization", ""))
-        scope["allowed"] = allowed
-        if allowed is None and scope["path"] not in OPEN:
+        caller = scope["caller"] = self.access.caller(headers.get("authorization", ""))
+        if caller is None and scope["path"] not in OPEN:
             hint = "send the header: Authorization: Bearer TOKEN"
             answer = {"WWW-Authenticate": 'Bearer realm="graphmem"'}
             return problem(401, "unauthorized", "the token is missing or wrong", hint=hint, headers=answer)
-        if allowed != "all" and scope["path"] == MCP:
+        if scope["path"] == MCP and (caller is None or caller.may == READ):
             return problem(403, "read_only", "the token is for reading", hint="MCP has tools that write")
         if self.service.ended.is_set():
             again = {"Retry-After": "1"}

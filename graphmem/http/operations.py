@@ -1,22 +1,17 @@
-"""The operations that HTTP offers: their requests, answers and methods, made from the contract and the API."""
+"""The operations that HTTP offers, with their parameters as HTTP takes them."""
 
-import inspect
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from pydantic import Field, create_model
 
-from graphmem import api
+from graphmem import dispatch
 from graphmem.contract import operations as contract
 from graphmem.contract.request import Request
+from graphmem.dispatch import Caller, Log
+from graphmem.runtime import Runtime
 
-STREAMS = {  # parameters that are read once, line by line; no request holds them
-    "lines": "The lines, as one text",
-    "events": "The events, one JSON object a line, as one text",
-    "log": "The output of the command, as one text",
-}
 IN_JSON_ONLY = frozenset({"ran"})  # its parameters are lists: not for a query string
 
 
@@ -29,13 +24,11 @@ class Operation:
         row: what the contract says of it.
         request: the parameters without those that are read line by line.
         body: the parameters with those.
-        meaning: what it does, in a sentence.
     """
 
     row: contract.Operation
     request: type[Request]
     body: type[Request]
-    meaning: str
 
     @property
     def name(self) -> str:
@@ -57,41 +50,27 @@ class Operation:
         """Return whether it changes nothing that is remembered, whatever its parameters are."""
         return self.row.effect == contract.READ or self.row.previews in self.row.without
 
-    def call(self, memory: api.Memory, given: Request, lines: Any = None) -> Any:
-        """Run the operation with its parameters; ``lines`` are those of its stream, if they are not among them."""
-        method: Any = memory
-        for part in self.name.split("."):
-            method = getattr(method, part)
-        parameters = dict(given)
-        if self.stream is not None:
-            parameters[self.stream] = list(api.lines_of(parameters[self.stream])) if lines is None else lines
-        return method(**parameters)
+    def call(self, runtime: Runtime, caller: Caller, given: Request, lines: Log | None = None) -> Any:
+        """Run the operation with checked parameters; ``lines`` are those of its stream, if they are not among them."""
+        if self.stream is not None and lines is None:
+            lines = getattr(given, self.stream)
+        return dispatch.call(runtime, caller, self.name, self.whole(given), lines)
+
+    def whole(self, given: Request) -> Request:
+        """Return a request with the parameters that HTTP does not take; what was given is not checked again."""
+        return self.row.request.model_construct(**dict(given)) if self.row.without else given
 
 
 @cache
 def operations() -> dict[str, Operation]:
     """Return the operations that HTTP offers, by name."""
-    rows = contract.OPERATIONS
-    return {name: operation(rows[name], method) for name, method in methods() if not rows[name].not_over_http}
+    return {row.name: operation(row) for row in contract.ROWS if not row.not_over_http}
 
 
-def methods() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield each public method of the memory and its nouns, by the name that a caller writes after ``memory.``."""
-    owners: list[type] = [api.Memory, *api.Noun.__subclasses__()]
-    for owner in owners:
-        prefix = "" if owner is api.Memory else f"{owner.__name__.lower()}."
-        for name, found in vars(owner).items():
-            method = found.__func__ if isinstance(found, staticmethod) else found
-            if inspect.isfunction(method) and not name.startswith("_") and name != "close":
-                yield f"{prefix}{name}", inspect.unwrap(method)
-
-
-def operation(row: contract.Operation, method: Callable[..., Any]) -> Operation:
-    """Return one operation, made from its row and its method."""
+def operation(row: contract.Operation) -> Operation:
+    """Return one operation, made from its row."""
     request = less(row.request, set(row.without)) if row.without else row.request
-    body = request if row.stream is None else more(request, inspect.signature(method).parameters[row.stream])
-    meaning = inspect.cleandoc(method.__doc__ or "").partition("\n")[0]
-    return Operation(row, request, body, meaning)
+    return Operation(row, request, request if row.stream is None else more(request, row.stream))
 
 
 def less(request: type[Request], without: set[str]) -> type[Request]:
@@ -102,8 +81,8 @@ def less(request: type[Request], without: set[str]) -> type[Request]:
     return create_model(request.__name__, __base__=Request, __doc__=request.__doc__, **kept)
 
 
-def more(request: type[Request], stream: inspect.Parameter) -> type[Request]:
+def more(request: type[Request], stream: str) -> type[Request]:
     """Return a request with what is read line by line, as one text."""
-    default = ... if stream.default is inspect.Parameter.empty else ""
-    added: dict[str, Any] = {stream.name: (str, Field(default, description=STREAMS[stream.name]))}
+    default = "" if stream == "log" else ...  # a command that passed has none
+    added: dict[str, Any] = {stream: (str, Field(default, description=f"{contract.STREAMS[stream]}; here as one text"))}
     return create_model(request.__name__, __base__=request, __doc__=request.__doc__, **added)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
@@ -44,9 +44,9 @@ class Operation:
         name: of the operation, as in ``REQUESTS``.
         fields: of its request that the tool takes, separated by blanks.
         renamed: what the tool calls a field; another name for what every operation of the tool takes.
-        text: the parameter for what the method calls ``lines``, which no request has.
+        text: the parameter for the lines that the operation reads, which no request has.
         usual: values of parameters that are not given, where an agent is better off with others than a person.
-        is_cut: the method cuts its answer at a ``limit``, so it has to be asked for one more than are shown.
+        is_cut: it cuts its answer at a ``limit``, so it has to be asked for one more than are shown.
     """
 
     name: str
@@ -66,16 +66,17 @@ class Operation:
         """The fields of the request, by the names of the tool's parameters."""
         return {self.renamed.get(name, name): name for name in self.fields.split()}
 
-    def checked(self, given: Mapping[str, object]) -> dict[str, Any]:
-        """Return the arguments for the method of the Python API; raise an error in graphmem's words."""
-        if self.text and not isinstance(given.get(self.text), str):
+    def checked(self, given: Mapping[str, object], limit: int) -> tuple[Request, str | None]:
+        """Return the request, and the text of which it reads the lines; raise an error in graphmem's words."""
+        text = given.get(self.text) if self.text else None
+        if self.text and not isinstance(text, str):
             raise missing_or_wrong(self.text, given)
         fields = {self.names[name]: value for name, value in given.items() if name != self.text}
         try:
-            request = self.request(**fields)
+            request = self.request(**fields, **({"limit": limit} if self.is_cut else {}))
         except GraphmemError as error:
             raise in_parameters(error, {name: shown for shown, name in self.names.items()}) from None
-        return {name: getattr(request, name) for name in fields} | ({"lines": given[self.text]} if self.text else {})
+        return request, cast(str | None, text)
 
 
 def missing_or_wrong(name: str, given: Mapping[str, object]) -> Usage:
@@ -171,8 +172,13 @@ class Parameters:
             word = f"{'' if is_common else ', '.join(fields) + ': '}{found[0]['description']}"
         return {**found[0], "description": self.words.get(name) or word}
 
-    def checked(self, given: Mapping[str, object]) -> tuple[str, dict[str, Any], View]:
-        """Return which operation is meant, its arguments, and how much to show; raise an error in graphmem's words."""
+    def checked(self, given: Mapping[str, object]) -> tuple[str, Request, str | None, View]:
+        """
+        Return which operation is meant, its request, its text if it reads one, and how much to show.
+
+        Raises:
+            GraphmemError: in graphmem's words.
+        """
         value = given.get(self.choice, self.default) if self.choice else ""
         if not isinstance(value, str) or value not in self.operations:
             what = f"parameter {self.choice!r} is missing" if value is None else f"unknown {self.choice} {shown(value)}"
@@ -184,5 +190,5 @@ class Parameters:
             of = f" of {self.choice} {value!r}" if self.choice else ""
             raise Usage(f"unknown parameter {unknown[0]!r}{of}", hint=f"known: {', '.join(names)}")
         view = View(**{name: rest.pop(name) for name in self.own if name in rest})
-        limit = {"limit": view.start + view.limit + 1} if operation.is_cut else {}
-        return value, operation.checked({**operation.usual, **rest}) | limit, view if self.has_view else WHOLE
+        request, text = operation.checked({**operation.usual, **rest}, view.start + view.limit + 1)
+        return value, request, text, view if self.has_view else WHOLE

@@ -1,10 +1,10 @@
-"""The tools: what each takes, which method of ``Memory`` it calls, and what it answers."""
+"""The tools: what each takes, which operation it calls, and what it answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
+from graphmem import dispatch
 from graphmem.api import Memory
 from graphmem.contract.answer import Answer
 from graphmem.contract.campaigns import CampaignTasks, Ready
@@ -43,9 +43,11 @@ class Tool:
 
     def call(self, memory: Callable[[], Memory], given: Mapping[str, object]) -> Reply:
         """Check the arguments, call the operation, and return the reply."""
-        value, arguments, view = self.parameters.checked(given)
-        operation = self.parameters.operations[value]
-        answer: Answer = attrgetter(operation.name)(memory())(**arguments)
+        value, request, text, view = self.parameters.checked(given)
+        opened = memory()
+        answer: Answer = dispatch.call(
+            opened.runtime, opened.caller, self.parameters.operations[value].name, request, text
+        )
         return self.show[value](answer, view)
 
 

@@ -1,21 +1,25 @@
 """The table of operations: what a row says of an operation is so, in every front end."""
 
+import inspect
 import typing
+from collections.abc import Iterable
+from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
-from graphmem import Memory, api
-from graphmem.api import lines_of
+from graphmem import Failure, Memory, ReadOnly, dispatch
 from graphmem.cli.app import OF_THE_PAST, VERBS
-from graphmem.contract.operations import OPERATIONS, READ
-from graphmem.http.operations import methods
+from graphmem.contract.operations import NOUNS, OPERATIONS, READ
+from graphmem.contract.request import NoParameters
+from graphmem.dispatch import Caller, lines_of, use_case_of
 from graphmem.process.lock import locked
+from graphmem.runtime import Client
 from graphmem.service.caller import HERE
 from graphmem.sync import SyncedLedger
-from tests.contract.test_requests import METHODS, NAMES
 from tests.http.test_fuzz import REAL
 from tests.repository import Repository
 from tests.sample import contents, open_memory
@@ -53,10 +57,61 @@ def call(memory: Memory, name: str, given: dict[str, Any]) -> Any:
     return method(**given)
 
 
-def test_every_operation_is_a_method_of_the_memory_and_returns_what_its_row_says() -> None:
-    assert METHODS.keys() - {"close"} == OPERATIONS.keys()
-    for name, method in methods():
-        assert typing.get_type_hints(method, {**NAMES, **vars(api)})["return"] == OPERATIONS[name].answer, name
+def test_every_operation_has_a_use_case_that_takes_its_request_and_returns_its_answer() -> None:
+    for name, row in OPERATIONS.items():
+        use_case = use_case_of(row)
+        hints = typing.get_type_hints(use_case)
+        assert hints["return"] == row.answer, name
+        parameters = inspect.signature(use_case).parameters.values()
+        taken = [hints[one.name] for one in parameters if one.default is one.empty]  # the rest is of other use cases
+        given: list[Any] = [*([Client] if row.needs_store else []), *([Iterable[bytes]] if row.stream else [])]
+        given += [] if row.request is NoParameters else [row.request]
+        assert len(taken) == len(given), name
+        assert all(one == other or issubclass(one, other) for one, other in zip(given, taken, strict=True)), name
+
+
+def test_every_operation_is_a_method_of_the_memory_and_no_method_is_something_else(memory: Memory) -> None:
+    names = {name for row in OPERATIONS.values() for name in (row.name, row.also) if name}
+    assert all(callable(attrgetter(name)(memory)) for name in names)
+    owners = {"": Memory, **{noun: type(getattr(memory, noun)) for noun in NOUNS}}
+    methods = {
+        f"{noun}.{method}".removeprefix(".")
+        for noun, owner in owners.items()
+        for method, value in vars(owner).items()
+        if not method.startswith("_") and not isinstance(value, cached_property)
+    }
+    assert methods == names
+
+
+def test_an_edit_takes_fields_as_keywords_too(memory: Memory) -> None:
+    memory.failures.add("it went boom", name="boom")
+    memory.edit("boom", {"fix": "duck", "cost": 1.0}, fix="run", tag=["loud"])
+    record = memory.get("boom").record
+    assert isinstance(record, Failure)
+    assert (record.fix, record.cost, record.tags) == ("run", 1.0, ("loud",))
+
+
+def test_decisions_and_constraints_have_an_add_of_their_own(memory: Memory) -> None:
+    assert memory.decisions.add("use the new cart", reasoning="it is faster").ref.startswith("decision/")
+    assert memory.constraints.add("never on a friday").ref.startswith("constraint/")
+
+
+def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing(memory: Memory) -> None:
+    memory.failures.add("it went boom", name="boom")
+    reader, before = Caller(may=READ), contents(memory.client.layout.root)
+    for name, row in OPERATIONS.items():
+        if row.effect == READ or row.previews is not None:
+            continue
+        with pytest.raises(ReadOnly, match=f"{name} writes, and this caller may only read"):
+            dispatch.call(memory.runtime, reader, name, row.request.model_construct())
+    for name, given in PREVIEWS.items():
+        row = OPERATIONS[name]
+        real = {**given, str(row.previews): row.previews != "dry_run"}
+        with pytest.raises(ReadOnly):
+            dispatch.call(memory.runtime, reader, name, row.request.model_construct(**real))
+    for name in ("list", "status", "stats", "prune"):
+        dispatch.call(memory.runtime, reader, name, OPERATIONS[name].request())
+    assert contents(memory.client.layout.root) == before
 
 
 def test_what_reads_changes_no_file_and_every_answer_has_its_type(tmp_path: Path) -> None:

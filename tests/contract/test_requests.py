@@ -1,76 +1,12 @@
-"""One contract: each method of the API, and each option of the command line, is what its request says."""
+"""Requests: described, checked by name, value and what would be right, and the same after JSON."""
 
-import inspect
-import pkgutil
-import typing
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import reduce
-from importlib import import_module
-from operator import or_
-from pathlib import Path
-from types import UnionType
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from graphmem import BadInput, GraphmemError, Memory, Usage, api, contract
-from graphmem.api import Noun
+from graphmem import BadInput, GraphmemError, Memory, Usage
 from graphmem.contract.operations import REQUESTS
 from graphmem.contract.request import Request
-
-STREAMS = ("lines", "events", "log")  # input that is read once, line by line; no request holds it
-
-
-def operations() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield each public method of the memory and its nouns, by the name that a caller writes after ``memory.``."""
-    owners: list[type] = [Memory, *Noun.__subclasses__()]
-    for owner in owners:
-        prefix = "" if owner is Memory else f"{owner.__name__.lower()}."
-        for name, found in vars(owner).items():
-            method = found.__func__ if isinstance(found, staticmethod) else found
-            if inspect.isfunction(method) and not name.startswith("_"):
-                yield f"{prefix}{name}", inspect.unwrap(method)
-
-
-METHODS = dict(operations())
-NAMES = {  # that only a type checker sees in api.py
-    name: found for file in pkgutil.iter_modules(contract.__path__)
-    for name, found in vars(import_module(f"graphmem.contract.{file.name}")).items()
-}  # fmt: skip
-
-
-def parameters(method: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters of a method that a request can hold."""
-    found = inspect.signature(method).parameters.values()
-    return [parameter for parameter in found if parameter.name not in ("self", *STREAMS)]
-
-
-def as_field(annotation: Any) -> Any:
-    """Return the type of a parameter as a request has it: any collection becomes a tuple, a text of a path a path."""
-    if annotation == Path | str:
-        return Path
-    origin, parts = typing.get_origin(annotation), tuple(map(as_field, typing.get_args(annotation)))
-    if origin in (Collection, Sequence):
-        return tuple[parts[0], ...]  # type: ignore[valid-type]
-    if origin in (UnionType, typing.Union):
-        return reduce(or_, parts)
-    return annotation
-
-
-def test_every_method_with_parameters_has_a_request() -> None:
-    assert {name for name, method in METHODS.items() if parameters(method)} == REQUESTS.keys()
-
-
-@pytest.mark.parametrize("name", REQUESTS)
-def test_the_parameters_of_a_method_are_the_fields_of_its_request(name: str) -> None:
-    method, fields = METHODS[name], REQUESTS[name].model_fields
-    types = typing.get_type_hints(method, {**NAMES, **vars(api)})
-    of_method = [(one.name, one.default, as_field(types[one.name])) for one in parameters(method)]
-    of_request = [
-        (field_name, inspect.Parameter.empty if field.is_required() else field.default, as_field(field.annotation))
-        for field_name, field in fields.items()
-    ]
-    assert of_method == of_request
 
 
 @pytest.mark.parametrize("name", REQUESTS)

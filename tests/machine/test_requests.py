@@ -18,6 +18,7 @@ from graphmem.cli.app import run
 from graphmem.cli.caller import Session, ids_of
 from graphmem.constants import REQUESTS
 from graphmem.contract.service import ServiceStatus
+from graphmem.dispatch import OWNER
 from graphmem.errors import AlreadyDone, Conflict
 from graphmem.http.app import make_app
 from graphmem.http.operations import operations
@@ -44,7 +45,7 @@ def trusting(app: ASGIApp) -> ASGIApp:
     """Return an application whose callers may do everything, as with the token for it."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
-        await app({**scope, "allowed": "all"}, receive, send)
+        await app({**scope, "caller": OWNER}, receive, send)
 
     return call
 

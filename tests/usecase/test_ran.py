@@ -22,11 +22,11 @@ processes = get_context("forkserver")
 
 
 def fails(memory: Memory, log: str = PORT, **options: str) -> Ran:
-    return memory.ran(TESTS, status=1, log=log.encode().split(b"\n"), **options)  # type: ignore[arg-type]
+    return memory.ran(TESTS, status=1, log=log.encode().split(b"\n"), **options)
 
 
 def passes(memory: Memory, **options: str) -> Ran:
-    return memory.ran(TESTS, status=0, **options)  # type: ignore[arg-type]
+    return memory.ran(TESTS, status=0, **options)
 
 
 def helped(memory: Memory, ref: str) -> int:

@@ -1,9 +1,9 @@
 """Get a record, and list records."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graphmem.catalog.usage import accesses
-from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest
+from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest, NamesRequest
 from graphmem.contract.relations import Edge
 from graphmem.contract.request import LARGEST
 from graphmem.errors import Usage
@@ -15,6 +15,12 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.runtime import Client, Snapshot
 from graphmem.usecase.records.cursor import Place
 from graphmem.usecase.records.doubts import Doubter
+
+
+def names(client: Client, request: NamesRequest) -> Sequence[str]:
+    """Return the references that begin with a text, in name order."""
+    with client.reading() as snapshot:
+        return snapshot.catalog.completions(request.prefix, request.limit)
 
 
 def get(client: Client, request: GetRequest) -> Got:

@@ -1,0 +1,161 @@
+"""
+One call of an operation, for every front end: who may call it, what it does, its notices, its telemetry.
+
+A use case runs again where what it had read is no longer so: git replaced a file meanwhile, or the catalog is damaged.
+Nothing was changed in either case, so running it again is the same as calling it a moment later.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeVar
+
+from graphmem.catalog.database import catalog_errors
+from graphmem.contract.answer import Answer
+from graphmem.contract.operations import OPERATIONS, READ, WRITE, Effect, Operation
+from graphmem.contract.request import NoParameters, Request
+from graphmem.errors import DamagedCatalog, FileReplaced, ReadOnly
+from graphmem.machine import requests
+from graphmem.runtime import Client, Runtime
+from graphmem.telemetry import observed
+
+T = TypeVar("T")
+Log = Iterable[bytes | str] | bytes | str
+MOST_RUNS = 3  # of one call: a checkout replaces a file once, and a second in a row is already rare
+
+
+@dataclass(frozen=True)
+class Caller:
+    """
+    Who calls an operation.
+
+    Args:
+        may: whether it may write, or only read.
+    """
+
+    may: Effect = WRITE
+
+    def check(self, operation: Operation, request: Request | None = None) -> None:
+        """
+        Let through a call that the caller may make.
+
+        Args:
+            request: its parameters; None where they are not read yet: an operation that has previews may be one.
+
+        Raises:
+            ReadOnly: it would write, and the caller may only read.
+        """
+        reads = operation.previews is not None if request is None else operation.only_reads(request)
+        if self.may == READ and operation.effect != READ and not reads:
+            raise ReadOnly(f"{operation.name} writes, and this caller may only read")
+
+
+OWNER = Caller()
+
+
+def call(runtime: Runtime | None, caller: Caller, name: str, request: Request, stream: Log | None = None) -> Any:
+    """
+    Call an operation and return its answer.
+
+    Args:
+        runtime: of the open store; None for an operation that needs none.
+        name: of the operation, as in ``OPERATIONS``.
+        request: its parameters, which were checked when it was made.
+        stream: the lines of an operation that reads some; an iterator is read once.
+
+    Raises:
+        ReadOnly: the caller may not.
+        GraphmemError: as the operation says.
+    """
+    operation = OPERATIONS[name]
+    caller.check(operation, request)
+    use_case = use_case_of(operation)
+    given = () if operation.request is NoParameters else (request,)
+    if runtime is None or not operation.needs_store:
+        return use_case(*given)
+    is_read_once = isinstance(stream, Iterator)
+    lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
+    with observed("operation", name):
+        client = runtime.client()
+
+        def run() -> Any:
+            return use_case(client, *(() if lines is None else (lines_of(lines),)), *given)
+
+        answer = attempt(client, run, may_repeat=operation.is_held or not is_read_once)
+    if operation.effect != READ and (asked := requests.current()) is not None:
+        asked.has_changed(client.layout.requests)
+    return answer
+
+
+def use_case_of(operation: Operation) -> Callable[..., Any]:
+    """Return the function that does what an operation is for; its module is imported when it is first called."""
+    module, _, function = operation.use_case.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(f"graphmem.usecase.{module}"), function)
+    return found
+
+
+def lines_of(log: Log) -> Iterator[bytes]:
+    """Yield the lines of a log as bytes, whether it is one text or lines."""
+    given = [log] if isinstance(log, bytes | str) else log
+    for part in given:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        yield from data.splitlines(keepends=True) if isinstance(log, bytes | str) else (data,)
+
+
+class Tape:
+    """The values of an iterator, which can be read again from the start."""
+
+    def __init__(self, values: Iterator[Any]) -> None:
+        self.values = values
+        self.read: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.read
+        for value in self.values:
+            self.read.append(value)
+            yield value
+
+
+def attempt(client: Client, use_case: Callable[[], T], *, may_repeat: bool = True) -> T:
+    """
+    Run a use case, again where a file was replaced or the catalog was damaged, which is then made again from the files.
+
+    Args:
+        may_repeat: it can run again; False for one whose input is gone by then.
+    """
+    client.refresh_settings()
+    with catalog_errors(), client.calling():
+        return repeat(client, use_case, may_repeat=may_repeat)
+
+
+def repeat(client: Client, use_case: Callable[[], T], *, may_repeat: bool) -> T:
+    """Run a use case up to three times; the errors of the catalog are SQLite's."""
+    is_renewed, writes = False, client.ledger.writes
+    for runs_left in reversed(range(MOST_RUNS)):
+        client.has_looked = False
+        try:
+            return with_notices(client, use_case())
+        except FileReplaced:
+            if not runs_left or not may_repeat or client.ledger.writes > writes:
+                raise
+        except Exception as error:
+            if is_renewed or not client.is_catalog_damaged(error):
+                raise
+            is_renewed = True
+            client.renew_catalog()
+            if client.ledger.writes > writes:
+                raise DamagedCatalog(
+                    "what was asked for is written; the catalog was damaged, and is made again"
+                ) from error
+            if not runs_left or not may_repeat:
+                raise DamagedCatalog(
+                    "the catalog was damaged; it is made again from the files", hint="run the command again"
+                ) from error
+    raise AssertionError("the last run returns or raises")
+
+
+def with_notices(client: Client, answer: T) -> T:
+    """Return an answer with what was reported on the way to it."""
+    if isinstance(answer, Answer) and (notices := client.answered_notices()):
+        return answer.model_copy(update={"notices": notices})
+    return answer
