@@ -14,7 +14,7 @@ from graphmem.catalog.database import catalog_errors
 from graphmem.contract.answer import Answer
 from graphmem.contract.operations import OPERATIONS, READ, WRITE, Effect, Operation
 from graphmem.contract.request import NoParameters, Request
-from graphmem.errors import DamagedCatalog, FileReplaced, ReadOnly
+from graphmem.errors import DamagedCatalog, FileReplaced, ReadOnly, Refused
 from graphmem.machine import requests
 from graphmem.runtime import Client, Runtime
 from graphmem.telemetry import observed
@@ -31,9 +31,12 @@ class Caller:
 
     Args:
         may: whether it may write, or only read.
+        sees: the kinds and entity types whose records it may see; None for all. It gets the answers of a store that has
+            no others, of the operations that are ``scoped``; all other operations are refused.
     """
 
     may: Effect = WRITE
+    sees: frozenset[str] | None = None
 
     def check(self, operation: Operation, request: Request | None = None) -> None:
         """
@@ -44,10 +47,13 @@ class Caller:
 
         Raises:
             ReadOnly: it would write, and the caller may only read.
+            Refused: the operation cannot be limited to what the caller may see.
         """
         reads = operation.previews is not None if request is None else operation.only_reads(request)
         if self.may == READ and operation.effect != READ and not reads:
             raise ReadOnly(f"{operation.name} writes, and this caller may only read")
+        if self.sees is not None and not operation.scoped:
+            raise Refused(f"{operation.name} cannot be limited to some kinds, and this caller may not see all")
 
 
 OWNER = Caller()
@@ -76,7 +82,7 @@ def call(runtime: Runtime | None, caller: Caller, name: str, request: Request, s
     is_read_once = isinstance(stream, Iterator)
     lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
     with observed("operation", name):
-        client = runtime.client()
+        client = runtime.client(caller.sees)
 
         def run() -> Any:
             return use_case(client, *(() if lines is None else (lines_of(lines),)), *given)

@@ -30,11 +30,12 @@ from graphmem.constants import (
     SILENT_CLUES,
     SUGGESTION_NAMES,
 )
+from graphmem.contract.findings import Finding
 from graphmem.embed.shared import Models
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
-from graphmem.ledger.layout import FOLDER, Layout, find, not_linked
+from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
@@ -102,15 +103,20 @@ class Runtime:
         self.of_thread = threading.local()
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
-    def client(self) -> "Client":
-        """Return the client of this thread, opened when the thread first asks for it."""
-        client: Client | None = getattr(self.of_thread, "client", None)
-        if client is None:
+    def client(self, sees: frozenset[str] | None = None) -> "Client":
+        """
+        Return the client of this thread, opened when the thread first asks for it.
+
+        Args:
+            sees: the kinds and entity types that the caller may see; None for all.
+        """
+        clients: dict[frozenset[str] | None, Client] = vars(self.of_thread).setdefault("clients", {})
+        if sees not in clients:
             if self.is_closed:
                 raise closed_error()
-            client = self.of_thread.client = open_client(self)
-            self.clients.add(client)
-        return client
+            clients[sees] = open_client(self) if sees is None else narrowed(self.client(), sees)
+            self.clients.add(clients[sees])
+        return clients[sees]
 
     def settings(self, config: Path) -> Settings:
         """Return the settings of a store, read again where a file that they come from or the trust in it changed."""
@@ -152,6 +158,7 @@ class Client:
     catalog: Catalog
     local: Path
     present: "Client | None" = None  # of the store whose past this one is: it is not written, and has the models
+    whole: "Client | None" = None  # of a caller who sees all, where this one's sees some kinds and types only
     is_closed: bool = False
     lasting: list[str] = field(default_factory=list)  # notices that every answer has: what is unusual about the store
     notices: list[str] = field(default_factory=list)  # of the call under way
@@ -186,7 +193,7 @@ class Client:
             store.close()
         self.close_graph()
         self.catalog.close()
-        if self.present is not None:
+        if self.present is not None and self.whole is None:
             self.present.close()
 
     def close_graph(self) -> None:
@@ -203,6 +210,10 @@ class Client:
         One call of an operation looks at the files once, however many use cases it is made of.
         """
         if self.has_looked and not is_thorough:
+            return
+        if self.whole is not None:
+            self.whole.sync(is_thorough=is_thorough)
+            self.after_sync(Sync())
             return
         self.before_sync()
         self.after_sync(self.ledger.sync(is_thorough=is_thorough))
@@ -243,10 +254,21 @@ class Client:
     def after_sync(self, sync: Sync) -> None:
         """Take the vocabulary as it is now, and report what was read."""
         self.has_looked = self.is_in_call
-        self.ledger.load_vocabulary()
+        self.load_vocabulary()
         if sync.waits_for:
             self.notify_once(f"{sync.waits_for}: this is what was read before")
         self.report(sync.rows if sync.is_first and self.present is None else 0)
+
+    def load_vocabulary(self) -> None:
+        """Take the vocabulary as it is now, and of it what the caller may see."""
+        self.ledger.load_vocabulary()
+        if self.whole is not None and self.catalog.visible is not None:
+            self.catalog.vocabulary = self.whole.catalog.vocabulary.narrowed(self.catalog.visible)
+
+    def findings(self) -> list[Finding]:
+        """Return what is wrong with the files that the caller may see."""
+        findings, visible = self.ledger.findings(), self.catalog.visible
+        return findings if visible is None else [found for found in findings if is_visible(found.file, visible)]
 
     def refresh_settings(self) -> None:
         """Read the settings again where a file that they come from has changed, or what is trusted."""
@@ -290,7 +312,7 @@ class Client:
         if rows_read_first:
             records, edges = self.catalog.live_counts()
             self.show_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
-        findings = self.ledger.findings()
+        findings = self.findings()
         conflicted = {found.file for found in findings if found.code == "conflict_marker"}
         for file in sorted(conflicted):
             at = next(found.line for found in findings if found.file == file and found.code == "conflict_marker")
@@ -298,7 +320,7 @@ class Client:
         findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:SHOWN_FINDINGS]:
             self.notify_once(f"{finding.severity}: {finding}")
-        for file, number in self.ledger.purged_rows().items():
+        for file, number in self.ledger.purged_rows().items() if self.whole is None else ():
             self.notify_once(
                 f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
                 " the next write to the file removes them"
@@ -372,11 +394,14 @@ class Client:
                 for follower in behind:
                     self.catch_up(follower)
                 stack.enter_context(self.catalog.unchanging())
-            self.ledger.load_vocabulary()
+            self.load_vocabulary()
             yield Snapshot(self)
 
     def catch_up(self, follower: Follower) -> None:
         """Bring a follower in step with the catalog, and report it where it takes seconds."""
+        if self.whole is not None:  # what it follows is written by one who sees all of it
+            self.whole.catch_up(self.whole.clues if follower is self.clues else self.whole.lexical)
+            return
         if follower is self.clues and (lacking := self.clues.lacking) > SILENT_CLUES:
             self.show_once(f"working out what {lacking:,} memories are recognised by")
         follower.catch_up()
@@ -394,6 +419,8 @@ class Client:
     def writing(self) -> Iterator["Writing"]:
         """Hold the store alone while the block decides and commits."""
         self.refuse_unusable()
+        if self.whole is not None:
+            raise Refused("a caller who sees some kinds only cannot write")
         if self.present is not None:
             raise Refused("a past state (`--at`) cannot be written", hint="run the command without the commit or date")
         if self.settings.format > FORMAT:
@@ -424,7 +451,7 @@ class Client:
     @property
     def embedder(self) -> "Embedder | None":
         """The model of this store; None where there is none, which every answer that needs it says."""
-        found, notices = (self.present or self).model
+        found, notices = (self.whole or self.present or self).model
         for text in notices:
             self.notify_once(text)
         return found
@@ -443,8 +470,8 @@ class Client:
     @cached_property
     def reranker(self) -> "Reranker | None":
         """The reranker of this store; None where none is named, or none is available, which is reported once."""
-        if self.present is not None:
-            return self.present.reranker
+        if (other := self.whole or self.present) is not None:
+            return other.reranker
         if not self.settings.retrieval.reranker:
             return None
         found, warnings = self.runtime.models.reranker(self.settings.retrieval.reranker)
@@ -455,7 +482,8 @@ class Client:
     @cached_property
     def vectors(self) -> "VectorStore | None":
         """The vectors of the store; None without a model."""
-        encoder = self.embedder if self.present is None else self.present.vectors  # which has most of them already
+        other = self.whole or self.present
+        encoder = self.embedder if other is None else other.vectors  # which has most of them already
         return vectors.VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
 
     def embed_missing(self, first: Callable[[], Collection[int]] = tuple, *, seconds: float | None = EMBED_S) -> int:
@@ -468,6 +496,8 @@ class Client:
         """
         if self.vectors is None:
             return 0
+        if self.whole is not None:
+            return self.whole.embed_missing(first, seconds=seconds)
         made = self.vectors.catch_up(
             lambda done, total: self.runtime.progress("embedding", done, total), first=first, seconds=seconds
         )
@@ -653,6 +683,24 @@ def open_client(runtime: Runtime) -> Client:
         raise
     past.say_always(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
     return past
+
+
+def is_visible(file: str, visible: Collection[str]) -> bool:
+    """Return whether a caller who sees some kinds and entity types only may know of a file of the store."""
+    kind, type_name = holds(file)
+    return (type_name or kind) in visible
+
+
+def narrowed(whole: Client, sees: frozenset[str]) -> Client:
+    """
+    Return a client of the same store for a caller who sees some kinds and entity types only.
+
+    It reads through a connection of its own that has no row of another type; what changed on disk is taken in, and what
+    follows the catalog is brought in step, by the client that sees all.
+    """
+    whole.sync()
+    catalog = Catalog(whole.local / CATALOG, visible=sees)
+    return Client(whole.runtime, whole.clone, whole.settings, whole.ledger, catalog, whole.local, whole.present, whole)
 
 
 def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = None) -> Client:

@@ -60,6 +60,8 @@ class VectorStore:
 
     def __init__(self, catalog: Reads, folder: Path, encoder: Encoder) -> None:
         self.connection = catalog.connection
+        # A view, which hides records from a caller, has no index of its own.
+        self.by_place = "record INDEXED BY record_place" if catalog.visible is None else "record"
         self.encoder = encoder
         self.folder = folder
         self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
@@ -335,7 +337,7 @@ class VectorStore:
             return self.connection.execute(sql, (*(record_types or ()),)).fetchall()
         found: list[tuple[int, int]] = []
         for part in chunks(among):  # left to itself the planner reads the whole record type
-            sql = f"SELECT id, vector FROM record INDEXED BY record_place WHERE {where} AND vector IN ({marks(part)})"
+            sql = f"SELECT id, vector FROM {self.by_place} WHERE {where} AND vector IN ({marks(part)})"
             found += self.connection.execute(sql, (*(record_types or ()), *part))
         return found
 

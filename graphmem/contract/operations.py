@@ -171,6 +171,7 @@ class Operation:
         at_home: a command of it runs in the process that was called, not in the service: it starts programs, writes
             outside of the store, or talks to a person.
         needs_store: it works on an open store.
+        scoped: it reads through the snapshot alone, so it can be limited to the kinds that a caller may see.
         from_files: its answer follows from the files and the settings alone: no clock, no marks of doubt.
         stream: the parameter that is read once, line by line; the request does not have it.
         is_held: it holds all of its stream anyway, so that it can run a second time.
@@ -192,6 +193,7 @@ class Operation:
     previews: str | None = None
     at_home: bool = False
     needs_store: bool = True
+    scoped: bool = False
     from_files: bool = False
     stream: str | None = None
     is_held: bool = False
@@ -252,13 +254,13 @@ ROWS = (
     Operation("lessons.decay", DecayRequest, Learned, WRITE, "learning.lessons.decay",
         "Record a run that saw no lesson, and report which lessons it moved."),
     Operation("lessons.inject", InjectRequest, Injected, READ, "learning.lessons.inject",
-        "Return the lessons that belong into a prompt, at most ten, ready to be put there.", past=True),
+        "Return the lessons that belong into a prompt, at most ten, ready to be put there.", past=True, scoped=True),
     Operation("experiences.add", AddExperienceRequest, Changed, WRITE, "records.change.add_record",
         "Add what a finished task taught; above 200 experiences, the oldest of low confidence is archived.",
         positional=2, previews="dry_run"),
     Operation("experiences.recall", RecallRequest, Recalled, READ, "learning.experiences.recall",
         "Return the newest experiences with this type of task or one of these tags, and their lessons.", past=True,
-        from_files=True),
+        from_files=True, scoped=True),
     Operation("experiences.promote", PromoteRequest, Promoted, WRITE, "learning.experiences.promote",
         "Find what experiences of different days and tasks agree on; ``yes`` writes it as insights.", previews="yes"),
     Operation("insights.add", AddInsightRequest, Changed, WRITE, "records.change.add_record",
@@ -374,10 +376,11 @@ ROWS = (
         "Add NDJSON rows of any kind, in any order, all or none.", is_held=True, stream="lines",
         raises={"BadInput": "rows that do not check out; ``details[\"findings\"]`` names each, nothing was changed"}),
     Operation("get", GetRequest, Got, READ, "records.read.get",
-        "Return a record with its edges, by reference or unambiguous name; an archived one too.", past=True),
+        "Return a record with its edges, by reference or unambiguous name; an archived one too.", past=True,
+        scoped=True),
     Operation("list", ListRequest, Listing, READ, "records.read.listing",
         "Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed.",
-        positional=1, past=True),
+        positional=1, past=True, scoped=True),
     Operation("edit", EditRequest, Changed, WRITE, "records.change.edit",
         "Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away.",
         positional=2, previews="dry_run", keywords="fields"),
@@ -407,26 +410,28 @@ ROWS = (
         is_held=True, stream="lines"),
     Operation("query", QueryRequest, Found, READ, "retrieval.query.query",
         "Return the records that a text is about, best first; the answer's ``asked`` names the question in reports.",
-        past=True),
+        past=True, scoped=True),
     Operation("context", ContextRequest, ContextBlock, READ, "retrieval.context.context",
         "Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens.",
         past=True),
     Operation("stale", NoParameters, StaleRecords, READ, "records.doubts.stale",
         "Return the records that may no longer hold: of changed code, past their day, of another major version."),
     Operation("match", MatchRequest, MatchedLog, READ, "retrieval.match.match",
-        "Return the known failures that a log reports, with the lines and what fixes them.", past=True, stream="lines"),
+        "Return the known failures that a log reports, with the lines and what fixes them.", past=True, stream="lines",
+        scoped=True),
     Operation("ran", RanRequest, Ran, WRITE, "learning.test_runs.ran",
         "Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.",
         positional=1, at_home=True, stream="log"),
     Operation("related", RelatedRequest, Related, READ, "retrieval.traversal.related",
-        "Return what a record is related to, strongest path first, each path edge by edge.", past=True),
+        "Return what a record is related to, strongest path first, each path edge by edge.", past=True, scoped=True),
     Operation("path", PathRequest, Connection, READ, "retrieval.traversal.path",
         "Return the strongest chain of edges between two records, however weak; strength 0 without one.",
-        past=True, from_files=True),
+        past=True, from_files=True, scoped=True),
     Operation("solutions", SolutionsRequest, Solutions, READ, "retrieval.traversal.solutions",
-        "Return the patterns that solve a failure, then those that solve a variant or a cause of it.", past=True),
+        "Return the patterns that solve a failure, then those that solve a variant or a cause of it.", past=True,
+        scoped=True),
     Operation("similar", SimilarRequest, Similar, READ, "work.campaigns.similar",
-        "Return finished campaigns that resemble a campaign or an objective.", past=True),
+        "Return finished campaigns that resemble a campaign or an objective.", past=True, scoped=True),
     Operation("observe", ObserveRequest, Observed, WRITE, "work.observation.observe",
         "Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.", positional=1,
         at_home=True, without={"run_verify": "runs commands of the project on this machine"}),
@@ -478,7 +483,7 @@ ROWS = (
         past=True),
     Operation("names", NamesRequest, Sequence[str], READ, "records.read.names",
         "Return references that begin with ``prefix``, in name order: what a shell completes.", positional=2,
-        from_files=True),
+        from_files=True, scoped=True),
 )  # fmt: skip
 
 OPERATIONS: dict[str, Operation] = {row.name: row for row in ROWS}

@@ -1,6 +1,6 @@
 """The types of a project: what an entity can be, what a relation can be and which kinds it may connect."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -134,6 +134,16 @@ class Vocabulary(BaseModel):
 
     entities: Annotated[dict[str, EntityType], Field(default_factory=dict)]
     project_relations: Annotated[dict[str, RelationType], Field(default_factory=dict)]
+
+    def narrowed(self, visible: Collection[str]) -> "Vocabulary":
+        """Return the types that a caller may know who sees some kinds and entity types only."""
+        entities = {name: made for name, made in self.entities.items() if name in visible}
+        relations = {
+            name: made
+            for name, made in self.project_relations.items()
+            if any(made.allows(source, target) for source in visible for target in visible)
+        }
+        return Vocabulary(entities=entities, project_relations=relations)
 
     @cached_property
     def relations(self) -> dict[str, RelationType]:

@@ -1,0 +1,157 @@
+"""A caller who may see some kinds and types only gets the answers of a store that never had the others."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphmem import GraphmemError, Memory, NotFound, Refused, dispatch
+from graphmem.contract.operations import OPERATIONS
+from graphmem.contract.records import GetRequest
+from graphmem.dispatch import OWNER, Caller
+from graphmem.embed.model import Embedder
+from tests.sample import data, open_memory
+
+SEEN = frozenset({"pattern", "lesson", "service"})
+READER = Caller(sees=SEEN)
+ASKED: dict[str, list[dict[str, Any]]] = {
+    "get": [{"ref": ref} for ref in ("pattern/calm", "calm", "failure/hush", "hush", "hush-2", "room/attic", "attic",
+                                     "pattern/hus", "service/shop", "both")],
+    "list": [{}, {"kind": "pattern"}, {"kind": "failure"}, {"kind": "service"}, {"kind": "room"}, {"kind": "rooms"},
+             {"limit": 1}, {"tags": ["quiet"]}, {"sort": "cost"}],
+    "query": [{"text": "hush"}, {"text": "a quiet place for the shop"}, {"text": "failure/hush"},
+              {"text": "stay calm", "kinds": ["pattern"]}, {"text": "x", "kinds": ["room"]}],
+    "related": [{"ref": "pattern/calm"}, {"ref": "failure/hush"}, {"ref": "service/shop", "max_hops": 3},
+                {"ref": "pattern/calm", "types": ["hides"]}, {"ref": "pattern/calm", "types": ["serves"]}],
+    "path": [{"source": "pattern/calm", "target": "pattern/both"}, {"source": "pattern/calm", "target": "failure/hush"},
+             {"source": "pattern/calm", "target": "service/shop"}],
+    "solutions": [{"ref": "failure/hush"}, {"ref": "hush"}],
+    "names": [{}, {"prefix": "failure/"}, {"prefix": "h"}, {"prefix": "room"}, {"limit": 2}],
+    "experiences.recall": [{}, {"task_type": "bug"}, {"tags": ["quiet"]}],
+    "lessons.inject": [{}, {"domain": "shop"}],
+    "match": [{}],
+    "similar": [{"text": "a quiet campaign"}],
+}  # fmt: skip
+LOG = "hush: the attic is locked\n"
+
+
+def fill(memory: Memory, *, everything: bool) -> None:
+    """Fill a store; without everything, with what the reader may see only."""
+    memory.types.add_entity("service", description="what runs")
+    memory.types.add_relation("serves", sources=["service"], targets=["any"], description="for whom")
+    memory.patterns.add("a noisy place", "stay calm", name="calm", tags=["quiet"])
+    memory.patterns.add("both are noisy", "close the door", name="both")
+    memory.lessons.add("never shout in the shop", type="preference", name="quiet", domain="shop")
+    memory.entities.add("service", "shop")
+    memory.relations.link("service/shop", "serves", "pattern/both")
+    if everything:
+        memory.types.add_entity("room", description="where it hides")
+        memory.types.add_relation("hides", sources=["room"], targets=["failure"], description="what it has")
+        memory.failures.add("hush: the attic is locked", name="hush", fix="the key is below the stone",
+                            match="hush: .*", tags=["quiet"], cost=3.0)  # fmt: skip
+        memory.failures.add("hush again in the cellar", name="both")
+        memory.entities.add("room", "attic")
+        memory.relations.link("room/attic", "hides", "failure/hush")
+        memory.relations.link("pattern/calm", "solves", "failure/hush")
+        memory.relations.link("pattern/both", "solves", "failure/hush")
+        memory.experiences.add("bug", "a hushed bug", approach="listen", outcome="success", lessons=["listen"],
+                               tags=["quiet"])  # fmt: skip
+        memory.campaigns.create("a quiet campaign in the attic", name="attic")
+        memory.campaigns.complete("attic", outcome="hushed")
+        memory.feedback("failure/hush", helped=True, question="the shop is noisy")
+
+
+def answers(memory: Memory, caller: Caller, name: str) -> list[Any]:
+    """Return what a caller gets from an operation: answers, or errors with their hints and details."""
+    found: list[Any] = []
+    for given in ASKED[name]:
+        row = OPERATIONS[name]
+        try:
+            answer = dispatch.call(
+                memory.runtime, caller, name, row.request(**given), LOG if row.stream is not None else None
+            )
+        except GraphmemError as error:
+            found.append((given, error.code, error.message, error.hint, error.details))
+            continue
+        found.append((given, plain(answer.model_dump(mode="json") if hasattr(answer, "model_dump") else answer)))
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Return an answer without what depends on the times and ids of two stores, and on the words of all texts."""
+    if isinstance(value, dict):
+        left_out = (
+            "created_at",
+            "asked",
+            "factors",
+            "score",
+            "relevance",
+            "known",
+            "probability",
+            "tier",
+            "cursor",
+            "similarity",
+            "band",
+        )
+        return {key: plain(one) for key, one in value.items() if key not in left_out}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+@pytest.fixture(params=["without a model", "with a model"])
+def whole(request: pytest.FixtureRequest, tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
+    """A store with everything."""
+    with open_memory(tmp_path / "whole", embedder=embedder if request.param == "with a model" else None) as memory:
+        fill(memory, everything=True)
+        yield memory
+
+
+@pytest.mark.parametrize("sees", [SEEN, frozenset()])
+def test_a_caller_gets_the_answers_of_a_store_that_has_nothing_else(
+    whole: Memory, tmp_path: Path, sees: frozenset[str]
+) -> None:
+    with open_memory(tmp_path / "part", embedder=whole.client.embedder) as part:
+        if sees:
+            fill(part, everything=False)
+        for name in ASKED:
+            here = answers(part, OWNER, name)
+            assert answers(whole, Caller(sees=sees), name) == here, name
+            if name != "lessons.inject":  # which has lessons only
+                assert answers(whole, OWNER, name) != here, name
+
+
+def test_an_operation_that_cannot_be_limited_is_refused_and_so_is_every_write(memory: Memory) -> None:
+    memory.failures.add("it went boom", name="boom")
+    for name, row in OPERATIONS.items():
+        if not row.scoped:
+            with pytest.raises(Refused, match=f"{name} cannot be limited to some kinds"):
+                dispatch.call(memory.runtime, READER, name, row.request.model_construct())
+    assert not any(row.scoped and row.effect == "write" for row in OPERATIONS.values())
+    with pytest.raises(Refused, match="cannot write"), memory.runtime.client(SEEN).writing():
+        pass
+
+
+def test_a_bad_line_of_a_file_that_a_caller_may_not_see_is_not_told(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        fill(memory, everything=True)
+        for kind in ("failure", "pattern"):
+            with data(tmp_path, kind).open("a") as file:
+                file.write(json.dumps({"kind": kind, "name": "Bad Name", "trigger": "x"}) + "\n")
+        request = OPERATIONS["list"].request()
+        for caller, files in ((OWNER, ["failure", "pattern"]), (READER, ["pattern"])):
+            notices = dispatch.call(memory.runtime, caller, "list", request).notices
+            assert [re.findall(r"data/(\w+)\.ndjson", notice) for notice in notices] == [[file] for file in files]
+
+
+def test_what_changes_on_disk_and_in_another_process_is_seen_and_nothing_more(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory, Memory(tmp_path) as other:
+        fill(memory, everything=True)
+        request = OPERATIONS["list"].request()
+        assert dispatch.call(memory.runtime, READER, "list", request).total == 4
+        other.patterns.add("a new one", "look", name="new")
+        other.failures.add("a new failure", name="new")
+        assert dispatch.call(memory.runtime, READER, "list", request).total == 5
+        with pytest.raises(NotFound):
+            dispatch.call(memory.runtime, READER, "get", GetRequest(ref="failure/new"))
