@@ -37,6 +37,14 @@ class GraphMirror(Protocol):
     """The graph of one store. Its engine never runs in this process (decision 0013)."""
 
     @property
+    def is_installed(self) -> bool:
+        """Whether its engine is there; without one, everything but Cypher works."""
+
+    @property
+    def location(self) -> str:
+        """Where it is, for messages."""
+
+    @property
     def exists(self) -> bool:
         """Whether there is a graph; the first query builds it."""
 

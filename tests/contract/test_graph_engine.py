@@ -5,7 +5,7 @@ The named queries are the graph's own answers to questions that the program answ
 as the files came and after a history of changes, both give the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from typing import Any, get_args
@@ -15,6 +15,7 @@ import pytest
 from graphmem import Memory
 from graphmem.constants import HALF_LIFE_DAYS
 from graphmem.errors import BadInput, Refused, Unavailable
+from graphmem.graph import engines
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.kuzu.engine import Engine
 from graphmem.model.field import format_time
@@ -62,6 +63,32 @@ def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def small(request: pytest.FixtureRequest, memory: Memory) -> Memory:
     """A store with two failures and an edge."""
     return filled(with_engine(memory, request.param))
+
+
+def test_without_an_engine_all_but_cypher_works(memory: Memory) -> None:
+    memory.failures.add("it went boom", name="boom")
+    with_engine(memory, "absent")  # type: ignore[arg-type]
+    asks: list[Callable[[], object]] = [
+        lambda: memory.cypher("MATCH (n) RETURN count(n)"),
+        lambda: memory.cypher_named("failure/unsolved"),
+    ]
+    for ask in asks:
+        with pytest.raises(Unavailable, match="absent is not installed, and Cypher needs it") as caught:
+            ask()
+        assert caught.value.hint == "install a graph engine: pip install 'graphmem[ladybug]'"
+    rebuilt = memory.rebuild()
+    assert (rebuilt.records, rebuilt.notices) == (
+        1, ["no graph engine is installed: all but the graph, which only Cypher asks, is rebuilt"]
+    )  # fmt: skip
+    assert memory.validate().ok and memory.doctor(fix=True).ok
+    memory.purge(["boom"], yes=True)
+    assert memory.list().total == 0
+
+
+def test_the_engine_is_the_one_that_is_installed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for there, engine in (({"kuzu", "ladybug"}, "kuzu"), ({"ladybug"}, "ladybug"), (set(), "kuzu")):
+        monkeypatch.setattr(engines, "find_spec", set(there).__contains__)
+        assert open_mirror(memory.client.local, memory.client.catalog).location == f"graph.{engine}"
 
 
 @pytest.fixture(params=ENGINES, scope="module")

@@ -26,6 +26,7 @@ Engine = Literal["kuzu", "ladybug"]  # the name of the Python module too
 Database: TypeAlias = "kuzu.Database"
 Connection: TypeAlias = "kuzu.Connection"
 MIB = 2**20
+INSTALL = "install a graph engine: pip install 'graphmem[ladybug]'"  # Kuzu comes with graphmem where it has a wheel
 NO_MEMORY = ("bad_alloc", "Buffer manager exception", "failed to map segment", "Cannot allocate memory")
 
 
@@ -127,6 +128,8 @@ def used_bytes() -> int:
 
 def unavailable(error: Exception, what: str) -> Unavailable:
     """Return an error of the engine as ours."""
+    if isinstance(error, ModuleNotFoundError):
+        return Unavailable(f"{error.name} is not installed, and Cypher needs it", hint=INSTALL)
     message = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, MemoryError) or any(text in message for text in NO_MEMORY):
         return Unavailable(

@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
@@ -92,6 +93,16 @@ class KuzuMirror:
         self.sandbox = Sandbox(engine)
 
     # --- the port -----------------------------------------------------------------------------------------------
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether its engine is there."""
+        return find_spec(self.engine) is not None
+
+    @property
+    def location(self) -> str:
+        """The file, as a path below the folder of what is derived."""
+        return self.path.name
 
     @property
     def exists(self) -> bool:

@@ -59,7 +59,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         if is_damage(error):
             return {"damaged": error_fields(DamagedCatalog(str(error)))}
         found = unavailable(error, "the graph cannot be written")
-        found.hint = scarce(Path(request["folder"]))
+        found.hint = found.hint if isinstance(error, ModuleNotFoundError) else scarce(Path(request["folder"]))
         return {"unavailable": error_fields(found)}
     except Exception:  # the boundary of the process: the parent raises it
         return {"fault": traceback.format_exc()}

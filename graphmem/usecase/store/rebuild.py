@@ -25,5 +25,9 @@ def rebuild(client: Client, request: RebuildRequest) -> Rebuilt:
             client.catch_up(client.clues)
             client.catch_up(client.lexical)
             embedded = client.embed_missing(seconds=None)
-        records, edges = client.graph.rebuild()
+        if client.graph.is_installed:
+            records, edges = client.graph.rebuild()
+        else:
+            records, edges = client.catalog.live_counts()
+            client.notify_once("no graph engine is installed: all but the graph, which only Cypher asks, is rebuilt")
     return Rebuilt(records=records, relations=edges, embedded=embedded, seconds=time.monotonic() - start)

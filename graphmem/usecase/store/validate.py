@@ -10,7 +10,6 @@ from typing import NamedTuple
 import orjson
 
 from graphmem import safe_files
-from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
 from graphmem.catalog.words import LexicalIndex
@@ -452,23 +451,26 @@ def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] |
         return []
     try:
         reached, counts = client.graph.counts()
-        return graph_differences(client.catalog, counts) if reached == position else None
+        return graph_differences(client, counts) if reached == position else None
     except Locked:
         raise
     except (BadInput, Unavailable) as error:
         if error.details.get("cause") not in SCARCE:
-            return [derived("graph.kuzu", "graph_damaged", f"the graph cannot be read: {error.message}")]
-        found = derived("graph.kuzu", "graph_unchecked", f"the graph was not compared: {error.message}")
+            return [derived(client.graph.location, "graph_damaged", f"the graph cannot be read: {error.message}")]
+        found = derived(client.graph.location, "graph_unchecked", f"the graph was not compared: {error.message}")
         return [found.model_copy(update={"severity": "warning", "fix": None})]
 
 
-def graph_differences(catalog: Catalog, found: Mapping[str, int]) -> list[Finding]:
+def graph_differences(client: Client, found: Mapping[str, int]) -> list[Finding]:
     """Report where the graph does not hold as many nodes and edges as the files."""
+    catalog = client.catalog
     counts, edges = catalog.counts_by_type(), catalog.edge_counts()
     wanted = {label(record_type): counts.get(record_type, 0) for record_type in catalog.vocabulary.record_types}
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
     return [
-        derived("graph.kuzu", "graph_differs", f"{name}: {found.get(name, 0)} in the graph, {number} in the files")
+        derived(
+            client.graph.location, "graph_differs", f"{name}: {found.get(name, 0)} in the graph, {number} in the files"
+        )
         for name, number in wanted.items()
         if found.get(name, 0) != number
     ]
