@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from hypothesis import settings
 
 from graphmem import Memory
 from graphmem.embed.model import Embedder, find_model
@@ -25,6 +26,7 @@ from tests.sample import open_memory, write_graph_here
 sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
+settings.register_profile("fast", max_examples=20)  # of a property test that asks for no number
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--fast"):
         config.option.markexpr = "not (bench or npm or long or process or docs)"
+        settings.load_profile("fast")
     elif config.getoption("--all"):
         config.option.markexpr = "not (bench or npm)"
 

@@ -1,9 +1,13 @@
 """Stores for tests: a clock that ticks, ids that count, and everything else as it is."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,7 @@ import pytest
 from graphmem import Memory
 from graphmem.contract.store import Trust
 from graphmem.embed.model import Embedder
+from graphmem.git.commands import has_git_folder
 from graphmem.graph.kuzu import writer
 from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened
@@ -51,7 +56,7 @@ def open_memory(
         if embedder is None:
             patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
         if not (folder / ".graphmem").exists():
-            Memory.init(folder, nested=True)
+            new_store(folder)
         made = Memory(
             folder,
             now=clock or Clock(),
@@ -62,6 +67,25 @@ def open_memory(
     if embedder is not None:
         made.client.__dict__["model"] = embedder, []  # the model itself, opened once for all tests
     return made
+
+
+def new_store(folder: Path) -> None:
+    """Make a store as ``init`` does, which takes longer than to copy what one made; it tells git too, where that is."""
+    if has_git_folder(folder.resolve()):
+        Memory.init(folder, nested=True)
+    else:
+        shutil.copytree(sample_store(), folder / ".graphmem")
+
+
+@cache
+def sample_store() -> Path:
+    """Return a new store without what belongs to its clone, made once in each process."""
+    with tempfile.TemporaryDirectory() as folder:
+        Memory.init(folder, nested=True)
+        kept = Path(tempfile.mkdtemp(prefix="graphmem-sample-"))
+        atexit.register(shutil.rmtree, kept)
+        ignored = shutil.ignore_patterns("local", "state")
+        return Path(shutil.copytree(f"{folder}/.graphmem", kept, ignore=ignored, dirs_exist_ok=True))
 
 
 def data(folder: Path, name: str) -> Path:

@@ -36,6 +36,7 @@ def defined(text: str) -> dict[str, str]:
     return {name: "\n".join(parts) for name, parts in found.items()}
 
 
+@pytest.mark.long
 def test_the_definitions_of_this_package_are_those_of_the_parser() -> None:
     for path in OWN:
         text = path.read_text(encoding="utf-8")

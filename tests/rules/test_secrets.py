@@ -150,6 +150,7 @@ SLOW = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", SLOW)
 def test_no_text_takes_longer_than_in_proportion_to_its_length(piece: str) -> None:
     text = piece * (MANY // len(piece))
