@@ -31,6 +31,8 @@ def generated() -> dict[str, bytes]:
 def requests_schema() -> bytes:
     """Return one document with an entry in ``$defs`` for the request of every operation."""
     entries = {name: request.model_json_schema() for name, request in REQUESTS.items()}
+    for entry in list(entries.values()):
+        entries |= entry.pop("$defs", {})
     schema = {"$schema": DIALECT, "title": "Requests of graphmem's operations", "$defs": entries}
     return (json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 

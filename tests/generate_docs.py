@@ -4,10 +4,11 @@ Writes the generated pages of `docs/reference/`; `test_docs.py` compares them.
 usage: python -m tests.generate_docs
 """
 
+import inspect
 import json
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import griffe
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 import graphmem
 from graphmem import errors
@@ -361,13 +363,27 @@ def requests() -> str:
         "Input that is read line by line, such as a log, is not part of a request.",
     ]
     for name, request in REQUESTS.items():
-        rows = [
-            [f"`{field}`", type_of(found.annotation), default_in_json(found), bounds(found),
-             f"{found.description}."]
-            for field, found in request.model_fields.items()
-        ]  # fmt: skip
-        parts += [f"## {name}", first_line(request), table(["parameter", "type", "default", "limits", "meaning"], rows)]
+        parts += [f"## {name}", first_line(request), parameters(request, "parameter")]
+    inside = shapes(given_as(field) for request in REQUESTS.values() for field in request.model_fields.values())
+    for model in inside:
+        parts += [f"## {model.__name__}", (inspect.getdoc(model) or "").replace("``", "`"), parameters(model, "field")]
     return "\n\n".join(parts)
+
+
+def parameters(model: type[BaseModel], head: str) -> str:
+    """Return the table of the fields of a model that a caller gives."""
+    rows = [
+        [f"`{name}`", type_of(given_as(field)), default_in_json(field), bounds(field),
+         f"{field.description}." if field.description else "–"]
+        for name, field in model.model_fields.items()
+    ]  # fmt: skip
+    return table([head, "type", "default", "limits", "meaning"], rows)
+
+
+def given_as(field: FieldInfo) -> Any:
+    """Return the type of a field as a caller gives it."""
+    types_of_input = (getattr(found, "json_schema_input_type", PydanticUndefined) for found in field.metadata)
+    return next((found for found in types_of_input if found is not PydanticUndefined), field.annotation)
 
 
 def default_in_json(field: FieldInfo) -> str:
@@ -441,15 +457,15 @@ def json_page() -> str:
             [[name, f"[{model.__name__}](#{model.__name__.lower()})"] for name, model in ANSWERS.items()],
         ),
     ]
-    for model in shapes():
+    for model in shapes(ANSWERS.values()):
         fields = {name: field for name, field in model.model_fields.items() if name != "notices"}
         rows = [[f"`{field.alias or name}`", type_of(field.annotation)] for name, field in fields.items()]
         parts += [f"## {model.__name__}", first_line(model), table(["field", "type"], rows)]
     return "\n\n".join(parts)
 
 
-def shapes() -> list[type[BaseModel]]:
-    """Return every model of an answer and those inside of it, in the order in which they are met."""
+def shapes(types_met: Iterable[Any]) -> list[type[BaseModel]]:
+    """Return every model among types and inside of them, in the order in which they are met."""
     found: dict[str, type[BaseModel]] = {}
 
     def meet(annotation: Any) -> None:
@@ -462,8 +478,8 @@ def shapes() -> list[type[BaseModel]]:
         for field in annotation.model_fields.values():
             meet(field.annotation)
 
-    for model in ANSWERS.values():
-        meet(model)
+    for one in types_met:
+        meet(one)
     return list(found.values())
 
 

@@ -1,17 +1,31 @@
 """What operations on campaigns take and return."""
 
-from typing import ClassVar, Literal
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 
 from graphmem.constants import SIMILAR_MAX, SIMILAR_THRESHOLD
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.parameters import Name, Sources, Tags
 from graphmem.contract.records import AddRequest
-from graphmem.contract.request import Request
+from graphmem.contract.request import Request, complaint, shown
 from graphmem.errors import BadInput, GraphmemError
+from graphmem.model.field import Item, Number, StringSet, Text, TextList
+from graphmem.model.task import Confidence, Idioms, TaskType
 
-PLAN_EXAMPLE = 'such as {"tasks": [{"seq": 1, "objective": "…"}]}'
+PLAN = {"tasks": [{"seq": 1, "objective": "…"}]}
+PLAN_EXAMPLE = f"such as {json.dumps(PLAN, ensure_ascii=False)}"
 CampaignStage = Literal["complete", "all_blocked", "stuck", "in_progress", "partial", "failed"]
 FinalStatus = Literal["complete", "partial", "failed"]
 
@@ -36,11 +50,119 @@ class CreateCampaignRequest(AddRequest):
     )
 
 
+def sequence(value: object) -> str:
+    """Return a sequence number as three digits."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 999:
+        return f"{value:03d}"
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 3:
+        return f"{int(value):03d}"
+    raise ValueError('expected a number of up to three digits, such as 1 or "001"')
+
+
+def sequences(value: object) -> list[str]:
+    """Return the sequence numbers that a task depends on, each once; it may have one, a list, or none."""
+    if value is None or value == "none":
+        return []
+    return sorted({sequence(item) for item in (value if isinstance(value, list | tuple) else [value])})
+
+
+Digits = Annotated[str, Field(pattern=r"^\d{1,3}$")]
+SeqInput = Annotated[int, Field(ge=0, le=999)] | Digits
+Seq = Annotated[str, BeforeValidator(sequence, json_schema_input_type=SeqInput)]
+Needs = Annotated[
+    tuple[str, ...],
+    BeforeValidator(sequences, json_schema_input_type=Literal["none"] | SeqInput | list[SeqInput] | None),
+]
+Slug = Annotated[str | None, BeforeValidator(lambda value: value if isinstance(value, str) else None)]
+
+
+class PlannedTask(BaseModel):
+    """
+    A task of a plan, as a planner writes it.
+
+    It may have every other field of a task too, as answers show a task; ``title`` is another name of ``objective``.
+    """
+
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
+
+    seq: Seq = Field(description="Number of the task in the plan")
+    objective: Text | None = Field(None, description="What the task is for; only a task that is complete needs none")
+    depends: Needs = Field((), description="Numbers of the tasks that must be complete before it")
+    slug: Slug = Field(None, description="Its name after the number; made from the objective if not given")
+    type: TaskType = Field("other", description="Sort of work")
+    delta: StringSet = Field((), description="Files that it may change")
+    verify: Text | None = Field(None, description="Command that shows that it is done")
+    verify_source: Item | None = Field(None, description="Test file to read first")
+    budget: Number | None = Field(None, description="How much it may spend, in any unit")
+    framework: Text | None = Field(None, description="Framework or tool that it is built with")
+    framework_confidence: Confidence | None = Field(None, description="How well the framework is known")
+    idioms: Idioms | None = Field(None, description="What its code must and must not use")
+    code_contexts: TextList = Field((), description="Pieces of code to show when it begins")
+    preflight: JsonValue = Field(None, description="What was found out before it began")
+
+    @model_validator(mode="before")
+    @classmethod
+    def complete(cls, given: Any) -> Any:
+        """Take a title as the objective, and ``null`` as not given."""
+        if not isinstance(given, Mapping):
+            return given
+        values = {
+            k: value for k, value in given.items() if not (k == "title" or (value is None and k in cls.model_fields))
+        }
+        return {"objective": given["title"], **values} if given.get("title") is not None else values
+
+
+class TaskList(BaseModel):
+    """A plan as an object."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    tasks: list[PlannedTask] = Field(description="The tasks, in any order")
+
+
+def tasks_in(plan: object) -> tuple[PlannedTask, ...]:
+    """
+    Return the tasks of a plan.
+
+    Raises:
+        BadInput: it is not a list of tasks; the message has the place of the first task that does not check out.
+    """
+    rows = plan.get("tasks") if isinstance(plan, Mapping) else plan
+    if not isinstance(rows, list | tuple):
+        raise BadInput(f"a plan is a list of tasks, not {shown(plan)}", hint=PLAN_EXAMPLE)
+    if not rows:
+        raise BadInput("the plan has no tasks", hint=PLAN_EXAMPLE)
+    return tuple(planned(row, f"task {place}") for place, row in enumerate(rows, 1))
+
+
+def planned(row: object, called: str) -> PlannedTask:
+    """Return a task of a plan, or raise ``BadInput``; ``called`` is its place."""
+    try:
+        return PlannedTask.model_validate(row)
+    except ValidationError as error:
+        field, message, hint = complaint(PlannedTask, error, called)
+        raise BadInput(message, hint=hint, details={"field": field}) from None
+
+
+def checked_plan(plan: object) -> object:
+    """Return a plan as it was given, once its tasks check out."""
+    tasks_in(plan)
+    return plan
+
+
 class AddTasksRequest(Request):
     """The tasks of a plan, to be added all or none."""
 
     ref: str = Field(description="The campaign")
-    plan: object = Field(description='Tasks in JSON: a list, or {"tasks": […]}')
+    plan: Annotated[object, PlainValidator(checked_plan, json_schema_input_type=list[PlannedTask] | TaskList)] = Field(
+        description=f'Tasks in JSON: a list, or {{"tasks": […]}}; a task has {", ".join(PlannedTask.model_fields)}',
+        examples=[PLAN],
+    )
+
+    @property
+    def tasks(self) -> tuple[PlannedTask, ...]:
+        """The tasks of the plan."""
+        return tasks_in(self.plan)
 
 
 class ReadyRequest(Request):

@@ -1,6 +1,7 @@
 """The base of all requests: one model an operation, checked once, for every front end (docs/reference/requests.md)."""
 
 import re
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -61,19 +62,36 @@ class NoParameters(Request):
 
 def refused(request: type[Request], error: ValidationError) -> GraphmemError:
     """Return the error of the first parameter that does not check out: its name, its value and what would be right."""
+    name, message, hint = complaint(request, error)
+    return request.refusal(message, hint=hint, details={"request": request.__name__, "field": name or "request"})
+
+
+def complaint(model: type[BaseModel], error: ValidationError, owner: str = "") -> tuple[str, str, str | None]:
+    """
+    Return the first field that does not check out, what is wrong with it, and what would be right.
+
+    Args:
+        owner: has the field, for the message, such as ``task 1``; without one it is a parameter of a request.
+    """
     first = error.errors(include_url=False)[0]
-    name = str(first["loc"][0]) if first["loc"] else "request"
+    name = str(first["loc"][0]) if first["loc"] else ""
     item = "".join(f"[{place}]" for place in first["loc"][1:] if isinstance(place, int))
-    message, hint = f"{name}{item} is {shown(first['input'])}", TYPES.get(first["type"].partition("_")[0])
-    if first["type"] == "extra_forbidden":
-        message, hint = f"unknown parameter {name!r}", f"known: {', '.join(request.model_fields) or 'none'}"
-    elif first["type"] == "missing":
-        message, hint = f"parameter {name!r} is missing", request.model_fields[name].description
-    elif first["type"] == "literal_error":
-        message, hint = f"unknown {name}{item} {shown(first['input'])}", f"one of: {', '.join(choices(request, name))}"
-    elif first["type"].startswith(("greater", "less")):
-        message, hint = f"{name} {number(first['input'])} is out of bounds", bounds(request.model_fields[name])
-    return request.refusal(message, hint=hint, details={"request": request.__name__, "field": name})
+    called = f"{name}{item} of {owner}" if name and owner else f"{name}{item}" or owner or "request"
+    sort = first["type"]
+    if sort == "extra_forbidden":
+        return name, f"unknown parameter {name!r}", f"known: {', '.join(model.model_fields) or 'none'}"
+    if sort == "missing":
+        missing = f"{owner} has no {name}" if owner else f"parameter {name!r} is missing"
+        return name, missing, model.model_fields[name].description
+    if sort == "literal_error":
+        return name, f"unknown {called} {shown(first['input'])}", f"one of: {', '.join(choices(model, name))}"
+    if sort.startswith(("greater", "less")):
+        return name, f"{called} {number(first['input'])} is out of bounds", bounds(model.model_fields[name])
+    said = first["msg"].removeprefix("Value error, ").removeprefix("expected ")
+    if sort == "value_error" and not name:  # of the whole, which says itself what is wrong
+        return name, f"{called}: {said}", None
+    right = said if sort == "value_error" else TYPES.get(sort.partition("_")[0])
+    return name, f"{called} is {shown(first['input'])}", right
 
 
 def number(value: object) -> str:
@@ -87,9 +105,9 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def choices(request: type[Request], name: str) -> list[str]:
+def choices(model: type[BaseModel], name: str) -> list[str]:
     """Return the values that a parameter can have, or nothing where it can have any of its type."""
-    return literals(request.model_fields[name].annotation)
+    return literals(model.model_fields[name].annotation)
 
 
 def literals(annotation: Any) -> list[str]:
@@ -102,8 +120,16 @@ def literals(annotation: Any) -> list[str]:
 def bounds(field: FieldInfo) -> str:
     """Return the least and the largest value of a number in words, or an empty text where it has no bounds."""
     found = {
-        name: f"{getattr(bound, name):,.10g}" for bound in field.metadata for name in WORDS if hasattr(bound, name)
+        name: f"{getattr(bound, name):,.10g}" for bound in constraints(field) for name in WORDS if hasattr(bound, name)
     }
     if found.keys() == {"ge", "le"}:
         return f"from {found['ge']} to {found['le']}"
     return ", ".join(f"{WORDS[name]} {bound}" for name, bound in found.items())
+
+
+def constraints(field: FieldInfo) -> Iterator[object]:
+    """Yield what the values of a field must fulfil, also where it can be ``None``."""
+    yield from field.metadata
+    for part in get_args(field.annotation):
+        for item in getattr(part, "__metadata__", ()):
+            yield from item.metadata if isinstance(item, FieldInfo) else (item,)

@@ -8,6 +8,7 @@ from graphmem.model.field import Item, Number, StringSet, Text, TextList, Time
 from graphmem.model.record import Record, Refers
 from graphmem.names import TASK_NAME
 
+Confidence = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
 TaskType = Literal["spec", "impl", "test", "refactor", "docs", "other"]
 TaskStatus = Literal["pending", "active", "complete", "blocked", "unreachable"]
 
@@ -17,8 +18,8 @@ class Idioms(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
-    required: StringSet = ()
-    forbidden: StringSet = ()
+    required: StringSet = Field((), description="What the code must use")
+    forbidden: StringSet = Field((), description="What the code must not use")
 
 
 class Task(Record):
@@ -43,7 +44,7 @@ class Task(Record):
     budget: Number | None = None
     spent: Number | None = None  # of the budget
     framework: Text | None = None
-    framework_confidence: Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    framework_confidence: Confidence | None = None
     idioms: Idioms | None = None
     prior_knowledge: Annotated[StringSet, Refers(edge="handed_out")] = ()  # memories that it got when it began
     lineage: tuple[JsonValue, ...] = ()  # parents and what they delivered

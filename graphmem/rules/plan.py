@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from pydantic import ValidationError
 
-from graphmem.contract.campaigns import PLAN_EXAMPLE
+from graphmem.contract.campaigns import PlannedTask
+from graphmem.contract.request import complaint
 from graphmem.errors import BadInput, Refused
 from graphmem.model.campaign import Campaign
 from graphmem.model.task import Task
@@ -16,36 +16,32 @@ from graphmem.rules.cascade import WAITING
 from graphmem.rules.limits import refuse_blank
 from graphmem.rules.suggest import refuse_unknown
 
-FIELDS = Task.model_fields.keys() | Task.derived | {"title"}  # that a task of a plan may have
-SHOWN = 60  # characters of a bad value in a message
+FIELDS = Task.model_fields.keys() | Task.derived  # that a task of a plan may have
 
 
-def planned_tasks(campaign: Campaign, plan: object, existing: Sequence[Task], now: datetime) -> list[Task]:
+def planned_tasks(
+    campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence[Task], now: datetime
+) -> list[Task]:
     """
     Return the tasks of a plan, each with the references of what it needs.
 
     Args:
         campaign: its key begins the keys of its tasks, its name their names.
-        plan: a list of tasks, or ``{"tasks": […]}``; a task has ``seq``, ``objective`` and the fields of a task.
         existing: tasks that the campaign has already; a new one may need them.
         now: when they are created.
 
     Raises:
-        BadInput: no such list, or a task that does not check out.
+        BadInput: a task that does not check out.
         Refused: a sequence number that is unknown or taken, or a cycle; the message shows its path.
     """
     keys = {task.seq: task.key for task in existing}
-    parsed = rows_of(plan)
+    parsed = by_seq(plan)
     for seq in parsed:
         if seq in keys:
             raise twice(seq, campaign)
-    keys |= {seq: f"{campaign.key}/{task_title(seq, row)}" for seq, row in parsed.items()}
-    needs = {seq: needed(seq, row.get("depends", "none"), keys) for seq, row in parsed.items()}
-    refuse_cycle({**needs_of(existing, keys), **needs})
-    return [
-        make_task(campaign, keys[seq], row, [f"task/{keys[need]}" for need in needs[seq]], now)
-        for seq, row in parsed.items()
-    ]
+    keys |= {seq: f"{campaign.key}/{task_title(task)}" for seq, task in parsed.items()}
+    refuse_needs(parsed, existing, keys)
+    return [make_task(campaign, place, task, keys, now) for place, task in enumerate(plan, 1)]
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class Revision:
     removed: tuple[Task, ...]
 
 
-def revision(campaign: Campaign, plan: object, existing: Sequence[Task], now: datetime) -> Revision:
+def revision(campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence[Task], now: datetime) -> Revision:
     """
     Return what another plan makes of the unfinished part of a campaign.
 
@@ -77,32 +73,31 @@ def revision(campaign: Campaign, plan: object, existing: Sequence[Task], now: da
         existing: the live tasks of the campaign, by their keys.
 
     Raises:
-        BadInput: no list of tasks, or a task that does not check out.
+        BadInput: a task that does not check out.
         Refused: a sequence number that is unknown, a cycle, or a task that stays needs one that does not.
     """
-    parsed = rows_of(plan)
-    by_seq: dict[str, list[Task]] = {}
-    for task in existing:
-        by_seq.setdefault(task.seq, []).append(task)
+    parsed = by_seq(plan)
     kept = [
         task for task in existing if task.status == "complete" or (task.status == "active" and task.seq not in parsed)
     ]
     done = {task.seq for task in kept}
-    open_tasks = {seq: found[0] for seq, found in by_seq.items() if seq in parsed and seq not in done}
+    planned = {seq: task for seq, task in parsed.items() if seq not in done}
+    open_tasks: dict[str, Task] = {}
+    for task in existing:
+        if task.seq in planned:
+            open_tasks.setdefault(task.seq, task)
     stays = {task.key for task in (*kept, *open_tasks.values())}
     keys = {task.seq: task.key for task in kept}
     keys |= {
-        seq: open_tasks[seq].key if seq in open_tasks else f"{campaign.key}/{task_title(seq, row)}"
-        for seq, row in parsed.items()
-        if seq not in done
+        seq: open_tasks[seq].key if seq in open_tasks else f"{campaign.key}/{task_title(task)}"
+        for seq, task in planned.items()
     }
-    needs = {seq: needed(seq, row.get("depends", "none"), keys) for seq, row in parsed.items() if seq not in done}
     refuse_lost(kept, existing, {*keys.values()})
-    refuse_cycle({**needs_of(kept, keys), **needs})
+    refuse_needs(planned, kept, keys)
     made = {
-        seq: make_task(campaign, keys[seq], row, [f"task/{keys[need]}" for need in needs[seq]], now)
-        for seq, row in parsed.items()
-        if seq not in done
+        task.seq: make_task(campaign, place, task, keys, now)
+        for place, task in enumerate(plan, 1)
+        if task.seq in planned
     }
     return Revision(
         kept=tuple(kept),
@@ -129,28 +124,20 @@ def needs_of(tasks: Sequence[Task], keys: Mapping[str, str]) -> dict[str, list[s
     return {task.seq: [seq for seq, key in keys.items() if f"task/{key}" in task.depends] for task in tasks}
 
 
-def rows_of(plan: object) -> dict[str, Mapping[str, Any]]:
+def by_seq(tasks: Iterable[PlannedTask]) -> dict[str, PlannedTask]:
     """
-    Return the tasks of a plan by their sequence numbers.
+    Return the tasks of a plan by their sequence numbers, in its order.
 
     Raises:
-        BadInput: it is no list of tasks, or a task has a field that there is not. Refused: a number appears twice.
+        BadInput: a task has a field that there is not. Refused: a number appears twice.
     """
-    rows = plan.get("tasks") if isinstance(plan, Mapping) else plan
-    if not isinstance(rows, list):
-        raise BadInput(f"a plan is a list of tasks, not {str(plan)[:SHOWN]!r}", hint=PLAN_EXAMPLE)
-    if not rows:
-        raise BadInput("the plan has no tasks", hint=PLAN_EXAMPLE)
-    parsed: dict[str, Mapping[str, Any]] = {}
-    for place, row in enumerate(rows, 1):
-        if not isinstance(row, Mapping):
-            raise BadInput(f"task {place} of the plan is {str(row)[:SHOWN]!r}", hint="a task is a JSON object")
-        seq = sequence(row.get("seq"), f"task {place} of the plan")
-        if seq in parsed:
-            raise twice(seq)
-        refuse_unknown(f"task {seq} of the plan", row, FIELDS)
-        parsed[seq] = row
-    return parsed
+    found: dict[str, PlannedTask] = {}
+    for place, task in enumerate(tasks, 1):
+        if task.seq in found:
+            raise twice(task.seq)
+        refuse_unknown(f"task {place}", task.model_extra or (), FIELDS)
+        found[task.seq] = task
+    return found
 
 
 def twice(seq: str, campaign: Campaign | None = None) -> Refused:
@@ -159,33 +146,19 @@ def twice(seq: str, campaign: Campaign | None = None) -> Refused:
     return Refused(f"seq {seq} appears twice {where}", hint="give each task a seq of its own")
 
 
-def sequence(value: object, where: str) -> str:
-    """Return a sequence number as three digits."""
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 999:
-        return f"{value:03d}"
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 3:
-        return f"{int(value):03d}"
-    raise BadInput(f"seq {value!r} of {where} is not a number of up to three digits", hint='such as 1 or "001"')
-
-
-def task_title(seq: str, row: Mapping[str, Any]) -> str:
+def task_title(task: PlannedTask) -> str:
     """Return the part of a task's name after its campaign: its number, then its slug or that of its objective."""
-    given = row.get("slug")
-    made = given if isinstance(given, str) and given else slug(str(row.get("objective") or row.get("title") or ""))
-    return f"{seq}-{made or 'task'}"
+    return f"{task.seq}-{task.slug or slug(task.objective or '') or 'task'}"
 
 
-def needed(seq: str, value: object, names: Mapping[str, str]) -> list[str]:
-    """Return the sequence numbers that a task depends on, each of a task that there is."""
-    if value is None or value == "none":
-        return []
-    found = [sequence(item, f"depends of task {seq}") for item in (value if isinstance(value, list) else [value])]
-    for need in found:
-        if need not in names:
-            raise Refused(
-                f"task {seq} depends on {need}, and no task has that seq", hint=f"known: {', '.join(sorted(names))}"
-            )
-    return sorted(set(found))
+def refuse_needs(planned: Mapping[str, PlannedTask], others: Sequence[Task], keys: Mapping[str, str]) -> None:
+    """Raise ``Refused`` where a task of a plan depends on one that there is not, or in the end on itself."""
+    for task in planned.values():
+        for need in task.depends:
+            if need not in keys:
+                hint = f"known: {', '.join(sorted(keys))}"
+                raise Refused(f"task {task.seq} depends on {need}, and no task has that seq", hint=hint)
+    refuse_cycle({**needs_of(others, keys), **{seq: task.depends for seq, task in planned.items()}})
 
 
 def refuse_cycle(needs: Mapping[str, Iterable[str]]) -> None:
@@ -212,32 +185,30 @@ def cycles(needs: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return sorted(found)
 
 
-def make_task(campaign: Campaign, key: str, row: Mapping[str, Any], depends: list[str], now: datetime) -> Task:
-    """Return one task of a plan as a record."""
-    name = f"{campaign.name}/{key.rpartition('/')[2]}"
-    fields = {key: value for key, value in row.items() if key not in ("seq", "slug", "depends", "kind", "title")}
-    if "objective" not in fields and "title" in row:
-        fields["objective"] = row["title"]
+def make_task(campaign: Campaign, place: int, planned: PlannedTask, keys: Mapping[str, str], now: datetime) -> Task:
+    """
+    Return one task of a plan as a record.
+
+    Args:
+        place: of the task in the plan, for messages.
+        keys: of all tasks that it may depend on and its own, by their sequence numbers.
+    """
+    key = keys[planned.seq]
+    fields = {name: value for name, value in planned if name in planned.model_fields_set} | (planned.model_extra or {})
     refuse_blank(Task, fields)
     given = {
         "kind": "task",
         "key": key,
-        "name": name,
+        "name": f"{campaign.name}/{key.rpartition('/')[2]}",
         "campaign": campaign.key_ref,
-        "depends": depends,
+        "depends": [f"task/{keys[need]}" for need in planned.depends],
         "created_at": now,
     }
     try:
         return Task.model_validate({**fields, **given})
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        text = first["msg"].removeprefix("Value error, ")
-        raise BadInput(
-            f"task {name} of the plan{f', field {field!r}' if field else ''}: {text}",
-            hint="see docs/reference/records.md",
-            details={"field": field},
-        ) from None
+        field, message, hint = complaint(Task, error, f"task {place}")
+        raise BadInput(message, hint=hint or "see docs/reference/records.md", details={"field": field}) from None
 
 
 def ready_tasks(tasks: Sequence[Task], settled: Collection[str] = ()) -> list[Task]:

@@ -51,7 +51,7 @@ def test_a_request_is_the_same_after_json(name: str) -> None:
     schema = request.model_json_schema()
     required = {field: schema["properties"][field] for field in schema.get("required", ())}
     given = {
-        field: found["enum"][0] if "enum" in found else SAMPLES[found.get("type", "string")]
+        field: next(iter(found.get("enum") or found.get("examples") or [SAMPLES[found.get("type", "string")]]))
         for field, found in required.items()
     }
     made = request.model_validate(given)

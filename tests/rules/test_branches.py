@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graphmem.contract.campaigns import PlannedTask
 from graphmem.errors import BadInput
 from graphmem.model import Campaign, Failure
 from graphmem.rules.extraction import findings_of
@@ -85,7 +86,8 @@ def test_the_search_backwards_ends_when_its_budget_is_spent() -> None:
 
 def test_a_task_of_a_plan_may_say_title_for_its_objective() -> None:
     campaign = Campaign.model_validate({"kind": "campaign", "name": "c", "objective": "o", "created_at": AT})
-    task = make_task(campaign, "c/001-build-it", {"seq": "001", "title": "build it"}, [], AT)
+    planned = PlannedTask.model_validate({"seq": "001", "title": "build it"})
+    task = make_task(campaign, 1, planned, {"001": "c/001-build-it"}, AT)
     assert task.objective == "build it"
 
 

@@ -9,7 +9,7 @@ import pytest
 from graphmem import BadInput, Memory, NotFound, Refused
 from graphmem.cli.app import run
 from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
-from graphmem.contract.campaigns import FinalStatus
+from graphmem.contract.campaigns import AddTasksRequest, FinalStatus, PlannedTask
 from graphmem.embed.model import Embedder
 from graphmem.model import Campaign, Task
 from tests.sample import contents, data
@@ -56,27 +56,31 @@ def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path)
         ({"tasks": []}, "the plan has no tasks"),
         ({"tasks": {}}, "a plan is a list"),
         ("nonsense", "a plan is a list"),
-        ([1], "task 1 of the plan"),
+        ([1], "task 1 is 1"),
         ([task(1), task(1)], "seq 001 appears twice"),
         ([task(1), task("1")], "seq 001 appears twice"),
         ([task(1, 2)], "depends on 002, and no task has that seq"),
-        ([task(1, "x")], "seq 'x'"),
-        ([task(1000)], "seq 1000"),
-        ([task(-1)], "seq -1"),
-        ([task(True)], "seq True"),
-        ([task(1.5)], "seq 1.5"),
-        ([{"objective": "no seq"}], "seq None"),
+        ([task(1, "x")], "depends of task 1 is 'x'"),
+        ([task(1000)], "seq of task 1 is 1000"),
+        ([task(-1)], "seq of task 1 is -1"),
+        ([task(True)], "seq of task 1 is True"),
+        ([task(1.5)], "seq of task 1 is 1.5"),
+        ([{"objective": "no seq"}], "task 1 has no seq"),
+        ([task(1), {"objective": "no seq", "seq": None}], "task 2 has no seq"),
         ([task(1, 1)], "001 → 001"),
         ([task(1, 2), task(2, 1)], "001 → 002 → 001"),
         ([task(3, 5), task(4, 3), task(5, 4), task(1)], "003 → 005 → 004 → 003"),
         ([task(1, 2), task(2, 3), task(3, 2)], "002 → 003 → 002"),
-        ([task(1), task(2, type="nonsense")], "type"),
-        ([task(1), {"seq": 2, "slug": "Not A Slug", "objective": "x"}], "name"),
-        ([task(1), {"seq": 2}], "objective"),
-        ([task(1), task(2, budget=-1)], "budget"),
+        ([task(1), task(2, type="nonsense")], "unknown type of task 2 'nonsense'"),
+        ([task(1), task(2, status="odd")], "unknown status of task 2 'odd'"),
+        ([task(1), {"seq": 2, "slug": "Not A Slug", "objective": "x"}], "task 2: name 'auth/002-Not A Slug'"),
+        ([task(1), {"seq": 2}], "task 2 has no objective"),
+        ([task(1), task(2, budget=-1)], "budget of task 2 -1 is out of bounds"),
+        ([task(1), task(2, verify=["pytest"])], "verify of task 2 is ['pytest']"),
+        ([task(1), task(2, delta=["a", 3])], "delta[1] of task 2 is 3"),
         ([task(1), task(2, framework_confidence=1.5)], "framework_confidence"),
         ([task(1), task(2, objective="x" * 16_385)], "16,385"),
-        ([task(1), task(2, depnds=[1])], "task 002 of the plan has no field 'depnds'"),
+        ([task(1), task(2, depnds=[1])], "task 2 has no field 'depnds'"),
         ([task(1), {"seq": 2, "objective": ""}], "objective is empty"),
         ([task(1), {"seq": 2, "objective": " \n"}], "objective is empty"),
         ([task(1), {"seq": 2, "title": " "}], "objective is empty"),
@@ -90,6 +94,42 @@ def test_a_plan_that_does_not_check_out_stores_nothing(
         campaign.campaigns.add_tasks("auth", plan)
     assert message in refused.value.message
     assert contents(tmp_path) == before
+
+
+def test_a_plan_takes_tasks_as_answers_show_them_and_what_means_nothing(campaign: Memory) -> None:
+    plan = [
+        {"seq": 1, "title": "Choose", "slug": 7, "verify": None, "type": None, "depends": None, "ref": "task/x/001-y"},
+        {"seq": "2", "objective": "Log in", "depends": 1, "spent": 1, "status": "pending", "budget": 2},
+    ]
+    first, second = campaign.campaigns.add_tasks("auth", {"tasks": plan, "by": "a planner"}).tasks
+    assert isinstance(first, Task) and isinstance(second, Task)
+    assert (first.name, first.objective, first.type) == ("auth/001-choose", "Choose", "other")
+    assert (second.name, second.depends, second.budget) == ("auth/002-log-in", (first.ref,), 2)
+
+
+def test_a_bad_plan_says_what_would_be_right(campaign: Memory) -> None:
+    for row, hint in (
+        ({"objective": "x"}, "Number of the task in the plan"),
+        (task("x"), 'a number of up to three digits, such as 1 or "001"'),
+        (task(1, verify=3), "a text"),
+        (task(1, type="odd"), "one of: spec, impl, test, refactor, docs, other"),
+        (task(1, framework_confidence=2), "from 0 to 1"),
+        (7, "an object"),
+    ):
+        with pytest.raises(BadInput) as refused:
+            campaign.campaigns.add_tasks("auth", [row])
+        assert refused.value.hint == hint
+
+
+def test_the_schema_of_a_plan_is_that_of_its_tasks() -> None:
+    schema = AddTasksRequest.model_json_schema()
+    planned = schema["$defs"]["PlannedTask"]
+    assert schema["properties"]["plan"]["anyOf"][0] == {"items": {"$ref": "#/$defs/PlannedTask"}, "type": "array"}
+    assert planned["required"] == ["seq"]
+    assert all(field["description"] for field in planned["properties"].values())
+    assert all(name in (AddTasksRequest.model_fields["plan"].description or "") for name in planned["properties"])
+    for name in planned["properties"].keys() & Task.model_fields.keys() - {"objective", "depends"}:
+        assert PlannedTask.model_fields[name].annotation == Task.model_fields[name].annotation
 
 
 def test_a_later_plan_may_need_earlier_tasks_and_not_repeat_their_numbers(campaign: Memory) -> None:

@@ -671,7 +671,7 @@ def test_a_task_that_a_plan_took_out_comes_back_with_another_plan(work: Memory) 
         ([{"seq": 2, "objective": "x", "type": "odd"}], "type"),
         ([{"seq": 2}], "objective"),
         ([{"seq": 2, "objective": " "}], "objective is empty"),
-        ([{"seq": 2, "objective": "x", "depnds": []}], "task 002 of the plan has no field 'depnds'"),
+        ([{"seq": 2, "objective": "x", "depnds": []}], "task 1 has no field 'depnds'"),
         ([], "the plan has no tasks"),
         ({"tasks": []}, "the plan has no tasks"),
     ],
@@ -685,6 +685,12 @@ def test_a_plan_that_does_not_check_out_replaces_nothing(
         work.campaigns.merge_plan("sso", plan)
     assert message in refused.value.message
     assert contents(tmp_path) == before
+
+
+def test_a_plan_need_not_say_what_a_complete_task_is_for(work: Memory) -> None:
+    finish(work, "sso/001")
+    answer = work.campaigns.merge_plan("sso", [{"seq": 1}, {"seq": 2, "objective": "Log in by hand", "depends": [1]}])
+    assert answer.kept == ["task/sso/001-choose"]
 
 
 def test_a_task_that_stays_keeps_what_it_needs(work: Memory) -> None:

@@ -41,7 +41,7 @@ def add_tasks(client: Client, request: AddTasksRequest) -> CampaignTasks:
     with client.writing() as snapshot:
         number, campaign = active_campaign(snapshot, request.ref)
         made = planned_tasks(
-            stored_campaign(snapshot, number), request.plan, list(stored_tasks(snapshot, number)), client.now()
+            stored_campaign(snapshot, number), request.tasks, list(stored_tasks(snapshot, number)), client.now()
         )
         snapshot.commit([entry(task, client.ledger.symmetric) for task in checked_new(snapshot, made)])
         return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
@@ -139,7 +139,7 @@ def merge_plan(client: Client, request: MergePlanRequest) -> MergedPlan:
     request = screened(client, request, "tasks")
     with client.writing() as snapshot:
         number, campaign = active_campaign(snapshot, request.ref)
-        found = revision(stored_campaign(snapshot, number), request.plan, stored_tasks(snapshot, number), snapshot.now)
+        found = revision(stored_campaign(snapshot, number), request.tasks, stored_tasks(snapshot, number), snapshot.now)
         rows: list[Entry] = []
         altered: list[str] = []
         kept = [task.key_ref for task in found.kept]
