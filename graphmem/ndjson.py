@@ -26,11 +26,21 @@ CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
 
 
 class BadLine(Exception):
-    """A line that cannot be a row; ``column`` counts characters from 1."""
+    """
+    A line that cannot be a row.
 
-    def __init__(self, message: str, expected: str, *, column: int = 1, code: str = "bad_json") -> None:
+    Attributes:
+        expected: what would be right there, a noun with what belongs to it; empty where the message says all.
+        column: counts characters from 1.
+        code: one of ``contract.findings.Code``.
+        fix: what to do, if that is known.
+    """
+
+    def __init__(
+        self, message: str, expected: str, *, column: int = 1, code: str = "bad_json", fix: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.message, self.expected, self.column, self.code = message, expected, column, code
+        self.message, self.expected, self.column, self.code, self.fix = message, expected, column, code, fix
 
 
 class Lines:

@@ -30,7 +30,7 @@ from graphmem.constants import (
     SILENT_CLUES,
     SUGGESTION_NAMES,
 )
-from graphmem.contract.findings import Finding
+from graphmem.contract.findings import Code, Finding
 from graphmem.embed.shared import Models
 from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.graph.engines import open_mirror
@@ -313,9 +313,9 @@ class Client:
             records, edges = self.catalog.live_counts()
             self.show_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
         findings = self.findings()
-        conflicted = {found.file for found in findings if found.code == "conflict_marker"}
+        conflicted = {found.file for found in findings if found.code == Code.CONFLICT_MARKER}
         for file in sorted(conflicted):
-            at = next(found.line for found in findings if found.file == file and found.code == "conflict_marker")
+            at = next(found.line for found in findings if found.file == file and found.code == Code.CONFLICT_MARKER)
             self.notify_once(f"{file}:{at}: conflict markers of git; merge both sides with: graphmem resolve")
         findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:SHOWN_FINDINGS]:

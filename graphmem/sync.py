@@ -25,7 +25,7 @@ from graphmem.catalog.files import Stamp
 from graphmem.catalog.keys import text_hash
 from graphmem.clone import Clone, state_of_index
 from graphmem.constants import FILE_BYTES
-from graphmem.contract.findings import Finding
+from graphmem.contract.findings import Code, Finding
 from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable
 from graphmem.git import commands
 from graphmem.ledger import undo
@@ -562,7 +562,7 @@ class SyncedLedger:
         findings = self.catalog.findings_of(file)
         if findings:
             first, place = findings[0], self.layout.store / file
-            is_conflict = any(found.code == "conflict_marker" for found in findings)
+            is_conflict = any(found.code == Code.CONFLICT_MARKER for found in findings)
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
                 hint="graphmem resolve" if is_conflict else f"correct line {first.line} of {place}, or take it out",

@@ -30,7 +30,7 @@ from graphmem.contract.cypher import CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop
 from graphmem.contract.experiences import Promoted, Recalled
 from graphmem.contract.feedback import BulkReported, Reported
-from graphmem.contract.findings import Checked, Doctored
+from graphmem.contract.findings import Checked, Code, Doctored
 from graphmem.contract.history import Difference, History
 from graphmem.contract.lessons import Injected, Learned
 from graphmem.contract.match import MatchedLog
@@ -340,6 +340,8 @@ def type_of(annotation: Any) -> str:
              "Path": "path", "object": "any JSON"}  # fmt: skip
     if annotation is Answer:
         return "the command's own document"
+    if annotation is Code:
+        return "[code](errors.md#findings)"
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     if is_model and annotation.__module__.startswith("graphmem.contract."):
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
@@ -509,6 +511,12 @@ def error_page() -> str:
             ["5", "the store is damaged"],
             ["130", "interrupted"],
         ]),
+        "## Findings",
+        "What `validate`, `doctor` and `export --check` find, and what is wrong with the lines of an input: each has a "
+        "`code`.\n"
+        "With `--json` a finding is [an object](json.md#finding); `expected` names what would be right in its place, "
+        "`fix` what to do.",
+        table(["code", "severity", "meaning"], [[f"`{code}`", code.severity, code.meaning] for code in Code]),
         "## On the command line",
         "For people an error is a line that begins with `error:`, often followed by one that begins with `hint:`.",
         "With `--json` it is one document on standard error, with the same exit status:",

@@ -177,5 +177,5 @@ def trust(
 
 def findings(answer: Checked, well: str) -> str:
     """Return what was found, one a line, or that all is well."""
-    lines = [f"{found.severity}: {found}" + (f" (fix: {found.fix})" if found.fix else "") for found in answer.findings]
+    lines = [f"{found.severity}: {found.with_fix('fix')}" for found in answer.findings]
     return "\n".join(lines) or f"all files are {well}"

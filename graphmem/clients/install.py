@@ -28,7 +28,7 @@ from graphmem.clients.edits import (
 from graphmem.clients.entries import BY_PATH, hooks_of, server_of
 from graphmem.clients.opencode import SHIM
 from graphmem.clients.setup import failure_of, steps
-from graphmem.contract.findings import Finding
+from graphmem.contract.findings import Code, Finding
 from graphmem.contract.install import InstallClient, Installed, InstallRequest, Scope
 from graphmem.errors import GraphmemError, Usage
 from graphmem.programs import NAME, own_program, program
@@ -104,17 +104,15 @@ def checked(folder: Path) -> Iterator[Finding]:
         request = InstallRequest(client=client, folder=folder)
         for change in missing(request):
             file = change.path.relative_to(folder).as_posix()
-            yield warning(
-                file, f"{client} is set up in part", "graphmem's entries", shell.command(NAME, "install", client)
-            )
+            fix = shell.command(NAME, "install", client)
+            yield Finding.of(file, Code.CLIENT, f"{client} is set up in part", "graphmem's entries", fix)
         if len(undo := places(client, folder)) > 1:
-            yield warning(
-                str(folder), f"{client} is set up {len(undo)} times, so its tools are there as often", "one of them",
-                undo[0],
-            )  # fmt: skip
+            what = f"{client} is set up {len(undo)} times, so its tools are there as often"
+            yield Finding.of(str(folder), Code.CLIENT, what, "one of them", undo[0])
         for problem in problems(request) if has_hooks(request) else ():
             file = next(targets_of(request)).path.relative_to(folder).as_posix()
-            yield warning(file, f"{client} cannot start graphmem: {problem}", "a program", "pipx install graphmem")
+            what = f"{client} cannot start graphmem: {problem}"
+            yield Finding.of(file, Code.CLIENT, what, "a program", "pipx install graphmem")
 
 
 def places(client: InstallClient, folder: Path) -> list[str]:
@@ -150,20 +148,6 @@ def has_hooks(request: InstallRequest) -> bool:
             f"{NAME} hook ".encode() in (read(request_place(request, target)) or b"") for target in targets_of(request)
         )
     return False
-
-
-def warning(file: str, message: str, expected: str, fix: str) -> Finding:
-    """Return a finding on a client's file."""
-    return Finding(
-        file=file,
-        line=None,
-        column=None,
-        code="client",
-        severity="warning",
-        message=message,
-        expected=expected,
-        fix=fix,
-    )
 
 
 def targets_of(request: InstallRequest) -> Iterator[Target]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from graphmem.errors import GraphmemError, Usage
 
@@ -24,7 +25,8 @@ TYPES = {
     "tuple": "a list",
 }
 SURROGATE = re.compile(r"[\ud800-\udfff]")  # no UTF-8 has one; no index, model or file takes it
-WORDS = {"ge": "at least", "gt": "above", "le": "at most"}
+EXPECTED = "expected "  # begins what a check of our own raises about the value of a field
+WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
 class Request(BaseModel):
@@ -87,11 +89,23 @@ def complaint(model: type[BaseModel], error: ValidationError, owner: str = "") -
         return name, f"unknown {called} {shown(first['input'])}", f"one of: {', '.join(choices(model, name))}"
     if sort.startswith(("greater", "less")):
         return name, f"{called} {number(first['input'])} is out of bounds", bounds(model.model_fields[name])
-    said = first["msg"].removeprefix("Value error, ").removeprefix("expected ")
     if sort == "value_error" and not name:  # of the whole, which says itself what is wrong
-        return name, f"{called}: {said}", None
-    right = said if sort == "value_error" else TYPES.get(sort.partition("_")[0])
-    return name, f"{called} is {shown(first['input'])}", right
+        return name, f"{called}: {first['msg'].removeprefix('Value error, ')}", None
+    return name, f"{called} is {shown(first['input'])}", right_value(first)
+
+
+def right_value(error: ErrorDetails) -> str | None:
+    """Return what would be right in the place of a value, as a noun with what belongs to it; None if it is unknown."""
+    sort, context = error["type"], error.get("ctx", {})
+    if sort == "literal_error":
+        return str(context["expected"])
+    if sort.startswith(("greater", "less")):
+        bound = next(name for name in WORDS if name in context)
+        return f"a number {'of ' * WORDS[bound].startswith('at ')}{WORDS[bound]} {context[bound]:,.10g}"
+    said = error["msg"].removeprefix("Value error, ")
+    if sort == "value_error" and said.startswith(EXPECTED):
+        return said.removeprefix(EXPECTED)
+    return TYPES.get(sort.partition("_")[0])
 
 
 def number(value: object) -> str:

@@ -4,26 +4,23 @@ import json
 
 from pydantic import ValidationError
 
-from graphmem.contract.findings import Finding
+from graphmem.contract.findings import Code, Finding
+from graphmem.contract.request import right_value
+from graphmem.errors import GraphmemError
 from graphmem.model.record import Frozen, Row
 from graphmem.names import one_line
 from graphmem.ndjson import ROW_BYTES, BadLine, column_of
 
-MENDS = {"duplicate_key": "take one of the two lines out", "conflict_marker": "graphmem resolve"}  # by code
+FIXES = {Code.DUPLICATE_KEY: "take one of the two lines out", Code.CONFLICT_MARKER: "graphmem resolve"}
 
 
 def finding(bad: BadLine, file: str, line: int) -> Finding:
-    """Return where a bad line is."""
-    return Finding(
-        file=file,
-        line=line,
-        column=bad.column,
-        code=bad.code,
-        severity="error",
-        message=one_line(bad.message),
-        expected=one_line(bad.expected),
-        fix=MENDS.get(bad.code),
-    )
+    """Return where a bad line is; a code that no finding can have raises ``ValueError``."""
+    code = Code(bad.code)
+    fix = bad.fix or FIXES.get(code)
+    message, expected = one_line(bad.message), one_line(bad.expected)
+    made = Finding.of(file, code, message, expected, fix and one_line(fix), line=line, severity="error")
+    return made.model_copy(update={"column": bad.column})
 
 
 def refusal(line: bytes, error: ValidationError) -> BadLine:
@@ -32,20 +29,26 @@ def refusal(line: bytes, error: ValidationError) -> BadLine:
     field = str(first["loc"][0]) if first["loc"] else ""
     message, expected = complaint(error)
     at = column_of(line, json.dumps(field).encode()) if field else 1
-    return BadLine(message, expected, column=at, code="bad_row")
+    return BadLine(message, expected or "", column=at, code="bad_row")
 
 
-def complaint(error: ValidationError) -> tuple[str, str]:
-    """Return what a model refuses, and what it expects, in words."""
+def refused_row(error: GraphmemError) -> BadLine:
+    """Return what is wrong with a row of an input that a rule refuses."""
+    code = str(error.details.get("code", error.code))
+    return BadLine(error.message, "", code=code if code in set(Code) else Code.BAD_ROW, fix=error.hint)
+
+
+def complaint(error: ValidationError) -> tuple[str, str | None]:
+    """Return what a model refuses, in words, and what would be right there, which a message may say itself."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing":
         return f"field {field!r} is missing", f"a value for {field!r}"
-    text = first["msg"].removeprefix("Value error, ").removeprefix("expected ")
+    text = first["msg"].removeprefix("Value error, ")
     if not field:
-        return text, "see docs/format.md"
-    shown = repr(first["input"])
-    return f"field {field!r} is {shown[:80]}", text[:1].lower() + text[1:]
+        return text, None
+    right = right_value(first)
+    return f"field {field!r} is {repr(first['input'])[:80]}" + ("" if right else f": {text}"), right
 
 
 def checked(model: type[Frozen], row: Row, line: bytes) -> Frozen:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
-from graphmem.contract.findings import Finding
+from graphmem.contract.findings import Code, Finding
 from graphmem.ledger.codec import finding
 from graphmem.ledger.layout import Layout, holds
 from graphmem.ledger.row import line_id, read_entry
@@ -63,31 +63,19 @@ def oversize(file: str, size: int) -> list[Finding]:
     if size <= FILE_BYTES:
         return []
     return [
-        Finding(
-            file=file,
-            line=None,
-            column=None,
-            code="file_too_large",
-            severity="error",
-            message=f"the file is {size:,} bytes; its rows are left aside",
-            expected=f"at most {FILE_BYTES:,}",
-            fix=f"divide it into files of {file.removesuffix('.ndjson')}/",
+        Finding.of(
+            file,
+            Code.FILE_TOO_LARGE,
+            f"the file is {size:,} bytes; its rows are left aside",
+            f"at most {FILE_BYTES:,}",
+            f"divide it into files of {file.removesuffix('.ndjson')}/",
         )
     ]
 
 
 def more_bad_lines(file: str, number: int) -> Finding:
     """Report how many lines of a file are bad beside those that were named."""
-    return Finding(
-        file=file,
-        line=None,
-        column=None,
-        code="more_bad_lines",
-        severity="error",
-        message=f"{number:,} more bad lines",
-        expected="rows",
-        fix=None,
-    )
+    return Finding.of(file, Code.MORE_BAD_LINES, f"{number:,} more bad lines", "rows")
 
 
 @dataclass(slots=True)
@@ -202,15 +190,13 @@ def misplaced(layout: Layout, vocabulary: Vocabulary, file: str) -> list[Finding
     what = "has a file that cannot be read" if is_there else "is not declared"
     path = f"types/{group}/{type_name}.md"
     return [
-        Finding(
-            file=file,
+        Finding.of(
+            file,
+            Code.UNKNOWN_TYPE,
+            f"{noun} type {type_name!r} {what}; its rows are left aside",
+            f"{path}, well formed" if is_there else f"a file {path}",
+            None if is_there else declaration(noun, type_name),
             line=1,
-            column=1,
-            code="unknown_type",
-            severity="error",
-            message=f"{noun} type {type_name!r} {what}; its rows are left aside",
-            expected=f"{path}, well formed" if is_there else f"a file {path}",
-            fix=None if is_there else declaration(noun, type_name),
         )
     ]
 

@@ -9,7 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from graphmem import foreign, safe_files
-from graphmem.contract.findings import Finding
+from graphmem.contract.findings import Code, Finding
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import PART, Layout
 from graphmem.model.vocabulary import (
@@ -26,6 +26,7 @@ from graphmem.model.vocabulary import (
 from graphmem.names import RESERVED_KINDS, TYPE_NAME, label, relation_label
 from graphmem.shell import command
 
+FRONT_MATTER = "front matter as in docs/concepts/vocabulary.md"
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 
@@ -91,7 +92,6 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
 
     Raises:
         ValueError: no front matter, or the model refuses it.
-        BadFrontMatter: the front matter is no YAML.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
@@ -103,55 +103,44 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
     try:
         front = foreign.yaml(text)
     except yaml.YAMLError as error:
-        raise BadFrontMatter(error) from None
+        mark = getattr(error, "problem_mark", None)
+        line, column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
+        raise BadType(str(getattr(error, "problem", None) or error), FRONT_MATTER, line, column) from None
     if not isinstance(front, dict):
         raise ValueError("the front matter is not a list of `name: value` lines")
     try:
         return model.model_validate({**front, "prose": "\n".join(lines[end + 1 :]).strip()})
     except ValidationError as error:
         message, expected = complaint(error)
-        raise ValueError(f"{message}: {expected}") from None
+        raise BadType(message, expected or FRONT_MATTER) from None
 
 
-class BadFrontMatter(ValueError):
-    """Front matter that is no YAML, and where it stops being it."""
+class BadType(ValueError):
+    """The file of a type that gives none: what would be right, and where."""
 
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(getattr(error, "problem", None) or error))
-        mark = getattr(error, "problem_mark", None)
-        self.line: int = mark.line + 2 if mark else 1
-        self.column: int = mark.column + 1 if mark else 1
+    def __init__(self, message: str, expected: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.expected, self.line, self.column = expected, line, column
 
 
 def fault(file: str, error: Exception) -> Finding:
     """Report what is wrong with a type's file, at the line the parser names."""
-    line, column = (error.line, error.column) if isinstance(error, BadFrontMatter) else (1, 1)
-    message = str(error)
-    return Finding(
-        file=file,
-        line=line,
-        column=column,
-        code="bad_type",
-        severity="error",
-        message=message,
-        expected="front matter as in docs/concepts/vocabulary.md",
-        fix=None,
-    )
+    bad = error if isinstance(error, BadType) else BadType(str(error), FRONT_MATTER)
+    made = Finding.of(file, Code.BAD_TYPE, str(bad), bad.expected, line=bad.line)
+    return made.model_copy(update={"column": bad.column})
 
 
 def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     """Report which relation types name ends that nothing declares."""
     known = {ANY, *vocabulary.record_types}
     return [
-        Finding(
-            file=f"types/relations/{name}.md",
+        Finding.of(
+            f"types/relations/{name}.md",
+            Code.UNKNOWN_TYPE,
+            f"{end!r} is neither a kind nor an entity type",
+            ", ".join(sorted(known)),
+            None if has_file(layout, "entities", end) else declaration("entity", end),
             line=1,
-            column=1,
-            code="unknown_type",
-            severity="error",
-            message=f"{end!r} is neither a kind nor an entity type",
-            expected=", ".join(sorted(known)),
-            fix=None if has_file(layout, "entities", end) else declaration("entity", end),
         )
         for name, relation in vocabulary.project_relations.items()
         for end in (*relation.sources, *relation.targets)

@@ -13,8 +13,10 @@ from graphmem.contract.doubts import Doubt
 from graphmem.contract.findings import Finding as BadFinding
 from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, Moved, SeenLesson
 from graphmem.contract.records import Listed
+from graphmem.contract.request import EXPECTED
 from graphmem.errors import BadInput, Refused, Usage
 from graphmem.ledger.codec import finding as bad_line
+from graphmem.ledger.codec import refused_row
 from graphmem.ledger.row import entry
 from graphmem.model import Lesson, Run
 from graphmem.model.entry import Entry
@@ -155,9 +157,10 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
         except BadLine as error:
             bad.append(bad_line(error, name, place))
         except Refused as error:
-            bad.append(bad_line(BadLine(error.message, str(error.hint), code="secret"), name, place))
+            bad.append(bad_line(refused_row(error), name, place))
         except ValueError as error:
-            bad.append(bad_line(BadLine("the time of the event is not a time", str(error)), name, place))
+            right = str(error).removeprefix(EXPECTED)
+            bad.append(bad_line(BadLine("the time of the event is not a time", right, code="bad_row"), name, place))
     if bad:
         many = "line" if len(bad) == 1 else "lines"
         raise BadInput(

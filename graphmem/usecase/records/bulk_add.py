@@ -9,7 +9,7 @@ from graphmem import safe_files
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.contract.records import AddRowsRequest, BulkAdded
 from graphmem.errors import BadInput, GraphmemError, Refused
-from graphmem.ledger.codec import checked, finding
+from graphmem.ledger.codec import checked, finding, refused_row
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
 from graphmem.model import MODELS, Fact, Feedback, Insight, Purge, Record, Relation, Session, Task
 from graphmem.model.entry import Entry
@@ -115,8 +115,7 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> lis
             intake.findings.append(finding(bad, intake.name, place))
             intake.rejects.append(line)
         except GraphmemError as error:
-            code = str(error.details.get("code", "bad_row"))
-            intake.refuse(Given(place, line, {}, None), error.message, error.hint, code)
+            intake.refuse(Given(place, line, {}, None), refused_row(error))
         if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
             raise bad_input(intake)
         if place % REPORT_EVERY == 0:
@@ -240,7 +239,7 @@ def add_edges(intake: BulkAdd, rows: Sequence[Given]) -> None:
         try:
             made.append((given, settle_edge(intake, given)))
         except (BadInput, Refused) as error:
-            intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
+            intake.refuse(given, refused_row(error))
     there = intake.client.catalog.files_of([fresh.id for _, fresh in made], "relation")
     for given, fresh in made:
         is_first = intake.firsts.setdefault(fresh.id, given) is given
@@ -319,7 +318,7 @@ def add_fact(intake: BulkAdd, given: Given) -> None:
 def bad_input(intake: BulkAdd) -> BadInput:
     """Return the error that names every bad line, up to a hundred and then a count."""
     found = sorted(intake.findings, key=lambda finding: finding.line or 0)
-    shown = "\n".join(str(finding) for finding in found[:MAX_FINDINGS])
+    shown = "\n".join(finding.with_fix("hint") for finding in found[:MAX_FINDINGS])
     more = f"\nand {len(found) - MAX_FINDINGS:,} more" if len(found) > MAX_FINDINGS else ""
     return BadInput(
         f"{len(found):,} bad rows, nothing was changed:\n{shown}{more}",

@@ -8,7 +8,8 @@ from graphmem.constants import MAX_FINDINGS
 from graphmem.contract.findings import Finding
 from graphmem.contract.records import Action, Changed, Update, Variant
 from graphmem.errors import BadInput, Refused
-from graphmem.ledger.codec import finding, too_large
+from graphmem.ledger.codec import finding, refused_row, too_large
+from graphmem.ledger.data_file import repeated
 from graphmem.ledger.row import entry
 from graphmem.model import Entity, Frozen, Record
 from graphmem.model.entry import Entry
@@ -59,11 +60,9 @@ class BulkAdd:
     updates: list[Update] = field(default_factory=list)
     results: list[Changed] = field(default_factory=list)
 
-    def refuse(self, given: Given, message: str, expected: str | None, code: str = "bad_row") -> None:
+    def refuse(self, given: Given, bad: BadLine) -> None:
         """Note what is wrong with a row."""
-        self.findings.append(
-            finding(BadLine(message, expected or "see docs/format.md", code=code), self.name, given.place)
-        )
+        self.findings.append(finding(bad, self.name, given.place))
         self.rejects.append(given.line)
 
     def put(self, record: Frozen) -> None:
@@ -107,7 +106,7 @@ class BulkAdd:
         if first is given:
             return False
         if not (may_swap and first.row.get("from") != given.row.get("from")):
-            self.refuse(given, f"the same key as in line {first.place}", "each key once", "duplicate_key")
+            self.refuse(given, repeated(first.place))
         return True
 
 
@@ -116,7 +115,7 @@ def guarded(intake: BulkAdd, given: Given, add: Any) -> None:
     try:
         add(intake, given)
     except (BadInput, Refused) as error:
-        intake.refuse(given, error.message, error.hint, str(error.details.get("code", error.code)))
+        intake.refuse(given, refused_row(error))
 
 
 def add_record(

@@ -7,7 +7,7 @@ from graphmem.constants import ASKED_DAYS, MOST_BAD_ROWS
 from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.contract.findings import Finding
 from graphmem.errors import BadInput, NotFound, Refused, Usage
-from graphmem.ledger.codec import finding
+from graphmem.ledger.codec import finding, refused_row
 from graphmem.ledger.row import entry
 from graphmem.machine import asked
 from graphmem.model import Fact, Feedback, MemoryRecord, Record
@@ -126,11 +126,12 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
             except BadLine as bad:
                 findings.append(finding(bad, name, place))
             except (BadInput, NotFound, Refused, Usage) as error:
-                findings.append(bad_report(name, place, error.message, error.hint))
+                findings.append(finding(refused_row(error), name, place))
             else:
                 number = row_id(row_key(made.to_row(), ()))
                 if number in found and not made.task:
-                    findings.append(bad_report(name, place, f"id {made.id!r} appears twice", "each report once"))
+                    twice = BadLine(f"id {made.id!r} appears twice", "each report once", code="duplicate_key")
+                    findings.append(finding(twice, name, place))
                 found[number] = (
                     made,
                     found[number][1] if number in found and found[number][1] == "created" else action,
@@ -138,6 +139,7 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
         if findings:
             raise BadInput(
                 f"{len(findings)} of the reports are bad, none was stored: {findings[0]}",
+                hint=findings[0].fix,
                 details={"findings": [finding.model_dump() for finding in findings]},
             )
         for _, action in found.values():
@@ -155,17 +157,3 @@ def known_fields(row: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(row.get("helped"), bool):
         raise BadLine(f"field 'helped' is {row.get('helped')!r}", "true or false", code="bad_row")
     return row
-
-
-def bad_report(name: str, place: int, message: str, expected: str | None) -> Finding:
-    """Report what is wrong with a line of a batch."""
-    return Finding(
-        file=name,
-        line=place,
-        column=1,
-        code="bad_row",
-        severity="error",
-        message=message,
-        expected=expected or "the reference of a memory",
-        fix=None,
-    )

@@ -6,7 +6,7 @@ from graphmem import safe_files
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.clone import TRACKED_FIX
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
-from graphmem.contract.findings import Checked, Doctored, Finding
+from graphmem.contract.findings import Checked, Code, Doctored, Finding
 from graphmem.contract.store import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import leftovers, replace_files, sweep
@@ -38,7 +38,7 @@ def doctor(client: Client, request: DoctorRequest) -> Doctored:
 def examine(client: Client) -> Checked:
     """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be checked."""
     found = validate.validate(client).findings
-    if any(finding.code == "catalog_damaged" for finding in found):
+    if any(finding.code == Code.CATALOG_DAMAGED for finding in found):
         return validate.checked([told(finding) for finding in found])
     return validate.checked([told(finding) for finding in (*found, *surroundings(client))])
 
@@ -54,18 +54,17 @@ def surroundings(client: Client) -> Iterator[Finding]:
     """Yield what is missing or left over around the files, and the state of the model."""
     layout = client.layout
     if isinstance(client.clone.refusal, Refused):
-        found = warning(FOLDER, "tracked", client.clone.refusal.message, "neither is tracked", TRACKED_FIX)
-        yield found.model_copy(update={"severity": "error"})
+        yield Finding.of(FOLDER, Code.TRACKED, client.clone.refusal.message, "neither in git", TRACKED_FIX)
     yield from unfinished(layout)
     for path in leftovers(layout) if layout.private is None else ():
         name = path.relative_to(layout.store).as_posix()
-        yield warning(name, "leftover", "a process that died left this file", "no such file", DOCTOR)
+        yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", DOCTOR)
     for text in client.settings.ignored:
-        yield warning("config.toml", "untrusted", f"ignored: {text}", "a setting that you allow", None)
+        yield Finding.of("config.toml", Code.UNTRUSTED, f"ignored: {text}", "a setting that you allow", None)
     if client.settings.embedding.model != "none" and client.embedder is None:
         what = f"the model {client.settings.embedding.model!r} is not at hand: search is lexical only"
         fix = MODEL_COMMAND if client.settings.embedding.model == DEFAULT_MODEL else "pip install 'graphmem[models]'"
-        yield warning("config.toml", "no_model", what, "a model, or model = 'none'", fix)
+        yield Finding.of("config.toml", Code.NO_MODEL, what, "a model, or model = 'none'", fix)
 
 
 def unfinished(layout: Layout) -> Iterator[Finding]:
@@ -73,24 +72,17 @@ def unfinished(layout: Layout) -> Iterator[Finding]:
     settings = unregistered(layout)
     if settings == dict.fromkeys(drivers(), "is not set"):
         what = "this clone is not set up, so git merges and shows the data files as plain text"
-        yield warning(".git/config", "not_set_up", what, "what graphmem init sets", INIT)
+        yield Finding.of(".git/config", Code.NOT_SET_UP, what, "what graphmem init sets", INIT)
         return
     for folder in init.folders(layout):
         if folder.is_relative_to(layout.store) and not safe_files.is_folder(folder):
             name = folder.relative_to(layout.store).as_posix()
-            yield warning(name, "missing_folder", "the folder is missing", "a folder", DOCTOR)
+            yield Finding.of(name, Code.MISSING_FOLDER, "the folder is missing", "a folder", DOCTOR)
     for path, missing in init.missing_entries(layout).items():
         what = f"{', '.join(map(repr, missing))} missing"
-        yield warning(path.name, "missing_entry", what, "what graphmem init writes", DOCTOR)
+        yield Finding.of(path.name, Code.MISSING_ENTRY, what, "what graphmem init writes", DOCTOR)
     for name, what in settings.items():
-        yield warning(".git/config", "unregistered", f"{name} {what}", "what graphmem init sets", DOCTOR)
-
-
-def warning(file: str, code: str, message: str, expected: str, fix: str | None) -> Finding:
-    """Return a warning about a file as a whole, by its path below the store."""
-    return Finding(
-        file=file, line=None, column=None, code=code, severity="warning", message=message, expected=expected, fix=fix
-    )
+        yield Finding.of(".git/config", Code.UNREGISTERED, f"{name} {what}", "what graphmem init sets", DOCTOR)
 
 
 # --- repairs ---------------------------------------------------------------------------------------------------------
@@ -143,19 +135,19 @@ def rebuild_derived(client: Client) -> None:
 
 
 # By code of a finding: what a repair would do, in words, and the repair; in the order in which they are done.
-FIXES: Mapping[str, tuple[str, Callable[[Client], None]]] = {
-    "catalog_damaged": ("rebuild the catalog from the files", make_anew),
-    "not_set_up": ("set this clone up", complete),
-    "missing_folder": ("make the folder", complete),
-    "missing_entry": ("add the lines", complete),
-    "unregistered": ("set it in this clone's git configuration", complete),
-    "leftover": ("remove the file", remove_leftovers),
-    "stale_schema": ("write schema.json as the types say", renew_schema),
-    "purged_row": ("take the rows out of the file", remove_purged),
-    "dangling": ("take the row out of its file", remove_dangling),
-    "vectors_damaged": ("forget them; the next search makes them again", remake_vectors),
-    "catalog_differs": ("rebuild catalog, graph and index from the files", rebuild_derived),
-    "index_differs": ("rebuild graph and index from the files", rebuild_derived),
-    "graph_differs": ("rebuild graph and index from the files", rebuild_derived),
-    "graph_damaged": ("rebuild graph and index from the files", rebuild_derived),
+FIXES: Mapping[Code, tuple[str, Callable[[Client], None]]] = {
+    Code.CATALOG_DAMAGED: ("rebuild the catalog from the files", make_anew),
+    Code.NOT_SET_UP: ("set this clone up", complete),
+    Code.MISSING_FOLDER: ("make the folder", complete),
+    Code.MISSING_ENTRY: ("add the lines", complete),
+    Code.UNREGISTERED: ("set it in this clone's git configuration", complete),
+    Code.LEFTOVER: ("remove the file", remove_leftovers),
+    Code.STALE_SCHEMA: ("write schema.json as the types say", renew_schema),
+    Code.PURGED_ROW: ("take the rows out of the file", remove_purged),
+    Code.DANGLING: ("take the row out of its file", remove_dangling),
+    Code.VECTORS_DAMAGED: ("forget them; the next search makes them again", remake_vectors),
+    Code.CATALOG_DIFFERS: ("rebuild catalog, graph and index from the files", rebuild_derived),
+    Code.INDEX_DIFFERS: ("rebuild graph and index from the files", rebuild_derived),
+    Code.GRAPH_DIFFERS: ("rebuild graph and index from the files", rebuild_derived),
+    Code.GRAPH_DAMAGED: ("rebuild graph and index from the files", rebuild_derived),
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from graphmem import safe_files
-from graphmem.contract.findings import Checked, Finding
+from graphmem.contract.findings import Checked, Code, Finding
 from graphmem.contract.store import Exported, ExportedFile, ExportRequest
 from graphmem.errors import BadInput
 from graphmem.ledger.journal import replace_files
@@ -89,7 +89,7 @@ def export_check(client: Client) -> Checked:
         for file in client.ledger.data_files():
             if file not in unwell:
                 findings += uncanonical(file, safe_files.read(snapshot.layout.store / file), canonical(client, file))
-        findings += stale_vocabulary(snapshot)
+        findings += [found.model_copy(update={"severity": "error"}) for found in stale_vocabulary(snapshot)]
     return Checked(ok=not findings, findings=findings)
 
 
@@ -102,15 +102,13 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
         (n for n, (a, b) in enumerate(zip(found, expected, strict=False), 1) if a != b), min(len(found), len(expected))
     )
     return [
-        Finding(
-            file=file,
+        Finding.of(
+            file,
+            Code.NOT_CANONICAL,
+            "not in canonical form from here on",
+            "what graphmem export writes",
+            "graphmem export",
             line=line,
-            column=1,
-            code="not_canonical",
-            severity="error",
-            message="not in canonical form from here on",
-            expected="what graphmem export writes",
-            fix="graphmem export",
         )
     ]
 
@@ -120,15 +118,5 @@ def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
     path = snapshot.layout.vocabulary
     if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(snapshot.catalog.vocabulary):
         return []
-    return [
-        Finding(
-            file="schema.json",
-            line=1,
-            column=1,
-            code="stale_schema",
-            severity="error",
-            message="schema.json is stale",
-            expected="the vocabulary of types/",
-            fix="graphmem export",
-        )
-    ]
+    what, right = "schema.json is stale", "the vocabulary of types/"
+    return [Finding.of("schema.json", Code.STALE_SCHEMA, what, right, "graphmem export", line=1)]

@@ -14,7 +14,7 @@ from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
 from graphmem.catalog.words import LexicalIndex
 from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES
-from graphmem.contract.findings import Checked, Finding
+from graphmem.contract.findings import Checked, Code, Finding
 from graphmem.errors import BadInput, Locked, Unavailable
 from graphmem.ledger.layout import holds, usual_file
 from graphmem.ledger.types import read_bounded, type_files
@@ -32,6 +32,7 @@ from graphmem.usecase.store.export import stale_vocabulary
 
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
+NO_SECRET = "no secret in a file of git"
 SECRET_FIX = "revoke it; take it out with graphmem edit, or graphmem purge, which also says how git forgets it"
 DOCTOR = "graphmem doctor --fix --yes"  # the command that repairs what a program can repair
 
@@ -41,11 +42,10 @@ class FindingDraft(NamedTuple):
 
     file: str
     line: bytes | None
-    code: str
+    code: Code
     message: str
     expected: str
     fix: str | None
-    severity: str = "warning"
 
 
 def validate(client: Client) -> Checked:
@@ -53,7 +53,7 @@ def validate(client: Client) -> Checked:
     client.refuse_unusable()
     damage = client.catalog.damage()
     if damage:  # then nothing else can be checked
-        return checked([derived("catalog.sqlite", "catalog_damaged", f"the catalog is damaged: {damage}")])
+        return checked([derived("catalog.sqlite", Code.CATALOG_DAMAGED, f"the catalog is damaged: {damage}")])
     for _ in range(MOST_TRIES):
         client.sync(is_thorough=True)
         index = index_damage(client.lexical)
@@ -71,8 +71,7 @@ def validate(client: Client) -> Checked:
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(client) + purged(client)
             findings += exposing_types(snapshot) + client.ledger.findings() + placed(snapshot, rows)
-            findings += [found.model_copy(update={"severity": "warning"}) for found in stale_vocabulary(snapshot)]
-            findings += vectors_damaged(client) + catalog_differences(client)
+            findings += stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
             return checked(findings + (index or index_differences(snapshot)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
@@ -80,15 +79,11 @@ def validate(client: Client) -> Checked:
 def linked(snapshot: Snapshot) -> list[Finding]:
     """Report where the store has symbolic links: what they hide is not read, and the store is not written."""
     return [
-        Finding(
-            file=shown_path(path.relative_to(snapshot.layout.store).as_posix()),
-            line=None,
-            column=None,
-            code="link",
-            severity="error",
-            message="a symbolic link, which is not followed; nothing is written while it is there",
-            expected="a file or a folder",
-            fix=None,
+        Finding.of(
+            shown_path(path.relative_to(snapshot.layout.store).as_posix()),
+            Code.LINK,
+            "a symbolic link, which is not followed; nothing is written while it is there",
+            "a file or a folder",
         )
         for path in safe_files.links(snapshot.layout.store)
     ]
@@ -96,19 +91,8 @@ def linked(snapshot: Snapshot) -> list[Finding]:
 
 def misnamed(snapshot: Snapshot) -> list[Finding]:
     """Report which files are not read for their names, which a branch can make anything."""
-    return [
-        Finding(
-            file=shown_path(file),
-            line=None,
-            column=None,
-            code="bad_name",
-            severity="error",
-            message="a file of this name is not read",
-            expected="a path of letters, digits and _ . - alone",
-            fix=None,
-        )
-        for file in snapshot.layout.misnamed()
-    ]
+    what, right = "a file of this name is not read", "a path of letters, digits and _ . - alone"
+    return [Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.misnamed()]
 
 
 def shown_path(file: str) -> str:
@@ -118,33 +102,19 @@ def shown_path(file: str) -> str:
 
 def unmerged(client: Client) -> list[Finding]:
     """Report which files lack what the other side of a merge under way has."""
-    return [
-        Finding(
-            file=file,
-            line=None,
-            column=None,
-            code="unmerged",
-            severity="error",
-            message="git's merge is not finished, and rows of the other side are missing",
-            expected="both sides' rows",
-            fix="graphmem resolve",
-        )
-        for file in left(client)
-    ]
+    what = "git's merge is not finished, and rows of the other side are missing"
+    return [Finding.of(file, Code.UNMERGED, what, "both sides' rows", "graphmem resolve") for file in left(client)]
 
 
 def purged(client: Client) -> list[Finding]:
     """Report which files hold rows that were purged, and that a merge or an old branch brought back."""
     return [
-        Finding(
-            file=file,
-            line=None,
-            column=None,
-            code="purged_row",
-            severity="warning",
-            message=f"rows that had been purged came back: {number:,}; they are not read",
-            expected="the file without them",
-            fix=DOCTOR,
+        Finding.of(
+            file,
+            Code.PURGED_ROW,
+            f"rows that had been purged came back: {number:,}; they are not read",
+            "the file without them",
+            DOCTOR,
         )
         for file, number in client.ledger.purged_rows().items()
     ]
@@ -160,7 +130,7 @@ def catalog_differences(client: Client) -> list[Finding]:
         with safe_files.opened(client.layout.store / file) as handle:
             lines = {line for line in Lines(handle) if line.strip()}
         if lines != client.catalog.lines(file).keys():
-            differing.append(derived("catalog.sqlite", "catalog_differs", f"{file} has other rows than the catalog"))
+            differing.append(derived("catalog.sqlite", Code.CATALOG_DIFFERS, f"{file} has other rows than the catalog"))
     return differing
 
 
@@ -168,7 +138,7 @@ def vectors_damaged(client: Client) -> list[Finding]:
     """Report when vectors are not as they were written."""
     found = damaged(client.catalog, client.local / "vectors")
     what = f"{len(found):,} vectors are not as they were written"
-    return [derived("vectors", "vectors_damaged", what)] if found else []
+    return [derived("vectors", Code.VECTORS_DAMAGED, what)] if found else []
 
 
 def checked(findings: list[Finding]) -> Checked:
@@ -191,20 +161,7 @@ def placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding
     findings = []
     for found in suspects:
         number = wanted[found.file][found.line] if found.line is not None else None
-        findings.append(
-            Finding.model_validate(
-                {
-                    "file": found.file,
-                    "line": number,
-                    "column": number and 1,
-                    "code": found.code,
-                    "severity": found.severity,
-                    "message": found.message,
-                    "expected": found.expected,
-                    "fix": found.fix,
-                }
-            )
-        )
+        findings.append(Finding.of(found.file, found.code, found.message, found.expected, found.fix, line=number))
     return sorted(findings, key=lambda found: (found.file, found.line or 0))
 
 
@@ -220,21 +177,25 @@ def dangling(client: Client) -> Iterator[FindingDraft]:
         waiting = [ref for ref, number in ((source, src), (target, dst)) if number is None]
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
-        code: str
+        code: Code
         fix: str | None
-        code, fix, expected = "dangling", DOCTOR, "two live records"
+        code, fix, expected = Code.DANGLING, DOCTOR, "two live records"
         if has_wrong_ends(src, dst):
             made = catalog.vocabulary.relations[kind]
             what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
             expected = "ends that the type allows"
-            code, fix = "not_allowed", command("graphmem", "unlink", source, kind, target)
+            code, fix = Code.NOT_ALLOWED, command("graphmem", "unlink", source, kind, target)
         elif unread.intersection(split_ref(ref)[0] for ref in missing):
-            code, fix = "unreadable_end", None
+            code, fix = Code.UNREADABLE_END, None
             what = f"{' and '.join(missing)} cannot be read, or {'is' if len(missing) == 1 else 'are'} missing"
         elif file is None:
-            code, fix = "dangling_field", f"edit the row of {source}"
+            code, fix = Code.DANGLING_FIELD, f"edit the row of {source}"
         if waiting and not missing:
-            code, what, fix = "waiting", f"{' and '.join(waiting)} archived", command("graphmem", "restore", waiting[0])
+            code, what, fix = (
+                Code.WAITING,
+                f"{' and '.join(waiting)} archived",
+                command("graphmem", "restore", waiting[0]),
+            )
         home = file or usual_file(split_ref(source)[0], None)
         yield FindingDraft(home, line if file else None, code, f"{source} {kind} {target}: {what}", expected, fix)
     for _, file, ref, line in catalog.reports_without_record():
@@ -242,13 +203,14 @@ def dangling(client: Client) -> Iterator[FindingDraft]:
             yield FindingDraft(
                 file,
                 line,
-                "unreadable_end",
+                Code.UNREADABLE_END,
                 f"a report on {ref}: it cannot be read, or is missing",
                 "a record that is there",
                 None,
             )
         else:
-            yield FindingDraft(file, line, "dangling", f"a report on {ref}: missing", "a record that is there", DOCTOR)
+            what = f"a report on {ref}: missing"
+            yield FindingDraft(file, line, Code.DANGLING, what, "a record that is there", DOCTOR)
 
 
 def unreadable(client: Client) -> set[str]:
@@ -301,7 +263,7 @@ def doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
         yield FindingDraft(
             file,
             line,
-            "doubled_name",
+            Code.DOUBLED_NAME,
             f"{record_type}/{name} is the name of another record too; this one is shown as {shown}",
             "one record a name",
             command("graphmem", "rename", f"{record_type}/{shown}", "NEW-NAME"),
@@ -321,11 +283,10 @@ def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
         yield FindingDraft(
             file,
             line,
-            "cycle",
+            Code.CYCLE,
             f"the plan has a cycle: {' → '.join(around)}",
             "a plan that can be finished",
             "take one of these out of a task's depends",
-            "error",
         )
 
 
@@ -340,7 +301,7 @@ def lost_successors(client: Client) -> Iterator[FindingDraft]:
             yield FindingDraft(
                 file,
                 line,
-                "lost_successor",
+                Code.LOST_SUCCESSOR,
                 f"{ref} is superseded by {successor}, which is missing",
                 "a record that is there",
                 command("graphmem", "restore", ref),
@@ -356,7 +317,7 @@ def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
             yield FindingDraft(
                 file,
                 line,
-                "future",
+                Code.FUTURE,
                 f"it is of {format_time(last)}, which is in the future",
                 "a time that has been",
                 "set the clock that is wrong; the row can be edited",
@@ -371,7 +332,7 @@ def exposures(snapshot: Snapshot) -> Iterator[FindingDraft]:
         row = orjson.loads(line) if is_suspect(line) else {}
         for found in new_secrets(row, {}, finder()):
             message = f"{found.field} looks like it holds a secret: {found.rule}"
-            yield FindingDraft(file, line, "secret", message, "no secret in a file of git", SECRET_FIX)
+            yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
 
 
 def exposing_types(snapshot: Snapshot) -> list[Finding]:
@@ -385,18 +346,9 @@ def exposing_types(snapshot: Snapshot) -> list[Finding]:
         except (OSError, ValueError):  # it is reported as a type that cannot be read
             continue
         for found in finder()(text):
-            findings.append(
-                Finding(
-                    file=path.relative_to(snapshot.layout.store).as_posix(),
-                    line=text.count("\n", 0, found.start) + 1,
-                    column=1,
-                    code="secret",
-                    severity="warning",
-                    message=f"looks like it holds a secret: {found.rule}",
-                    expected="no secret in a file of git",
-                    fix=SECRET_FIX,
-                )
-            )
+            file, line = path.relative_to(snapshot.layout.store).as_posix(), text.count("\n", 0, found.start) + 1
+            message = f"looks like it holds a secret: {found.rule}"
+            findings.append(Finding.of(file, Code.SECRET, message, NO_SECRET, SECRET_FIX, line=line))
     return findings
 
 
@@ -417,7 +369,7 @@ def index_damage(lexical: LexicalIndex) -> list[Finding]:
     try:
         lexical.catch_up()
     except CatalogError as error:
-        return [derived("catalog.sqlite", "index_differs", f"the search index cannot be written: {error}")]
+        return [derived("catalog.sqlite", Code.INDEX_DIFFERS, f"the search index cannot be written: {error}")]
     return []
 
 
@@ -425,24 +377,15 @@ def index_differences(snapshot: Snapshot) -> list[Finding]:
     """Report where the search index does not hold the records that the files have."""
     missing, extra = snapshot.lexical.differences()
     return [
-        derived("catalog.sqlite", "index_differs", f"{number:,} records {what}")
+        derived("catalog.sqlite", Code.INDEX_DIFFERS, f"{number:,} records {what}")
         for number, what in ((missing, "are not in the search index"), (extra, "too many are in the search index"))
         if number
     ]
 
 
-def derived(file: str, code: str, message: str) -> Finding:
+def derived(file: str, code: Code, message: str) -> Finding:
     """Return what is wrong with something that can be made again."""
-    return Finding(
-        file=f"local/{file}",
-        line=None,
-        column=None,
-        code=code,
-        severity="error",
-        message=message,
-        expected="what the files say",
-        fix="graphmem rebuild",
-    )
+    return Finding.of(f"local/{file}", code, message, "what the files say", "graphmem rebuild")
 
 
 def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] | None:
@@ -456,9 +399,9 @@ def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] |
         raise
     except (BadInput, Unavailable) as error:
         if error.details.get("cause") not in SCARCE:
-            return [derived(client.graph.location, "graph_damaged", f"the graph cannot be read: {error.message}")]
-        found = derived(client.graph.location, "graph_unchecked", f"the graph was not compared: {error.message}")
-        return [found.model_copy(update={"severity": "warning", "fix": None})]
+            return [derived(client.graph.location, Code.GRAPH_DAMAGED, f"the graph cannot be read: {error.message}")]
+        found = derived(client.graph.location, Code.GRAPH_UNCHECKED, f"the graph was not compared: {error.message}")
+        return [found.model_copy(update={"fix": None})]
 
 
 def graph_differences(client: Client, found: Mapping[str, int]) -> list[Finding]:
@@ -469,7 +412,9 @@ def graph_differences(client: Client, found: Mapping[str, int]) -> list[Finding]
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
     return [
         derived(
-            client.graph.location, "graph_differs", f"{name}: {found.get(name, 0)} in the graph, {number} in the files"
+            client.graph.location,
+            Code.GRAPH_DIFFERS,
+            f"{name}: {found.get(name, 0)} in the graph, {number} in the files",
         )
         for name, number in wanted.items()
         if found.get(name, 0) != number
