@@ -21,12 +21,6 @@ TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 LINE_CHARS = 300  # characters of a line of a message
 MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
 
-# Names no entity type of a project may take (docs/concepts/vocabulary.md).
-RESERVED_KINDS = frozenset(
-    "failure pattern lesson experience insight entity campaign task session decision constraint exploration event run"
-    " feedback relation memory item".split()
-)
-
 
 def slug(text: str) -> str:
     """Return ``text`` as a slug below 60 characters, cut at a word; empty where nothing of it can be in one."""

@@ -6,31 +6,18 @@ import textwrap
 from collections.abc import Sequence
 
 from graphmem import shell
-from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.records import Changed, Got, Listed
 from graphmem.contract.relations import Edge, Reached, Solution
 from graphmem.model import (
-    Campaign,
-    Constraint,
-    Decision,
-    Entity,
-    Event,
-    Experience,
-    Exploration,
     Failure,
-    Insight,
-    Lesson,
     MemoryRecord,
-    Pattern,
     Record,
-    Run,
-    Session,
-    Task,
 )
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
-from graphmem.rules.fixes import fixes
+from graphmem.rules.notes import advice
 from graphmem.surroundings import variables
 
 WIDTH = 96  # characters of a text that is on one line
@@ -39,23 +26,6 @@ ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
 INDENT = 18  # characters before the value of a field
-FIRST = (
-    "trigger",
-    "fix",
-    "insight",
-    "description",
-    "approach",
-    "statement",
-    "objective",
-    "structure",
-    "pattern",
-    "memory",
-    "delta",
-    "decision",
-    "reasoning",
-    "constraint",
-    "value",
-)  # fields of a record that say what it is
 LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
 UNSHOWN = ("kind", "key", "name", "ref", "edited")
 
@@ -88,7 +58,7 @@ def count(number: int, noun: str) -> str:
 
 def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
     """Return a record on one line: its reference, what speaks against it, and the first thing to know of it."""
-    return f"{record.ref}  {marks(doubts)}{one_line(gist(record).partition(ASIDE)[0])}".rstrip()
+    return f"{record.ref}  {marks(doubts)}{says(record)}".rstrip()
 
 
 def listed(found: Sequence[Listed]) -> str:
@@ -97,65 +67,31 @@ def listed(found: Sequence[Listed]) -> str:
         return "\n".join(line(one.record, one.doubts) for one in found)
     rows = []
     for one in found:
-        says, _, advice = gist(one.record).partition(ASIDE)
-        rows.append([one.ref, "\n".join([*against(one.doubts), says]), advice.replace(ASIDE, "\n")])
-    if any(advice for *_, advice in rows):
+        said = "\n".join([*against(one.doubts), says(one.record)])
+        rows.append([one.ref, said, "\n".join(advice_lines(one.record))])
+    if any(to_do for *_, to_do in rows):
         return drawn(["record", "says", "what to do"], rows)
     return drawn(["record", "says"], [row[:2] for row in rows])
 
 
 def gist(record: Record) -> str:
+    """Return what a record says in one line, and below it what to do or why."""
+    return ASIDE.join([says(record), *advice_lines(record)])
+
+
+def says(record: Record) -> str:
     """Return what a record says, in one line."""
-    match record:
-        case Failure():
-            return ASIDE.join([one_line(record.headline), *fix_lines(record)])
-        case Pattern():
-            return f"{one_line(record.trigger)}{ASIDE}do: {one_line(record.insight, ADVICE)}"
-        case Entity():
-            return one_line(record.value)
-        case Exploration():
-            return one_line(record.objective)
-        case Campaign() | Task():
-            return f"[{record.status}] {one_line(record.objective)}"
-    return learned(record)
+    return f"{f'[{record.qualifier}] ' if record.qualifier else ''}{one_line(record.headline)}"
 
 
-def fix_lines(record: Record) -> list[str]:
-    """Return every fix of a failure, the first to try first, one a line."""
-    return [f"{fix_word(fix)}: {one_line(fix.text, ADVICE)}" for fix in fixes(record)]
+def advice_lines(record: Record) -> list[str]:
+    """Return what a record says to do, or why, a text a line; of a failure the first fix to try first."""
+    return [f"{word}: {one_line(said, ADVICE)}" for word, said in advice(record)]
 
 
 def handed_out(found: Solution | Got) -> str:
     """Return in a clause how often a memory worked after tasks got it; nothing where none did."""
     return f"  worked in {found.worked} of {count(found.handed_out, 'task')} that got it" if found.handed_out else ""
-
-
-def fix_word(fix: Fix) -> str:
-    """Return what a fix is called: a person should not try one that is said to be wrong before the others."""
-    return "fix, disputed" if fix.disputed else "fix"
-
-
-def learned(record: Record) -> str:
-    """Return what was learned or happened, in one line."""
-    match record:
-        case Lesson():
-            return f"[seen {record.frequency}x] {one_line(record.description)}"
-        case Experience():
-            return f"[{record.task_type}, {record.outcome}] {one_line(record.description)}"
-        case Insight():
-            return f"[{record.confidence}] {one_line(record.statement)}"
-        case Decision():
-            why = f"{ASIDE}because: {one_line(record.reasoning, ADVICE)}" if record.reasoning else ""
-            return one_line(record.decision) + why
-        case Constraint():
-            return one_line(record.constraint)
-        case Session():
-            return one_line(record.task)
-        case Run():
-            return f"{record.at:%Y-%m-%d %H:%M}  saw {count(len(record.seen), 'lesson')}"
-        case Event():
-            return f"{record.at:%Y-%m-%d %H:%M}  {one_line(f'{record.type} {record.subject or str()}')}"
-    return ""
 
 
 def changed(answer: Changed, *, is_dry: bool = False) -> str:
@@ -184,15 +120,16 @@ def fields(record: Record, *, but: str = "") -> str:
     values = record.model_dump(by_alias=True)
     if isinstance(record, Failure):
         values["alternates"] = [found for found in values["alternates"] if found["field"] != "fix"]
+    first = (record.says, *dict(record.advises), *dict(record.parts))
     names = [
-        *(name for name in FIRST if name in values),
-        *(name for name in values if name not in (*FIRST, *LAST)),
+        *(name for name in first if name in values),
+        *(name for name in values if name not in (*first, *LAST)),
         *(name for name in LAST if name in values),
     ]
     lines = [record.ref]
     for name in names:
-        if name == "fix":
-            lines += [field(fix_word(found), found.text) for found in fixes(record)]
+        if name == "fix" and isinstance(record, Failure):
+            lines += [field(word, said) for word, said in advice(record)]
         elif name not in (*UNSHOWN, but) and values[name] not in (None, [], (), {}, "", False, 0):
             lines.append(field(name, shown(values[name])))
     return "\n".join(lines)
@@ -256,7 +193,7 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
                 children.setdefault(at, []).append(child)
             at = child
         if at in labels and found.ref in strength:
-            labels[at] += f"  {marks(found.doubts)}{one_line(gist(found.record).partition(ASIDE)[0], 60)}"
+            labels[at] += f"  {marks(found.doubts)}{one_line(says(found.record), 60)}"
     lines = [start]
 
     def walk(at: tuple[str, ...], indent: str) -> None:

@@ -17,13 +17,14 @@ from graphmem.model.vocabulary import (
     BUILT_IN_RELATIONS,
     KINDS,
     OWNED_RELATIONS,
+    RESERVED_KINDS,
     RESERVED_RELATIONS,
     EntityType,
     RelationType,
     TypeName,
     Vocabulary,
 )
-from graphmem.names import RESERVED_KINDS, TYPE_NAME, label, relation_label
+from graphmem.names import TYPE_NAME, label, relation_label
 from graphmem.shell import command
 
 FRONT_MATTER = "front matter as in docs/concepts/vocabulary.md"

@@ -6,7 +6,7 @@ that none can pass for a line of the answer; and what would be invisible is show
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +19,11 @@ from graphmem.model import Failure, MemoryRecord, Record
 from graphmem.names import one_line, quoted, visible
 from graphmem.rules.context import TAGS
 from graphmem.rules.fixes import fixes
+from graphmem.rules.notes import noted
 
-# The field that says what a record is about, and those that say what to do or why.
-SAYS = ("trigger", "description", "statement", "decision", "constraint", "objective", "value", "task", "subject")
-ADVICE = {"insight": "do", "approach": "approach", "reasoning": "because", "outcome": "outcome"}
 TEXT_WIDTH, ADVICE_WIDTH = 120, 240  # characters of a text in a brief answer
 MOST_NOTES = 10  # beside an answer
-UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", "fix", *ADVICE)
+UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", "fix")
 
 
 @dataclass
@@ -103,21 +101,19 @@ def hit(record: Record, view: View, doubts: Iterable[Doubt] = (), **marks: objec
     if isinstance(record, MemoryRecord) and record.helped + record.failed:
         found |= {"helped": record.helped, "failed": record.failed}
     found |= {"doubts": against} if (against := [visible(doubt.text) for doubt in doubts if doubt.is_mark]) else {}
-    says = next((name for name in SAYS if getattr(record, name, None)), "")
-    found |= {"text": cut(str(getattr(record, says)), TEXT_WIDTH, view)} if says else {}
+    found |= {word: cut(text, TEXT_WIDTH, view) for word, text in noted(record, [(record.says, "text")])}
     advised = [cut(fix.text, ADVICE_WIDTH, view) + " (disputed)" * fix.disputed for fix in fixes(record)]
     if isinstance(record, Failure) and advised:
         found |= {"fix": advised[0]} | ({"other_fixes": advised[1:]} if advised[1:] else {})
-    for name, word in ADVICE.items():
-        if isinstance(value := getattr(record, name, None), str) and value:
-            found[word] = cut(value, ADVICE_WIDTH, view)
-    return found | (rest_of(record, says) if view.detail == "full" else {})
+    brief = (*record.advises, ("outcome", "outcome"))
+    found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in noted(record, brief) if word not in found}
+    return found | (rest_of(record, (record.says, *dict(brief))) if view.detail == "full" else {})
 
 
-def rest_of(record: Record, says: str) -> dict[str, Any]:
+def rest_of(record: Record, shown_fields: Collection[str]) -> dict[str, Any]:
     """Return the fields of a record that hold anything, but for those that are shown already."""
     values = json.loads(record.model_dump_json(by_alias=True, exclude_none=True, exclude_defaults=True))
-    hidden = (*UNSHOWN, says)
+    hidden = (*UNSHOWN, *shown_fields)
     return {name: escaped(value) for name, value in values.items() if name not in hidden and value not in ([], {}, "")}
 
 

@@ -42,5 +42,9 @@ class Campaign(Record):
     tags: StringSet = ()
 
     @property
+    def qualifier(self) -> str:
+        return self.status
+
+    @property
     def search_text(self) -> str:
         return self.objective

@@ -13,6 +13,7 @@ class Entity(Record):
     """A named thing; ``value`` holds what belongs to the thing itself, edges hold how it relates to others."""
 
     fixed = frozenset({"type"})
+    says = "value"
 
     kind: Literal["entity"]
     type: Item

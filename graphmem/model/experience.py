@@ -28,6 +28,9 @@ class Experience(Record):
     derived = frozenset({"updated_at", "ref", "recorded_at"})
     named_from = "description"
     identity = ("day", "description", "approach")
+    word = "task"
+    advises = (("approach", "approach"),)
+    parts = (("lessons", "lesson"),)
 
     kind: Literal["experience"]
     task_type: ExperienceType
@@ -61,6 +64,10 @@ class Experience(Record):
     def recorded_at(self) -> Time:
         """When it was recorded."""
         return self.created_at
+
+    @property
+    def qualifier(self) -> str:
+        return f"{self.task_type}, {self.outcome}"
 
     @property
     def search_text(self) -> str:

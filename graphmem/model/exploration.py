@@ -13,6 +13,12 @@ class Exploration(Record):
 
     named_from = "objective"
     identity = ("objective",)
+    parts = (
+        ("structure", "structure"),
+        ("pattern", "pattern"),
+        ("memory", "memory"),
+        ("delta", "delta"),
+    )
 
     kind: Literal["exploration"]
     objective: Text

@@ -37,6 +37,10 @@ class Fact(Record):
                 f"{cls.named_by} {name[:80]!r} is not a line of 1 to {NAME_CHARACTERS} printable characters"
             )
 
+    @property
+    def qualifier(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M}"
+
     def to_row(self) -> Row:
         row = super().to_row()
         return {name: value for name, value in row.items() if name not in TWICE}
@@ -51,17 +55,27 @@ class Run(Fact):
     run: Item
     seen: Annotated[GrowingSet, Refers("lesson", edge="seen_in", is_incoming=True)] = ()
 
+    @property
+    def headline(self) -> str:
+        return f"saw {len(self.seen):,} lesson{'' if len(self.seen) == 1 else 's'}"
+
 
 class Event(Fact):
     """Anything else that happened, to what; append-only."""
 
     named_by = "id"
 
+    says = "subject"
+
     kind: Literal["event"]
     id: Line
     type: Line
     subject: Line | None = None  # reference of the record that it is about, or words
     data: JsonValue = None
+
+    @property
+    def headline(self) -> str:
+        return f"{self.type} {self.subject or ''}"
 
     @property
     def own_edges(self) -> Iterator[OwnEdge]:

@@ -22,6 +22,8 @@ class Failure(Triggered):
 
     named_from = "trigger"
     identity = ("trigger",)
+    word = "when"
+    advises = (("fix", "fix"),)
 
     kind: Literal["failure"]
     fix: Text | None = None

@@ -26,6 +26,7 @@ class Insight(Record):
     derived = frozenset({"updated_at", "ref", "occurrences", "confidence"})
     named_from = "statement"
     identity = ("category", "statement")
+    word = "insight"
 
     kind: Literal["insight"]
     category: Category
@@ -60,6 +61,10 @@ class Insight(Record):
     def confidence(self) -> Confidence:
         """How sure it is, by the number of experiences."""
         return confidence_of(self.occurrences)
+
+    @property
+    def qualifier(self) -> str:
+        return self.confidence
 
     @property
     def search_text(self) -> str:

@@ -23,6 +23,7 @@ class Lesson(MemoryRecord):
     states = (*MemoryRecord.states, ("frequency", "runs_since_last_seen", "last_seen_run"))
     named_from = "description"
     identity = ("description",)
+    word = "lesson"
 
     kind: Literal["lesson"]
     type: LessonType = "pattern"
@@ -43,6 +44,10 @@ class Lesson(MemoryRecord):
         if (self.archetype is not None) != (self.type == "archetype_hint"):
             raise ValueError("an archetype_hint needs an archetype, and nothing else has one")
         return self
+
+    @property
+    def qualifier(self) -> str:
+        return f"seen {self.frequency}x"
 
     @property
     def search_text(self) -> str:

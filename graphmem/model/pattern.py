@@ -11,6 +11,8 @@ class Pattern(Triggered):
 
     named_from = "trigger"
     identity = ("trigger", "insight")
+    word = "when"
+    advises = (("insight", "do"),)
 
     kind: Literal["pattern"]
     insight: Text

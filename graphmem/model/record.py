@@ -163,6 +163,10 @@ class Record(Frozen):
     references: ClassVar[tuple[str, ...]] = ()  # fields that hold references of other records
     single_references: ClassVar[tuple[str, ...]] = ("superseded_by",)  # fields that hold one
     named_from: ClassVar[str] = ""  # the field that a name is made from where none is given
+    says: ClassVar[str] = ""  # the field that says what it is about; that of its name, if there is one
+    word: ClassVar[str] = ""  # what that field is called where a record is quoted; its name, if not given
+    advises: ClassVar[tuple[tuple[str, str], ...]] = ()  # fields that say what to do or why, each with its word
+    parts: ClassVar[tuple[tuple[str, str], ...]] = ()  # fields that say more, each with its word
     identity: ClassVar[tuple[str, ...]] = ()  # fields whose texts make the key; without them the name is the key
 
     name: Item
@@ -239,6 +243,16 @@ class Record(Frozen):
         return (*((current,) if current else ()), *(found.text for found in self.alternates if found.field == field))
 
     @property
+    def headline(self) -> str:
+        """What it is about, in one text; empty where nothing says it."""
+        return getattr(self, self.says, None) or ""
+
+    @property
+    def qualifier(self) -> str:
+        """How it is, in a few words before its headline."""
+        return ""
+
+    @property
     def is_archived(self) -> bool:
         return self.archived_at is not None
 
@@ -255,7 +269,9 @@ class Record(Frozen):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Collect which fields refer to other records."""
+        """Collect which fields refer to other records, and which one says what a record is about."""
+        cls.says = cls.says or cls.named_from
+        cls.word = cls.word or cls.says
         marked = {
             name: [one for one in field.metadata if isinstance(one, Refers)] for name, field in cls.model_fields.items()
         }

@@ -14,6 +14,8 @@ class Decision(Record):
 
     named_from = "decision"
     identity = ("decision",)
+    word = "decided"
+    advises = (("reasoning", "because"),)
 
     kind: Literal["decision"]
     decision: Text
@@ -61,6 +63,8 @@ class Constraint(Record):
 
 class Session(Record):
     """A session that ended; the current one is of this machine and is in ``state/``."""
+
+    says = "task"
 
     kind: Literal["session"]
     started_at: Time

@@ -31,6 +31,7 @@ class Task(Record):
         *Record.states,
         ("status", "blocked_reason", "blocked_by", "started_at", "completed_at", "blocked_at"),
     )
+    says = "objective"
 
     kind: Literal["task"]
     campaign: Annotated[Item, Refers("campaign", edge="part_of")]
@@ -74,6 +75,10 @@ class Task(Record):
     def slug(self) -> str:
         """The name without campaign and digits."""
         return self.name.rpartition("/")[2][4:]
+
+    @property
+    def qualifier(self) -> str:
+        return self.status
 
     @property
     def search_text(self) -> str:

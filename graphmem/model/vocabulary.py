@@ -6,27 +6,16 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from graphmem.model import MODELS, Entity, Record
 from graphmem.model.field import Flag, Item
 from graphmem.model.relation import Weight
 from graphmem.names import TYPE_NAME, label, relation_label
 
 ANY = "any"
 # What can be an end beside the entity types: the kinds of which records are nodes.
-KINDS = (
-    "failure",
-    "pattern",
-    "lesson",
-    "experience",
-    "insight",
-    "campaign",
-    "task",
-    "decision",
-    "constraint",
-    "exploration",
-    "session",
-    "run",
-    "event",
-)
+KINDS = tuple(kind for kind, model in MODELS.items() if issubclass(model, Record) and model is not Entity)
+# Names no entity type of a project may take (docs/concepts/vocabulary.md).
+RESERVED_KINDS = frozenset({*KINDS, "entity", "relation", "feedback", "memory", "item"})
 
 
 class TypeName(BaseModel):

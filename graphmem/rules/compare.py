@@ -6,32 +6,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from pydantic import JsonValue
 
 from graphmem.contract.history import Became, FieldChange, RowChange
+from graphmem.model import MODELS
 from graphmem.names import TYPE_NAME, row_key, row_title
 from graphmem.ndjson import BadLine, Row, decode
 
 # What follows from another change, or says when it was: shown only where nothing else changed. A key never changes.
 ASIDE = frozenset({"edited", "aliases", "archived_at"})
-ORDER = (
-    "failure",
-    "pattern",
-    "lesson",
-    "experience",
-    "insight",
-    "entity",
-    "campaign",
-    "task",
-    "decision",
-    "constraint",
-    "exploration",
-    "session",
-    "relation",
-    "feedback",
-    "run",
-    "event",
-    "purge",
-    "entity type",
-    "relation type",
-)
+ORDER = (*MODELS, "entity type", "relation type")
 ENDS = ("from", "to", "ref", "task")  # of an edge, of a report
 COUNTED = ("created", "changed", "removed")  # what is reported as a number of things, by its sign; the rest by its word
 SIGNS = "+~-"

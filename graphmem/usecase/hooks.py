@@ -22,6 +22,7 @@ from graphmem.contract.test_runs import Ran
 from graphmem.errors import BadInput
 from graphmem.machine.hook_sessions import HookSession, HookSessions, name_of
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
+from graphmem.model.record import Triggered
 from graphmem.names import mark, visible
 from graphmem.rules.command_line import CommandLine, mentions, parsed_line, shows_pass
 from graphmem.rules.context import quoted, quoted_name, tokens, track_record
@@ -310,8 +311,8 @@ def entry(record: Record, solutions: Sequence[Record], marks: Sequence[str]) -> 
     if not isinstance(record, MemoryRecord) or not (notes := advice(record, solutions)):
         return None
     what = [*marks, track_record(record.helped, record.failed)]
-    when = record.headline if isinstance(record, Failure) else record.trigger if isinstance(record, Pattern) else None
-    lines = [f"- {quoted_name(record.ref)} ({'; '.join(what)})", *([quoted("when", when)] if when else [])]
+    lines = [f"- {quoted_name(record.ref)} ({'; '.join(what)})"]
+    lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
     return "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
 
 

@@ -20,6 +20,7 @@ from graphmem.rules.context import Entry, block, fitting, quoted, tokens, track_
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.labels import Sort, folded, paths, words
+from graphmem.rules.notes import notes_of
 from graphmem.rules.rank import Profile
 from graphmem.rules.score import BANDS, tier
 from graphmem.runtime import Client, Snapshot
@@ -38,7 +39,6 @@ from graphmem.usecase.retrieval.context_sections import (
     session_entries,
 )
 from graphmem.usecase.retrieval.known import probabilities
-from graphmem.usecase.retrieval.notes import notes_of
 from graphmem.usecase.retrieval.query import find, profile_of, tier_bounds
 from graphmem.usecase.retrieval.query import prepare as prepare_query
 from graphmem.usecase.retrieval.traversal import solving

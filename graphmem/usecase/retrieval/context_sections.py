@@ -11,11 +11,11 @@ from graphmem.model import Experience, Exploration, Insight, Lesson, MemoryRecor
 from graphmem.model.experience import ExperienceType
 from graphmem.rules.context import entry_text, track_record
 from graphmem.rules.experience import by_worth
+from graphmem.rules.notes import notes_of
 from graphmem.runtime import Snapshot
 from graphmem.usecase.learning.experiences import recalled_by
 from graphmem.usecase.learning.lessons import lessons_for
 from graphmem.usecase.learning.sessions import board_of, constraints, decisions
-from graphmem.usecase.retrieval.notes import notes_of
 
 SESSION, LESSONS, INSIGHTS = "Constraints and decisions", "Lessons", "Insights"
 EXPLORATIONS, EXPERIENCES = "Explorations", "Experiences"

@@ -8,11 +8,11 @@ from graphmem import shell
 from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_RECORDS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
-from graphmem.model import Campaign, Constraint, Failure, Pattern, Record, Session, Task
+from graphmem.model import Campaign, Constraint, Record, Session, Task
 from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.doubt import is_doubted
-from graphmem.rules.fixes import fixes
 from graphmem.rules.instructions import INSTRUCTIONS
+from graphmem.rules.notes import advice
 from graphmem.runtime import Client, Snapshot, counted
 from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.records.doubts import Doubter
@@ -89,17 +89,9 @@ def recent(snapshot: Snapshot) -> Iterator[ContextEntry]:
             yield entry_of(RECENT, record, [("task", record.task)])
     found = [*newest(snapshot, "failure", 2 * BRIEFED_RECORDS), *newest(snapshot, "pattern", 2 * BRIEFED_RECORDS)]
     doubter = Doubter(snapshot)
-    useful = (one for one in sorted(found, key=lambda one: (one.created_at, one.ref), reverse=True) if notes_of(one))
+    useful = (one for one in sorted(found, key=lambda one: (one.created_at, one.ref), reverse=True) if advice(one))
     for record in islice((one for one in useful if not is_doubted(doubter.of(one))), BRIEFED_RECORDS):
-        yield entry_of(RECENT, record, notes_of(record))
-
-
-def notes_of(record: Record) -> list[tuple[str, str]]:
-    """Return what a memory says to do, and when; nothing of one that does not say what to do."""
-    if isinstance(record, Pattern):
-        return [("when", record.trigger), ("do", record.insight)]
-    known = fixes(record)
-    return [("when", record.headline), ("fix", known[0].text)] if isinstance(record, Failure) and known else []
+        yield entry_of(RECENT, record, [(record.word, record.headline), *advice(record)[:1]])
 
 
 def newest(snapshot: Snapshot, record_type: str, limit: int) -> list[Record]:

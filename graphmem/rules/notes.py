@@ -1,0 +1,34 @@
+"""What a record says, in texts with a word for what each is: its model says which fields these are."""
+
+from collections.abc import Iterable, Iterator
+
+from graphmem.contract.citations import Fix
+from graphmem.model import Failure, Record
+from graphmem.rules.fixes import fixes
+
+Note = tuple[str, str]  # a word, and the text that it is for
+
+
+def notes_of(record: Record) -> list[Note]:
+    """Return what a record says, what it advises, and what more there is to quote."""
+    said = noted(record, [(record.says, record.word)])
+    return [*said, *advice(record), *noted(record, record.parts)]
+
+
+def advice(record: Record) -> list[Note]:
+    """Return what a record says to do, or why; of a failure every fix, the first to try first."""
+    if isinstance(record, Failure):
+        return [(fix_word(fix), fix.text) for fix in fixes(record)]
+    return list(noted(record, record.advises))
+
+
+def fix_word(fix: Fix) -> str:
+    """Return what a fix is called: nobody should try one that is disputed before the others."""
+    return "fix, disputed" if fix.disputed else "fix"
+
+
+def noted(record: Record, fields: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Yield the texts of fields, each item of a list by itself; ``fields`` has their names and words."""
+    for field, word in fields:
+        value = getattr(record, field, None)
+        yield from ((word, text) for text in (value if isinstance(value, tuple) else (value,)) if text)
