@@ -231,7 +231,9 @@ class ChangeApplier:
     def add_owned(self, owner: int, row: Record | Feedback, touched: Touched) -> None:
         """Add the edges that are fields of a row; they are resolved with the rest."""
         for source, kind, target, says in row.own_edges:
-            number = row_id(edge_key(source, kind, target, symmetric=False))
+            key = edge_key(source, kind, target, symmetric=False)
+            # A project's own type of that name has rows too, and one of them may be of the same two records.
+            number = row_id(f"{key}\t{owner}" if kind in self.catalog.vocabulary.project_relations else key)
             said = {"created_at": format_time(row.created_at), "from": source, "to": target, **dict(says)}
             weight = self.catalog.vocabulary.relations[kind].weight
             self.connection.execute(

@@ -75,7 +75,7 @@ class RelationReads(Reads):
         """Return number and file of every row that represents an edge."""
         sql = (
             "SELECT id, file FROM relation WHERE id = ? AND file IS NOT NULL UNION"
-            " SELECT id, file FROM relation WHERE edge <> id AND edge = ?"
+            " SELECT id, file FROM relation WHERE edge <> id AND edge = ? AND file IS NOT NULL"
         )
         return self.connection.execute(sql, (number, number)).fetchall()
 

@@ -38,6 +38,11 @@ class Code(StrEnum):
     # Types.
     BAD_TYPE = "bad_type", "error", "The file of a type cannot be read."
     UNKNOWN_TYPE = "unknown_type", "error", "Rows or a relation type name a type that no file declares."
+    SHADOWING = (
+        "shadowing",
+        "warning",
+        "The project's relation type has the name of a built-in one; it is used.",
+    )
     STALE_SCHEMA = "stale_schema", "warning", "`schema.json` differs from the types; for `export --check` an error."
     # The files as a whole.
     LINK = "link", "error", "The store has a symbolic link, which is not followed."

@@ -148,7 +148,7 @@ def symmetric_types(path: str) -> frozenset[str]:
     try:
         with safe_files.opened(store / "schema.json") as file:
             declared = json.loads(file.read(SCHEMA_BYTES))["relations"]
-        names |= {name for name, made in declared.items() if made["symmetric"]}
+        names = names - declared.keys() | {name for name, made in declared.items() if made["symmetric"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # it is derived, and may be in the middle of a merge itself; canonical rows have their ends in order
     return frozenset(names)

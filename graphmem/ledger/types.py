@@ -14,9 +14,7 @@ from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import PART, Layout
 from graphmem.model.vocabulary import (
     ANY,
-    BUILT_IN_RELATIONS,
     KINDS,
-    OWNED_RELATIONS,
     RESERVED_KINDS,
     RESERVED_RELATIONS,
     EntityType,
@@ -51,7 +49,8 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
             made = parse(data.decode("utf-8-sig"), MODELS[group])
             if made.type != path.stem:
                 raise ValueError(f"type {made.type!r} is not in a file of its name, {made.type}.md")
-            claim(labels, made)
+            if made.type not in RESERVED_RELATIONS or not isinstance(made, RelationType):
+                claim(labels, made)
             if isinstance(made, EntityType):
                 entities[made.type] = made
             elif isinstance(made, RelationType):
@@ -190,7 +189,7 @@ def vocabulary_json(vocabulary: Vocabulary) -> bytes:
         },
         "relations": {
             made.type: {
-                "built_in": made.type in BUILT_IN_RELATIONS or made.type in OWNED_RELATIONS,
+                "built_in": made.type not in vocabulary.project_relations,
                 "description": made.description,
                 "label": made.label,
                 "sources": list(made.sources),

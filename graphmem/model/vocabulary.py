@@ -116,6 +116,18 @@ OWNED_RELATIONS: Mapping[str, RelationType] = {
 RESERVED_RELATIONS = frozenset({*BUILT_IN_RELATIONS, *OWNED_RELATIONS, "cites"})
 
 
+def beside(made: RelationType, own: RelationType | None) -> RelationType:
+    """
+    Return a relation type of a project, where graphmem has one of that name too.
+
+    The project's is used; it may also connect what graphmem itself connects, and has a direction where either has one.
+    """
+    if own is None:
+        return made
+    ends = {name: tuple(dict.fromkeys((*getattr(made, name), *getattr(own, name)))) for name in ("sources", "targets")}
+    return made.model_copy(update={**ends, "symmetric": made.symmetric and own.symmetric})
+
+
 class Vocabulary(BaseModel):
     """All types that a store knows: graphmem's own and the project's."""
 
@@ -137,12 +149,19 @@ class Vocabulary(BaseModel):
     @cached_property
     def relations(self) -> dict[str, RelationType]:
         """Every relation type, also those that only fields of rows make."""
-        return {**BUILT_IN_RELATIONS, **OWNED_RELATIONS, **self.project_relations}
+        own = {**BUILT_IN_RELATIONS, **OWNED_RELATIONS}
+        return {**own, **{name: beside(made, own.get(name)) for name, made in self.project_relations.items()}}
+
+    @cached_property
+    def shadowing(self) -> tuple[str, ...]:
+        """The relation types of the project that a later version of graphmem has too; the project's are used."""
+        return tuple(sorted(self.project_relations.keys() & RESERVED_RELATIONS))
 
     @cached_property
     def linkable(self) -> dict[str, RelationType]:
         """The relation types that ``link`` takes."""
-        return {**BUILT_IN_RELATIONS, **self.project_relations}
+        names = {**BUILT_IN_RELATIONS, **self.project_relations}
+        return {name: self.relations[name] for name in names}
 
     @cached_property
     def record_types(self) -> tuple[str, ...]:

@@ -87,7 +87,8 @@ def type_add(client: Client, made: EntityType | RelationType) -> EntityType | Re
             )
         labels = taken_labels()
         for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
-            claim(labels, known)
+            if known.type not in vocabulary.shadowing:
+                claim(labels, known)
         try:
             claim(labels, made)
         except ValueError as error:

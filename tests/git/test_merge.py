@@ -16,6 +16,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.errors import BadInput
+from graphmem.git.merge_driver import symmetric_types
 from graphmem.model import Failure, Run, Task
 from graphmem.model.field import format_time
 from tests.sample import START, Clock, contents, open_memory
@@ -545,3 +546,10 @@ def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_ord
             memory.tasks.reopen("sso/001")
             assert memory.campaigns.status("sso").disagreements == []
     assert found[0] == found[1]
+
+
+def test_a_type_of_the_project_has_a_direction_also_where_graphmem_has_none(tmp_path: Path) -> None:
+    (tmp_path / ".graphmem").mkdir()
+    declared = {"variant": {"symmetric": False}, "near": {"symmetric": True}}
+    (tmp_path / ".graphmem/schema.json").write_text(json.dumps({"relations": declared}))
+    assert symmetric_types(str(tmp_path / ".graphmem/data/relations/variant.ndjson")) == {"co_occurs", "near"}

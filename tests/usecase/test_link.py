@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
-from tests.sample import data, edge, write
+from tests.sample import data, edge, open_memory, write
 
 
 @pytest.fixture
@@ -271,6 +271,55 @@ def test_types_written_by_hand_are_taken_in(memory: Memory, tmp_path: Path) -> N
     (types / "relations/uses.md").write_text("---\ntype: other\n---\n")
     (finding, *_) = memory.validate().findings
     assert (finding.file, finding.code) == ("types/relations/uses.md", "bad_type")
+
+
+def declare(folder: Path, name: str, more: str) -> None:
+    """Write the file of a relation type, as an earlier version let a project do."""
+    (folder / f".graphmem/types/relations/{name}.md").write_text(f"---\ntype: {name}\n{more}\n---\nOurs.\n")
+
+
+def test_a_type_of_the_project_with_the_name_of_a_built_in_one_is_used_with_a_warning(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.types.add_entity("part")
+    for name in ("wheel", "axle"):
+        memory.entities.add("part", name)
+    declare(tmp_path, "solves", "sources: [part]\ntargets: [part]\nweight: 0.75\nsymmetric: true")
+    assert memory.relations.link("part/wheel", "solves", "part/axle").edge.weight == 0.75
+    memory.failures.add("the disk is full", name="disk")
+    memory.patterns.add("a disk fills up", "delete old logs", name="logs")
+    memory.relations.link("logs", "solves", "disk")
+    assert [found.ref for found in memory.solutions("disk").results] == ["pattern/logs"]
+    assert {found.ref for found in memory.related("part/wheel").results} == {"part/axle"}
+    memory.export()
+    found = memory.validate()
+    assert found.ok and [(one.file, one.code) for one in found.findings] == [("types/relations/solves.md", "shadowing")]
+    assert memory.types.show("solves").prose == "Ours."
+    assert memory.types.add_relation("near", sources=["part"], targets=["part"]).type == "near"
+    with pytest.raises(Refused, match="'causes' is a name of graphmem's own"):
+        memory.types.add_relation("causes", sources=["part"], targets=["part"])
+    with open_memory(tmp_path) as again:
+        again.rebuild()
+        assert [one.code for one in again.validate().findings] == ["shadowing"]
+
+
+def test_a_type_of_the_project_may_have_the_name_of_what_fields_of_rows_make(memory: Memory, tmp_path: Path) -> None:
+    declare(tmp_path, "depends_on", "sources: [task]\ntargets: [any]\nweight: 0.75\nsymmetric: true")
+    memory.campaigns.create("Log in", name="auth")
+    plan = [{"seq": 1, "objective": "one"}, {"seq": 2, "objective": "two", "depends": [1]}]
+    one, two = (task.ref for task in memory.campaigns.add_tasks("auth", plan).tasks)
+    memory.relations.link(two, "depends_on", one)  # the same edge, as a row
+    memory.failures.add("the disk is full", name="disk")
+    memory.relations.link(two, "depends_on", "failure/disk")
+    assert [task.ref for task in memory.campaigns.ready("auth").ready] == [one]
+    rows = data(tmp_path, "relations/depends_on").read_bytes().splitlines()
+    assert len(rows) == 2
+    memory.export()
+    assert [one.code for one in memory.validate().findings] == ["shadowing"]
+    memory.relations.unlink(two, "depends_on", one)
+    assert memory.path(two, one, types=["depends_on"]).strength > 0  # the field still makes it
+    memory.export()
+    assert [one.code for one in memory.validate().findings] == ["shadowing"]
 
 
 def test_an_edge_that_its_type_does_not_allow_is_used_by_nothing_and_named(memory: Memory, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ MADE_BY = {
 
 def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
     """Return a relation type that can be linked by hand, or raise an error that names which was meant."""
-    if kind in OWNED_RELATIONS:
+    if kind in OWNED_RELATIONS and kind not in vocabulary.project_relations:
         raise Refused(f"{kind!r} edges are not linked by hand: fields of records make them", hint=MADE_BY[kind])
     if kind not in vocabulary.linkable:
         hint = did_you_mean(kind, vocabulary.linkable) or f"known: {', '.join(sorted(vocabulary.linkable))}"

@@ -71,7 +71,9 @@ def validate(client: Client) -> Checked:
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(client) + purged(client)
             findings += exposing_types(snapshot) + client.ledger.findings() + placed(snapshot, rows)
-            findings += stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
+            findings += (
+                shadowing(snapshot) + stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
+            )
             return checked(findings + (index or index_differences(snapshot)) + graph)
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
@@ -333,6 +335,15 @@ def exposures(snapshot: Snapshot) -> Iterator[FindingDraft]:
         for found in new_secrets(row, {}, finder()):
             message = f"{found.field} looks like it holds a secret: {found.rule}"
             yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
+
+
+def shadowing(snapshot: Snapshot) -> list[Finding]:
+    """Report the relation types of the project whose names graphmem has too, mostly since a later version."""
+    what = "graphmem has a relation type of this name; the project's own is used"
+    return [
+        Finding.of(f"types/relations/{name}.md", Code.SHADOWING, what, "a name of its own", line=1)
+        for name in snapshot.vocabulary.shadowing
+    ]
 
 
 def exposing_types(snapshot: Snapshot) -> list[Finding]:
