@@ -148,7 +148,7 @@ def clear_runs(store: Store, found: Traces) -> None:
 
 def clear_session(path: Path, found: Traces) -> None:
     """Take purged records out of what is current in a session."""
-    board, _ = session_board.read(path)
+    board = session_board.read(path)
     task, session, preferences = board.task, board.session, board.preferences
     if task is not None and (
         found.is_called(f"task/{(task.id or '').removeprefix('task/')}") or found.is_told(task.model_dump_json())

@@ -4,17 +4,14 @@ import contextlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from graphmem import safe_files
+from graphmem.machine.state_file import read_state
 from graphmem.model.exploration import ExplorationMode
 from graphmem.model.field import Time
 from graphmem.process.lock import locked
-
-Kept = TypeVar("Kept", bound=BaseModel)
-MOST_BYTES = 2**18  # of a file that is read
 
 
 class ExplorationSession(BaseModel):
@@ -38,22 +35,13 @@ class Report(BaseModel):
 
 def read(folder: Path, session: str) -> ExplorationSession | None:
     """Return a session; None where there is none, or its file is damaged."""
-    return read_as(ExplorationSession, folder / session / "session.json")
+    return read_state(folder / session / "session.json", ExplorationSession.model_validate_json)
 
 
 def reports(folder: Path, session: str, modes: tuple[ExplorationMode, ...]) -> dict[ExplorationMode, Report]:
     """Return the reports of a session by mode."""
-    found = {mode: read_as(Report, folder / session / f"{mode}.json") for mode in modes}
+    found = {mode: read_state(folder / session / f"{mode}.json", Report.model_validate_json) for mode in modes}
     return {mode: report for mode, report in found.items() if report is not None}
-
-
-def read_as(model: type[Kept], path: Path) -> Kept | None:
-    """Return what a file holds; None where there is none, or it is damaged."""
-    try:
-        with safe_files.opened(path) as file:
-            return model.model_validate_json(file.read(MOST_BYTES + 1))
-    except (OSError, ValidationError):
-        return None
 
 
 @contextlib.contextmanager

@@ -5,15 +5,15 @@ Source: docs/guides/running-tests.md.
 """
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from graphmem import safe_files
 from graphmem.constants import KEPT_RUNS, RUN_DAYS, RUNS_BYTES
+from graphmem.machine.state_file import read_state
 from graphmem.model.field import Time
 from graphmem.process.lock import locked
 
@@ -42,19 +42,7 @@ FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
 
 def read(path: Path, now: datetime | None, on_message: Callable[[str], None]) -> Episodes:
     """Return what failed lately, or ever for no time; nothing, which is reported, where the file is not one."""
-    try:
-        stat = safe_files.stat_of(path)
-        if stat is None and os.path.lexists(path):
-            raise ValueError("it is not a regular file, or lies behind a link")
-        if stat is None:
-            return {}
-        if stat.st_size > RUNS_BYTES:
-            raise ValueError("it is too large")
-        found = FILE.validate_json(safe_files.read(path))
-    except (OSError, ValueError) as error:
-        cause = "it is damaged" if isinstance(error, ValidationError) else str(error)
-        on_message(f"{path} is taken as empty: {cause}")
-        return {}
+    found = read_state(path, FILE.validate_json, on_message, RUNS_BYTES) or {}
     return {key: one for key, one in found.items() if now is None or now - one.at <= timedelta(days=RUN_DAYS)}
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from graphmem import safe_files
 from graphmem.constants import RUN_DAYS
+from graphmem.machine.state_file import read_state
 from graphmem.model.field import Time
 from graphmem.process.lock import locked
 
-MOST_BYTES = 2**18  # of a file that is read
 ID_LENGTH = 16
 
 
@@ -94,11 +94,7 @@ class HookSessions:
 
 def read(path: Path) -> HookSession | None:
     """Return a session; None where it is not kept, or its file is damaged."""
-    try:
-        with safe_files.opened(path) as file:
-            return HookSession.model_validate_json(file.read(MOST_BYTES + 1))
-    except (OSError, ValidationError):
-        return None
+    return read_state(path, HookSession.model_validate_json)
 
 
 def name_of(client: str, session: str) -> str:

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from graphmem import safe_files
 from graphmem.constants import REQUESTS
 from graphmem.errors import AlreadyDone, Conflict
+from graphmem.machine.state_file import read_state
 
 ANSWER_BYTES = 2**20  # of an answer that is kept; of a larger one only that there was one
 REPEATED_S = 600.0  # seconds within which a caller without ids repeats what it got no answer to
@@ -185,10 +186,7 @@ def current() -> Request | None:
 
 def read(path: Path) -> Kept | None:
     """Return what is kept of a request; None for nothing, or a damaged file."""
-    try:
-        return Kept.model_validate_json(safe_files.read(path, most=2 * ANSWER_BYTES))
-    except (OSError, ValidationError):
-        return None
+    return read_state(path, Kept.model_validate_json, most=2 * ANSWER_BYTES)
 
 
 def write(path: Path, kept: Kept) -> None:

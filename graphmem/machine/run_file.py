@@ -1,17 +1,16 @@
 """The run state of a project on this machine: one file in ``state/``, changed under a lock, replaced whole."""
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
-from pydantic import ValidationError
 
 from graphmem import safe_files
 from graphmem.constants import RUN_STATE_BYTES
 from graphmem.errors import BadInput
+from graphmem.machine.state_file import read_state
 from graphmem.model.run_state import RunState
 from graphmem.process.lock import locked
 
@@ -25,17 +24,7 @@ class Held:
 
 def read(path: Path, on_message: Callable[[str], None]) -> RunState:
     """Return the run state; an empty one where there is none, or its file is damaged, which is reported."""
-    try:
-        with safe_files.opened(path) as file:
-            data = file.read(RUN_STATE_BYTES + 1)
-        return RunState.model_validate(orjson.loads(data))
-    except FileNotFoundError:
-        if os.path.lexists(path):
-            on_message(f"{path} is a link, which is not followed")
-        return RunState()
-    except (OSError, orjson.JSONDecodeError, ValidationError) as error:
-        on_message(f"{path} is damaged and taken as empty: {str(error).splitlines()[0]}")
-        return RunState()
+    return read_state(path, RunState.model_validate_json, on_message, RUN_STATE_BYTES) or RunState()
 
 
 @contextlib.contextmanager

@@ -1,15 +1,13 @@
 """The blackboard of a session: one small file of this machine in ``state/``, read whole and replaced whole."""
 
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
-from pydantic import ValidationError
 
 from graphmem import safe_files
+from graphmem.machine.state_file import read_state
 from graphmem.model.blackboard import Blackboard
-
-MOST_BYTES = 2**20  # of a file that is read: ours are of some hundred bytes
 
 
 def path_of(state: Path, session: str | None) -> Path:
@@ -17,16 +15,9 @@ def path_of(state: Path, session: str | None) -> Path:
     return state / "session.json" if session is None else state / "sessions" / f"{session}.json"
 
 
-def read(path: Path) -> tuple[Blackboard, str | None]:
-    """Return what is current, and what is wrong with the file; an empty one where it is absent or damaged."""
-    try:
-        with safe_files.opened(path) as file:
-            data = file.read(MOST_BYTES + 1)
-        return Blackboard.model_validate(orjson.loads(data)), None
-    except FileNotFoundError:
-        return Blackboard(), f"{path} is a link, which is not followed" if os.path.lexists(path) else None
-    except (OSError, orjson.JSONDecodeError, ValidationError) as error:
-        return Blackboard(), f"{path} is damaged and taken as empty: {str(error).splitlines()[0]}"
+def read(path: Path, on_message: Callable[[str], object] = lambda text: None) -> Blackboard:
+    """Return what is current; an empty one where the file is absent, or damaged, which is reported."""
+    return read_state(path, Blackboard.model_validate_json, on_message) or Blackboard()
 
 
 def write(path: Path, board: Blackboard) -> None:

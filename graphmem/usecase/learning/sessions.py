@@ -45,10 +45,7 @@ def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
     """Return the blackboard of a session; damage is reported, and it counts as empty."""
     if session is not None:
         refuse_no_slug("session", session)
-    board, wrong = session_board.read(session_board.path_of(snapshot.layout.state, session))
-    if wrong:
-        snapshot.notify_once(wrong)
-    return board
+    return session_board.read(session_board.path_of(snapshot.layout.state, session), snapshot.notify_once)
 
 
 def context_of(snapshot: Snapshot, session: str | None, board: Blackboard) -> SessionContext:
