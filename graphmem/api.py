@@ -753,7 +753,8 @@ class Campaigns(Operations):
 
         Args:
             ref: The campaign.
-            plan: Tasks in JSON: a list, or {"tasks": […]}.
+            plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
+                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight.
         """
         answer: CampaignTasks = self.call("campaigns.add_tasks", ref=ref, plan=plan)
         return answer
@@ -804,7 +805,8 @@ class Campaigns(Operations):
 
         Args:
             ref: The campaign.
-            plan: Tasks in JSON: a list, or {"tasks": […]}.
+            plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
+                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight.
         """
         answer: MergedPlan = self.call("campaigns.merge_plan", ref=ref, plan=plan)
         return answer

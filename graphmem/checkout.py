@@ -78,7 +78,7 @@ def is_read(path: str) -> bool:
 
 
 def mark_of(purges: Purges) -> str:
-    """Return what names the purges that a past state was made without; empty where there are none."""
+    """Return what names the purges that a past state was made without; empty if all were applied."""
     return f"-{hashlib.sha256(repr(sorted(purges.hashes)).encode()).hexdigest()[:16]}" if purges else ""
 
 

@@ -233,7 +233,7 @@ def state_of_index(folder: Path | None) -> str:
 
 
 def tracked(layout: Layout, folder: Path | None) -> str | None:
-    """Return a path below ``local/`` or ``state/`` that git tracks; None where there is none."""
+    """Return a path below ``local/`` or ``state/`` that git tracks, or None."""
     if folder is None:
         return None
     try:

@@ -442,7 +442,7 @@ def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
 
 
 def checked(values: Mapping[str, Any], ignored: tuple[str, ...]) -> Settings:
-    """Return the settings, or raise an error that names which value is none."""
+    """Return the settings, or raise an error that names the invalid value."""
     try:
         return Settings.model_validate({**values, "ignored": ignored})
     except ValidationError as error:

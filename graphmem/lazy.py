@@ -6,7 +6,7 @@ from typing import Any
 
 
 class LazyModule:
-    """Stands for a module until one of its names is asked for, or set by a test."""
+    """Takes the place of a module until one of its names is read, or set by a test."""
 
     __slots__ = ("__name__",)
 

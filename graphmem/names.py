@@ -161,7 +161,7 @@ def inert(document: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Return whether a text may hold what has to be escaped."""
+    """Return whether a text may hold characters to escape."""
     if text.isascii():  # ten times as fast as the expression
         return not text.replace("\n", " ").isprintable()
     return HIDDEN.search(text) is not None

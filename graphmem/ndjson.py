@@ -1,5 +1,5 @@
 """
-Canonical NDJSON: one row a line, and what is wrong with a line that is none.
+Canonical NDJSON: one row a line, and what is wrong with any other line.
 
 Source: docs/format.md. ``decode(encode(row)) == row``, and ``encode`` gives the same bytes on every platform. The merge
 driver runs for every file of a merge, so nothing here loads the models.
@@ -203,7 +203,7 @@ def column_of(line: bytes, part: bytes, nth: int = 1) -> int:
 
 
 def explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
-    """Report what is wrong with a line that is no JSON at all."""
+    """Report what is wrong with a line that is not JSON."""
     if line.startswith(CONFLICT_MARKS):
         return BadLine("a conflict marker of git", "the rows of one side or of both", code="conflict_marker")
     try:

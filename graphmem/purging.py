@@ -1,5 +1,5 @@
 """
-The end of a purge: what tells of the purged records is cleared from everything but the rows.
+The end of a purge: traces of the purged records are cleared from everything but the rows.
 
 The rows are gone by then. What a clearing needs to know is in ``state/purge.json`` until all is done, so that the next
 command goes on where one was cut off, and another clone or worktree clears its own files when the purge arrives there.
@@ -106,7 +106,7 @@ def clear_undo(layout: Layout, found: Traces) -> None:
 
 
 def clear_state(store: Store, found: Traces) -> None:
-    """Take what tells of purged records out of all files in ``state/``, each under its lock and replaced whole."""
+    """Take the traces of purged records out of all files in ``state/``, each under its lock and replaced whole."""
     layout, local, timeout_s = store.layout, store.local, store.lock_timeout_s
     safe_files.remove_folder(layout.state_aside)
     safe_files.remove_folder(layout.asked)  # a question may hold any part of their texts

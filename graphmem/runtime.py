@@ -450,7 +450,7 @@ class Client:
 
     @property
     def embedder(self) -> "Embedder | None":
-        """The model of this store; None where there is none, which every answer that needs it says."""
+        """The model of this store; None if it is not at hand, which every answer that needs it reports."""
         found, notices = (self.whole or self.present or self).model
         for text in notices:
             self.notify_once(text)

@@ -148,7 +148,7 @@ def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
 
 def put(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
     """
-    Replace a file by a new one, all or nothing; its folder is made. Whoever calls is alone with the file.
+    Replace a file by a new one, all or nothing; its folder is made. No other process may write the file meanwhile.
 
     A writer of the store removes what dead processes left (``ledger/journal.py``), and cannot tell it from the new file
     of one that holds another lock than its own: where that is taken away, it is written again.
@@ -175,7 +175,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def stat_of(path: Path) -> os.stat_result | None:
-    """Return what the system says of a regular file; None where there is none."""
+    """Return the status of a regular file, or None."""
     try:
         with folder(path.parent) as parent, named(path):
             found = os.stat(path.name, dir_fd=parent, follow_symlinks=False)

@@ -4,7 +4,7 @@ import shlex
 
 
 def command(*words: str) -> str:
-    """Return a command that can be typed into a shell, each word quoted where it has to be."""
+    """Return a command that can be typed into a shell, each word quoted where necessary."""
     return " ".join(map(quoted, words))
 
 

@@ -133,7 +133,7 @@ class SyncedLedger:
         self.loaded, self.catalog.vocabulary, self.vocabulary_findings = (kept, findings), vocabulary, found
 
     def forget_vocabulary(self) -> None:
-        """Take the vocabulary of a catalog that is empty again: there is none until the files are read."""
+        """Take the empty vocabulary of an emptied catalog, until the files are read."""
         self.loaded = None
         self.catalog.vocabulary = Vocabulary(entities={}, project_relations={})
 
@@ -211,7 +211,7 @@ class SyncedLedger:
         return sync
 
     def keep_traces(self, purges: Purges) -> None:
-        """Keep what tells of the records that a purge which arrived takes away: their traces here are cleared next."""
+        """Keep the texts and names of records that an arrived purge removes: their traces here are cleared next."""
         lines = self.catalog.record_lines() if purges else ()
         found = {number: row for number, line in lines if purges.purged_at(row := decode(line), self.symmetric)}
         if found:

@@ -43,7 +43,7 @@ def comparable(name: str) -> str:
 
 
 def release(version: str) -> tuple[int, int, int] | None:
-    """Return the first three numbers of a version, 0 for those that are missing; None where there is none."""
+    """Return the first three numbers of a version, 0 for those that are missing; None if it has no number."""
     found = RELEASE.match(version.strip())
     if found is None:
         return None

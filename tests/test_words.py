@@ -1,4 +1,4 @@
-"""Messages and help use plain words: what the program tells its users is the product."""
+"""Messages, help and docstrings use plain words: what the program tells its users is the product."""
 
 import ast
 import re
@@ -34,6 +34,14 @@ def texts(file: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def first_lines(file: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of the first line of every docstring of a module, without the code that it quotes."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = ast.get_docstring(node) or ""
+            yield getattr(node, "lineno", 1), re.sub(r"``[^`]*``", "", docstring.partition("\n")[0])
+
+
 def is_command(file: str, node: ast.AST) -> bool:
     """Return whether the docstring of a node is the help of a command."""
     return (
@@ -52,4 +60,9 @@ def test_messages_and_help_use_plain_words() -> None:
         for line, text in texts(file)
         if AVOIDED.search(text) and not text.startswith("a about above")
     ]
+    assert found == []
+
+
+def test_the_first_lines_of_docstrings_use_plain_words() -> None:
+    found = [f"{file}:{line}: {text!r}" for file in FILES for line, text in first_lines(file) if AVOIDED.search(text)]
     assert found == []

@@ -98,7 +98,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
             made.commit()
 
     def compact(self) -> None:
-        """Rewrite the file, so that it holds nothing of rows that are gone; the graph has to be made again then."""
+        """Rewrite the file, so that it holds nothing of removed rows; the graph must be rebuilt then."""
         with transaction(self.connection):
             self.next_epoch()
         if self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
@@ -114,7 +114,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
             time.sleep(0.02)
 
     def next_epoch(self) -> None:
-        """Note that the graph has to be made again: what it lacks is no longer listed row by row."""
+        """Note that the graph must be rebuilt: the rows that it lacks are no longer listed."""
         self.connection.execute("DELETE FROM change")
         self.keep("epoch", (self.meta("epoch") or 0) + 1)
 

@@ -279,7 +279,7 @@ class Reads:
         return connection
 
     def meta(self, name: str) -> Any:
-        """Return the value that was stored under a name; None where there is none."""
+        """Return the value that was stored under a name, or None."""
         row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 

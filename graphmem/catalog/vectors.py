@@ -197,7 +197,7 @@ class VectorStore:
             self.connection.execute(f"UPDATE {table} SET vector = NULL WHERE vector IS NOT NULL")
 
     def size(self) -> int:
-        """Return the bytes of the file; 0 where there is none."""
+        """Return the size of the file in bytes; 0 if it is missing."""
         found = safe_files.stat_of(self.path)
         return found.st_size if found else 0
 
@@ -416,7 +416,7 @@ def of_types(record_types: Collection[str] | None) -> str:
 
 
 def cosines(rows: "Matrix", query: "Vector") -> "Vector":
-    """Return the cosines of rows with a unit vector; 0 for a row that is damaged so much that it is no unit vector."""
+    """Return the cosines of rows with a unit vector; 0 for a row so damaged that its length is not 1."""
     import numpy as np  # noqa: PLC0415 - only a search by meaning pays for it
 
     with np.errstate(all="ignore"):

@@ -1,5 +1,5 @@
 """
-The root of the command line: its verbs, the options that stand before or after them, and the error boundary.
+The root of the command line: its verbs, the options before or after them, and the error boundary.
 
 A verb's module is loaded only when the verb is named.
 """
@@ -376,7 +376,7 @@ def status_of(session: Session, arguments: list[str]) -> int:
 
 
 def refuse_no_text(arguments: list[str]) -> None:
-    """Raise ``Usage`` for an argument with bytes that are no UTF-8."""
+    """Raise ``Usage`` for an argument with bytes that are not UTF-8."""
     for argument in arguments:
         if any("\ud800" <= char <= "\udfff" for char in argument):
             raise Usage(f"argument {argument[:80]!r} is not text: it holds bytes that are not UTF-8")

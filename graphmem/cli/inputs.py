@@ -51,7 +51,7 @@ def text_of(given: str) -> str:
     with opened("-") as file:
         read = file.read(MOST_INPUT + 1)
     if len(read) > MOST_INPUT:
-        raise Usage(f"standard input has more than {MOST_INPUT:,} bytes", hint="give the lines that tell")
+        raise Usage(f"standard input has more than {MOST_INPUT:,} bytes", hint="pass only the lines with the error")
     try:
         return read.decode().strip("\n")
     except UnicodeDecodeError:
@@ -59,7 +59,7 @@ def text_of(given: str) -> str:
 
 
 def json_in(source: str, such_as: str) -> object:
-    """Return the JSON of a file, or of standard input for ``-``; ``such_as`` is the hint where it is none."""
+    """Return the JSON of a file, or of standard input for ``-``; ``such_as`` is the hint for other text."""
     with opened(source) as file:
         return json_of(file.read(), "standard input" if source == "-" else repr(source), such_as)
 

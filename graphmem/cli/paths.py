@@ -37,7 +37,7 @@ def files(session: Session, given: list[str] | None, *, is_missing_ok: bool) -> 
 
 
 def cites(session: Session, given: list[str] | None) -> list[str] | None:
-    """Return cites with their paths as records have them; what is no cite stays, and is refused later."""
+    """Return cites with their paths as records have them; other texts stay as they are, and are refused later."""
     if given is None:
         return None
     root = session.memory.client.layout.root

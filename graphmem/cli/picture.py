@@ -34,7 +34,7 @@ def plotter() -> Any:
 
 
 def refuse_kind(path: Path) -> None:
-    """Raise ``Usage`` for a file that is no picture."""
+    """Raise ``Usage`` for a file that is not a picture."""
     if path.suffix not in KINDS:
         raise Usage(
             f"{path.name!r} is not a picture that can be drawn", hint=f"a name that ends in {' or '.join(KINDS)}"
@@ -42,7 +42,7 @@ def refuse_kind(path: Path) -> None:
 
 
 def refuse(path: Path) -> None:
-    """Raise ``Usage`` for a file that is no picture, ``Unavailable`` where nothing can draw it."""
+    """Raise ``Usage`` for a file that is not a picture, ``Unavailable`` where nothing can draw it."""
     refuse_kind(path)
     plotter()
 

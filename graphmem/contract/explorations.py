@@ -50,7 +50,7 @@ class ExplorationStarted(Answer):
 
 
 class ExplorationReported(Answer):
-    """A report that was kept; ``late`` if nobody waited for it any more."""
+    """A report that was kept; ``late`` if the wait for it had ended."""
 
     session: str
     mode: ExplorationMode

@@ -138,6 +138,6 @@ class Checked(Answer):
 
 
 class Doctored(Checked):
-    """What ``doctor`` found, and with ``--fix --yes`` what is left; ``mended`` is what it repaired."""
+    """What ``doctor`` found, and with ``--fix --yes`` what is left; ``mended`` lists the repairs."""
 
     mended: list[Finding]

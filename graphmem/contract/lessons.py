@@ -88,7 +88,7 @@ class Moved(Part):
 
 
 class Learned(Answer):
-    """What a run taught; ``passed_over`` are findings that are no warning, or that a forgotten lesson says."""
+    """What a run taught; ``passed_over`` are findings below a warning, or equal to a forgotten lesson."""
 
     run: str
     action: Literal["created", "updated", "unchanged"]

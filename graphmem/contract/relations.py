@@ -112,7 +112,7 @@ class Related(Answer):
 
 
 class Connection(Answer):
-    """The strongest path between two records; strength 0 and no path where there is none."""
+    """The strongest path between two records; strength 0 and an empty path if they are not connected."""
 
     source: str = Field(alias="from")
     target: str = Field(alias="to")

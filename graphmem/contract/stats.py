@@ -75,7 +75,7 @@ class Week(Part):
 
 
 class Estimated(Part):
-    """How many experiences were estimated like this and turned out like that."""
+    """Number of experiences with this estimated and this actual complexity."""
 
     estimated: Complexity
     actual: Complexity

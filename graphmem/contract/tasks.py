@@ -65,7 +65,7 @@ class ReopenTaskRequest(Request):
 
 
 class Sibling(Part):
-    """A blocked task of the same campaign, as a failure that nobody has recorded."""
+    """A blocked task of the same campaign, as a failure that is not recorded."""
 
     name: str
     trigger: str

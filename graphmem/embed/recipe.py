@@ -56,7 +56,7 @@ class Tensor:
 
 
 def read_json(path: Path) -> Any:
-    """Return the document in ``path``, an empty dict if there is no such file; ``ValueError`` if it is no JSON."""
+    """Return the document in ``path``, an empty dict if the file is missing; ``ValueError`` if it is not JSON."""
     try:
         return json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):

@@ -424,7 +424,7 @@ def naming(folder: Path, word: str, *, timeout_s: float) -> list[str]:
 
 
 def content_at(folder: Path, commit: str, path: str, *, most: int) -> bytes | None:
-    """Return the content of a file below ``folder`` at a commit; None where there is none, or it is over ``most``."""
+    """Return the content of a file below ``folder`` at a commit; None if it is missing or larger than ``most``."""
     name = output_of(folder, *MEANING, f"{commit}:./{path}")
     if name is None or output_of(folder, "cat-file", "-t", name) != "blob":
         return None

@@ -126,7 +126,7 @@ def crash_error(result: WorkerResult, folder: Path, doing: str) -> Unavailable:
 
 
 def scarce(folder: Path) -> str:
-    """Return a hint for whoever finds that the engine cannot write: what this machine and this process may have."""
+    """Return a hint for an engine that cannot write: what this machine and this process may have."""
     limits = [f"{free_bytes(folder) // MIB:,} MiB are free on its disk"]
     for which, noun in (
         (resource.RLIMIT_AS, "virtual memory (ulimit -v)"),

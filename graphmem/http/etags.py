@@ -60,7 +60,7 @@ def tag_of_files(memory: Memory, name: str, given: BaseModel | None) -> str:
 
 
 def tag_of(content: bytes) -> str:
-    """Return a weak tag: notices may stand in one answer and not in the next."""
+    """Return a weak tag: notices may be in one answer and not in the next."""
     return f'W/"{sha256(content).hexdigest()[:32]}"'
 
 

@@ -46,7 +46,7 @@ class Metrics:
             self.operations.labels(seen.name, access, seen.outcome).observe(seen.seconds)
 
     def answered(self, scope: Any, status: int) -> None:
-        """Count an answer; a path that is no route counts as none of them, for a caller may make up any."""
+        """Count an answer; unknown paths are not counted, for a caller may make up any."""
         path = scope["path"] if status < FIRST_ERROR else "none"  # of a route that FastAPI does not know, such as MCP's
         self.answers.labels(getattr(scope.get("route"), "path", path), status).inc()
 

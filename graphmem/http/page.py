@@ -94,7 +94,7 @@ def prose(text: str) -> str:
 
 
 def contents(content: dict[str, Any]) -> str:
-    """Return the type of an answer, by media type where it is no JSON."""
+    """Return the type of an answer, by media type if it is not JSON."""
     return " or ".join(type_of(found.get("schema", {})) or escape(kind) for kind, found in content.items())
 
 

@@ -154,7 +154,7 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
 
 
 def is_purged(line: bytes, entry: Entry | None, known: Known) -> bool:
-    """Return whether the row on a line was purged; ``entry`` is None where the line is as it was read before."""
+    """Return whether the row on a line was purged; without ``entry`` the line is one that was read before."""
     if not known.purges or (entry is None and not known.is_every_line):
         return False
     row = entry.row if entry else decode(line.rstrip(b"\r"))
@@ -162,7 +162,7 @@ def is_purged(line: bytes, entry: Entry | None, known: Known) -> bool:
 
 
 def without_purged(data: bytes, purges: Purges, symmetric: frozenset[str]) -> bytes:
-    """Return the bytes of a data file without the rows that were purged; the same object where there are none."""
+    """Return the bytes of a data file without purged rows; the same object if it has none."""
     if not purges:
         return data
     lines = data.split(b"\n")

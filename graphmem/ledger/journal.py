@@ -96,7 +96,7 @@ def recover(layout: Layout) -> bool:
 
 def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
     """
-    Yield the renames of a journal; none where it is cut off, for then none had begun, or is no list of renames.
+    Yield the renames of a journal; nothing if it is cut off, for then no rename had begun, or is not a list of renames.
 
     A store comes with a branch, and a journal with it might too: only a file of new contents in the store's own folders
     is renamed, and only to the file that it is for.

@@ -114,7 +114,7 @@ class Layout:
 
     @cached_property
     def purge(self) -> Path:
-        """Holds what tells of purged records while it is being cleared from the files of this machine."""
+        """Holds the traces of purged records while these are cleared from the files of this machine."""
         return self.state / "purge.json"
 
     @cached_property

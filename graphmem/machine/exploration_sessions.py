@@ -34,7 +34,7 @@ class Report(BaseModel):
 
 
 def read(folder: Path, session: str) -> ExplorationSession | None:
-    """Return a session; None where there is none, or its file is damaged."""
+    """Return a session; None if it does not exist or its file is damaged."""
     return read_state(folder / session / "session.json", ExplorationSession.model_validate_json)
 
 
@@ -57,7 +57,7 @@ def write(folder: Path, session: str, name: str, value: ExplorationSession | Rep
 
 
 def end(folder: Path, session: str, now: datetime) -> None:
-    """Note that nobody waits for more reports."""
+    """Note that the wait for reports has ended."""
     found = read(folder, session)
     if found is not None and found.ended_at is None:
         write(folder, session, "session", found.model_copy(update={"ended_at": now}))

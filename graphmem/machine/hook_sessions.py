@@ -20,7 +20,7 @@ ID_LENGTH = 16
 
 class HookSession(BaseModel):
     """
-    One session: whether it was briefed, and what it was shown, has used and was told too late, by reference by key.
+    One session: whether it was briefed, and the memories shown, used and reported too late, by reference by key.
 
     A memory is shown once a session; after its context was compacted it may be shown again.
     """

@@ -50,7 +50,7 @@ class Kept(BaseModel):
     answer: JsonValue = None
 
     def is_lost(self) -> bool:
-        """Return whether the process that carried the request out ended a moment ago, and nobody got its answer."""
+        """Return whether the process that carried the request out ended a moment ago, before its answer was sent."""
         if not 0 <= time.time() - self.at < REPEATED_S:
             return False
         try:

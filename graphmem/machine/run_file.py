@@ -23,7 +23,7 @@ class Held:
 
 
 def read(path: Path, on_message: Callable[[str], None]) -> RunState:
-    """Return the run state; an empty one where there is none, or its file is damaged, which is reported."""
+    """Return the run state; an empty one if the file is missing, or damaged, which is reported."""
     return read_state(path, RunState.model_validate_json, on_message, RUN_STATE_BYTES) or RunState()
 
 

@@ -19,7 +19,7 @@ def read_state(
     on_message: Callable[[str], object] = lambda text: None,
     most: int = MOST_BYTES,
 ) -> Kept | None:
-    """Return what a file holds; None where there is none, or it is damaged or lies behind a link, which is reported."""
+    """Return the value in a file; None if it is missing, or damaged or behind a link, which is reported."""
     try:
         data = safe_files.read(path, most=most + 1)
         if len(data) > most:

@@ -1,5 +1,5 @@
 """
-What tells of records that were purged: by it their traces are found in the files of this machine.
+Texts and names of purged records, by which their traces are found in the files of this machine.
 
 A purge keeps it in ``state/purge.json`` before it changes a row, and removes that file last: where it is cut off, the
 next command goes on with it (``graphmem/purging.py``).
@@ -26,7 +26,7 @@ SHORTEST = 8  # characters of a text that tells a record
 
 class Traces(BaseModel):
     """
-    What tells of purged records.
+    Texts and names of purged records.
 
     Attributes:
         hashes: of the rows of the purge: while the store has none of them, nothing was purged.
@@ -85,7 +85,7 @@ class Traces(BaseModel):
 
 
 def traces_of(rows: Collection[Row], hashes: Iterable[str] = (), digests: Iterable[bytes] = ()) -> Traces:
-    """Return what tells of the records with these rows; rows of relations and facts name other records too."""
+    """Return the texts and names of the records with these rows; rows of relations and facts name other records too."""
     own = [row for row in rows if issubclass(MODELS.get(row["kind"], BaseModel), Record)]
     handles = {ref for row in own for ref in handles_of(row)}
     telling = {text for row in own for text in texts_of(row, plain_fields(row["kind"])) if len(text) >= SHORTEST}

@@ -64,7 +64,7 @@ def found(answer: Found, view: View) -> Reply:
 
 
 def matched(answer: MatchedLog, view: View) -> Reply:
-    """Return the known failures in a log, and the errors that nobody knows."""
+    """Return the known failures in a log, and the unknown errors."""
     hits, more, notes = page(answer, answer.results, view)
     unknown = {"unknown_errors": [cut(error, ADVICE_WIDTH, view) for error in answer.unknown[: view.limit]]}
     head = {"known": Word(str(bool(answer.results)).lower()), **asked(answer), **(unknown if answer.unknown else {})}

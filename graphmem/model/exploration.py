@@ -9,7 +9,7 @@ ExplorationMode = Literal["structure", "pattern", "memory", "delta"]
 
 
 class Exploration(Record):
-    """What was found, in four parts; a part that nobody reported is absent."""
+    """What was found, in four parts; a part without a report is absent."""
 
     named_from = "objective"
     identity = ("objective",)

@@ -33,7 +33,7 @@ class Failure(Triggered):
 
     @classmethod
     def completed(cls, values: Any) -> Any:
-        """An empty fix in a file is no fix: the failure is unsolved."""
+        """Leave out an empty fix: the failure is unsolved."""
         if isinstance(values, dict) and isinstance(fix := values.get("fix"), str) and not fix.strip():
             values = {name: value for name, value in values.items() if name != "fix"}
         return super().completed(values)

@@ -39,7 +39,7 @@ class Lesson(MemoryRecord):
 
     @model_validator(mode="after")
     def check_archetype(self) -> Self:
-        """Refuse an archetype on what is no hint for one, and a hint for none."""
+        """Refuse an archetype on a lesson of another type, and an archetype_hint without one."""
         self.refuse_blank("description", self.description)
         if (self.archetype is not None) != (self.type == "archetype_hint"):
             raise ValueError("an archetype_hint needs an archetype, and nothing else has one")

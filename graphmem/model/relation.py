@@ -30,7 +30,7 @@ class Relation(Frozen):
 
     @model_validator(mode="after")
     def check_ends(self) -> Self:
-        """Refuse an edge to itself and ends that are no references."""
+        """Refuse an edge from a record to itself, and ends that are not references."""
         for field, ref in (("from", self.source), ("to", self.target)):
             if not all(split_ref(ref)):
                 raise ValueError(

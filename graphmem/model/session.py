@@ -35,7 +35,7 @@ class Decision(Record):
 
 
 class Constraint(Record):
-    """What has to be kept to, from whom, and until when."""
+    """A rule to follow, its author, and its last day."""
 
     named_from = "constraint"
     identity = ("constraint",)

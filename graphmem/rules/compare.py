@@ -19,7 +19,7 @@ SIGNS = "+~-"
 
 
 def read_rows(lines: Iterable[bytes], symmetric: Container[str]) -> tuple[dict[str, Row], int]:
-    """Return the rows on lines by what identifies them, and how many lines are none."""
+    """Return the rows on lines by what identifies them, and how many lines are not rows."""
     rows: dict[str, Row] = {}
     skipped = 0
     for line in lines:
@@ -111,7 +111,7 @@ def by_names(found: RowChange, names: Mapping[str, str]) -> RowChange:
 
 
 def summary(changes: Iterable[RowChange]) -> str:
-    """Return changes in words: ``+2 failures, ~1 pattern, +1 solves link, 1 archived``; empty where there are none."""
+    """Return changes in words: ``+2 failures, ~1 pattern, +1 solves link, 1 archived``; empty if nothing changed."""
     things: Counter[tuple[int, str, int]] = Counter()
     words: Counter[str] = Counter()
     for found in changes:

@@ -116,7 +116,7 @@ def heading(section: str) -> str:
 
 def block(entries: Sequence[Entry], budget: int, asked: str | None = None, *, opening: str | None = None) -> str:
     """
-    Return entries, given section by section, as Markdown; nothing at all where there are none.
+    Return entries, given section by section, as Markdown; an empty text without entries.
 
     Args:
         asked: the id of the objective in a report, for the preface.

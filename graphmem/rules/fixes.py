@@ -22,7 +22,7 @@ class TriedFix:
 
     @property
     def rank(self) -> tuple[bool, float, float, str]:
-        """What orders fixes: whether nobody says that it is wrong, how often it helped, then when it was given."""
+        """What orders fixes: whether it is undisputed, how often it helped, then when it was given."""
         at = self.at.timestamp() if self.at else 0.0
         return self.disputed <= 0, help_ratio(self.helped, self.failed), at, self.text
 
@@ -42,7 +42,7 @@ def fixes(record: Record) -> list[Fix]:
 
 
 def tried(record: Record) -> list[TriedFix]:
-    """Return the fixes of a failure, the current one first; what no alternate has of its reports is that one's."""
+    """Return the fixes of a failure, the current one first; reports of no older fix are counted for the current one."""
     if not isinstance(record, Failure):
         return []
     aside = [other for other in record.alternates if other.field == "fix" and other.text != record.fix]

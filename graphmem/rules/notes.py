@@ -23,7 +23,7 @@ def advice(record: Record) -> list[Note]:
 
 
 def fix_word(fix: Fix) -> str:
-    """Return what a fix is called: nobody should try one that is disputed before the others."""
+    """Return what a fix is called, so that a disputed one is not tried before the others."""
     return "fix, disputed" if fix.disputed else "fix"
 
 

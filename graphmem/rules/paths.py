@@ -366,7 +366,7 @@ def rank(search: Search, walks: list[Walk]) -> None:
 
 
 def settle(search: Search, walk: Walk) -> Path | None:
-    """Return the strongest simple path to the end of a best walk; None where there is none."""
+    """Return the strongest simple path to the end of a best walk, or None."""
     if walk.is_simple():
         return walk.path()
     known: Path | None = None

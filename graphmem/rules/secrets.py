@@ -80,7 +80,7 @@ UUID_LENGTH, UUID_SIGNS = 36, (8, 13, 18, 23)
 
 
 def is_token(value: bytes) -> bool:
-    """Return whether a value is no filler: what takes the place of a secret in an example, or says where it is."""
+    """Return whether a value is more than a filler, such as the place of a secret in an example."""
     low = value.lower()
     if len(set(low)) < FEW or low.startswith(EXPANDED) or any(filler in low for filler in FILLERS):
         return False
@@ -103,7 +103,7 @@ def is_given(value: bytes) -> bool:
 
 
 def is_password_in_url(value: bytes) -> bool:
-    """Return whether what stands before the host of a URL is a password; a port is none."""
+    """Return whether the text before the host of a URL is a password and not a port."""
     return has_letter(value) and is_token(value)
 
 
@@ -415,7 +415,7 @@ def without_escapes(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def found_by(rule: Rule, data: bytes) -> Iterator[Secret]:
-    """Yield what a rule finds; behind a value that is none, its search goes on inside of it."""
+    """Yield what a rule finds; after a value that is not a secret, the search goes on inside of it."""
     pattern, place = compiled(rule.pattern), 0
     while match := pattern.search(data, place):
         group = 1 if match.group(1) is not None else 2

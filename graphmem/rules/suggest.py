@@ -23,7 +23,7 @@ def refuse_unknown(what: str, given: Iterable[object], known: Collection[str]) -
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """Return a hint with the nearest names, or those that hold this one; None where there are none."""
+    """Return a hint with the nearest names, or those that contain this one; None without any."""
     names = list(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not near and len(name) >= PART:

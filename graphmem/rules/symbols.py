@@ -63,7 +63,7 @@ def definition(content: bytes, suffix: str, symbol: str) -> bytes | None:
 
 
 def mentions(content: bytes, symbol: str) -> bytes | None:
-    """Return the lines that name a symbol, without their indentation; None where there are none."""
+    """Return the lines that name a symbol, without their indentation; None without any."""
     word = word_of(symbol)
     lines = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
     found = [line.strip() for line in lines if symbol in line and word.search(line)]

@@ -56,7 +56,7 @@ def is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:
 
 
 def leave(path: str, request: dict[str, object]) -> None:
-    """Hand an event to a service that is still starting, in a process of its own that nobody waits for."""
+    """Hand an event to a service that is still starting, in a process of its own, without waiting for it."""
     if os.fork():
         return
     try:

@@ -32,7 +32,7 @@ def status(project: Path) -> ServiceStatus:
 
 
 def asked(project: Path, order: str) -> ServiceStatus:
-    """Return what the service answers to an order; where there is none, that."""
+    """Return the answer of the service to an order; an error if no service runs."""
     path, store = path_of(str(project), "sock"), str(project)
     if path is None:
         return ServiceStatus(ok=False, store=store)

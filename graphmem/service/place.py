@@ -19,7 +19,7 @@ SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # v
 
 def runtime_folder() -> str | None:
     """
-    Return the folder for sockets, made with mode 0700; None where there is none.
+    Return the folder for sockets, made with mode 0700, or None.
 
     Without a runtime folder of the system's it is in ``/tmp``, and where another user took that name first, in the
     user's cache.
@@ -46,7 +46,7 @@ def own_folder(folder: str) -> str | None:
 
 
 def path_of(project: str, ending: str) -> str | None:
-    """Return the path of a file of a project's service, ``sock``, ``lock`` or ``log``; None where there is none."""
+    """Return the path of a file of a project's service, ``sock``, ``lock`` or ``log``, or None."""
     folder = runtime_folder()
     name = sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:KEPT_DIGITS]
     return f"{folder}/{name}.{ending}" if folder else None

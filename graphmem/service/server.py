@@ -84,7 +84,7 @@ class Service:
         beside: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
     ) -> None:
         """
-        Answer until it is stopped, nobody asked for ``idle_s`` seconds, or the project is gone.
+        Answer until the service is stopped or idle for ``idle_s`` seconds, or the project is gone.
 
         Args:
             beside: what runs for as long, such as HTTP.
@@ -111,7 +111,7 @@ class Service:
         log.info("ended", extra={"requests": self.requests})
 
     def accepted(self, listener: socket.socket) -> socket.socket | None:
-        """Return the connection of the next caller, counted; None where there is none now."""
+        """Return the connection of the next caller, counted, or None if no caller waits."""
         try:
             connection, _ = listener.accept()
         except TimeoutError:
@@ -189,7 +189,7 @@ class Service:
                 self.take_in()
 
     def reason_to_end(self) -> str | None:
-        """Return why nobody needs the service any more, None where somebody does."""
+        """Return why the service is no longer needed, or None."""
         if not (self.project / FOLDER).is_dir():
             return "the project is gone"
         try:
@@ -201,7 +201,7 @@ class Service:
         return "idle" if is_idle else None
 
     def take_in(self) -> None:
-        """Take in the files that changed; what is wrong with them is reported to whoever asks next."""
+        """Take in the files that changed; what is wrong with them is reported to the next caller."""
         try:
             with Memory(self.project, models=self.models) as memory:
                 memory.client.sync()

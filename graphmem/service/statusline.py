@@ -74,7 +74,7 @@ class Reader:
                         yield entry.path
 
     def rows(self, kind: str) -> Iterator[Row]:
-        """Yield the live rows of a kind; lines that are none are left out."""
+        """Yield the live rows of a kind; other lines are left out."""
         for path in self.files(kind):
             for line in self.content(path).splitlines():
                 self.go_on()
@@ -87,7 +87,7 @@ class Reader:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the line of the project; nothing, with status 0, where there is none or it cannot be read."""
+    """Print the line of the project; nothing, with status 0, without a project that can be read."""
     try:
         project = project_of(arguments, os.getcwd(), os.environ.get("GRAPHMEM_DIR"))
         if project is not None and is_folder(f"{project}/{STORE}"):

@@ -60,7 +60,7 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any] | None, list[int]
 
 
 def close_all(files: list[int]) -> tuple[None, list[int]]:
-    """Close files that nobody reads."""
+    """Close files that are not read."""
     for file in files:
         os.close(file)
     return None, []

@@ -209,7 +209,7 @@ def after_tool(client: Client, event: HookEvent, name: str, until: float | None)
 
 
 def known_before(client: Client, refs: Sequence[str]) -> Said:
-    """Return the fixes of failures of which the agent was told too late, when the service was still starting."""
+    """Return the fixes of failures that were reported too late, while the service was still starting."""
     if not refs:
         return Said()
     with client.reading() as snapshot:

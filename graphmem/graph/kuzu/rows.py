@@ -116,7 +116,7 @@ def unchanged(value: object) -> object:
 
 
 def as_text(value: object) -> str | None:
-    """Return what a text column holds of a value: JSON of what is no text."""
+    """Return what a text column holds of a value: JSON for anything but a text."""
     if value is None or isinstance(value, str):
         return value
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

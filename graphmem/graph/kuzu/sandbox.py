@@ -143,7 +143,7 @@ class Sandbox:
         return self.child is not None
 
     def ask(self, line: bytes, timeout_s: float) -> WorkerResult:
-        """Send a request to the child, started where there is none, and return what came of it."""
+        """Send a request to the child, which is started if necessary, and return the result."""
         end = time.monotonic() + timeout_s + GRACE_S
         if self.child is None:
             self.start()
@@ -391,7 +391,7 @@ Refs = Mapping[Id | None, object]
 
 
 def _id(value: object) -> Id | None:
-    """Return an internal id; what a query makes up to look like one is none unless it holds two integers."""
+    """Return an internal id; a value made up by a query counts only if it holds two integers."""
     if isinstance(value, dict) and value.keys() == {"offset", "table"}:
         table, place = value["table"], value["offset"]
         if type(table) is int and type(place) is int:

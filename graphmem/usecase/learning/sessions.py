@@ -1,4 +1,4 @@
-"""The session: what is current here, what was decided, what has to be kept to (docs/concepts/learning.md)."""
+"""The session: what is current here, what was decided, which constraints hold (docs/concepts/learning.md)."""
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime

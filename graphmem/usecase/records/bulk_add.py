@@ -124,7 +124,7 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> lis
 
 
 def screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
-    """Return a row without secrets and its line; what an edge or a report names has to be there anyway."""
+    """Return a row without secrets and its line; the records that an edge or a report names must exist anyway."""
     given = {name: value for name, value in row.items() if name not in NAMED}
     kept = screened_fields(client, str(row.get("kind")), given, finder())
     return (row, line) if kept is given else ({**row, **kept}, encode({**row, **kept}))
@@ -171,7 +171,7 @@ def is_running_number(intake: BulkAdd, row: Row) -> bool:
 
 
 def named_from(kind: str) -> str:
-    """Return the field that a record of a kind is named from; empty where it has to be named."""
+    """Return the field that a record of a kind is named from; empty if a name is required."""
     model = MODELS.get(kind)
     return model.named_from if model is not None and issubclass(model, Record) else ""
 
@@ -187,7 +187,7 @@ def settle_tasks(intake: BulkAdd, rows: Sequence[Given]) -> None:
 
 
 def settle_task(intake: BulkAdd, given: Given) -> None:
-    """Name the campaign and the parents of a task by key; each has to be there or in the input."""
+    """Name the campaign and the parents of a task by key; each must exist or be in the input."""
     assert isinstance(given.record, Task)
     task: Record = given.record
     task = intake.records.get(task.key_ref, task)

@@ -53,7 +53,7 @@ class Project:
         return made
 
     def pinned(self, text: str) -> str | GraphmemError:
-        """Return a cite with the hash of what is there, or why there is none."""
+        """Return a cite with the hash of the cited text, or why it cannot be found."""
         try:
             return str(pin(self.root, text))
         except GraphmemError as error:

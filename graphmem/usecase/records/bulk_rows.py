@@ -101,7 +101,7 @@ class BulkAdd:
         )
 
     def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
-        """Return whether the input gave this row before, and refuse that, but for the two ways of a symmetric edge."""
+        """Return whether a row repeats one of the input; refuse it, but for the reverse of a symmetric edge."""
         first = self.firsts.setdefault(number, given)
         if first is given:
             return False

@@ -41,7 +41,7 @@ class Unread(Exception):
 
 def content_of(root: Path, path: str, most: int = CITED_FILE_BYTES) -> bytes | None:
     """
-    Return the content of a file of the project; None where there is none.
+    Return the content of a file of the project, or None.
 
     A path may come from a row that anyone wrote: only a regular file inside of the project is opened, of a bounded
     size, whatever links are on the way.
@@ -142,7 +142,7 @@ def refused(text: str, why: str, right: str) -> BadInput:
 
 
 def right_form(root: Path, text: str) -> str:
-    """Return what would be a cite in the place of one that is none."""
+    """Return the cite that was probably meant by a text that is not one."""
     meant = os.path.relpath(text, root) if text.startswith("/") else normpath(text)
     form = "path, path:symbol or path:symbol@commit, the path from the project's root"
     return f"{meant!r} would be; {form}" if meant != text and not meant.startswith(".") else form

@@ -58,7 +58,7 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
     number = snapshot.resolve(str(row.get("ref") or ""))
     record = snapshot.catalog.stored(number)
     if isinstance(record, Fact):
-        raise Refused(f"{record.ref} is something that happened, no memory", hint="report on a memory that was used")
+        raise Refused(f"{record.ref} is an event; only records can be rated", hint="report on a memory that was used")
     if row.get("wrong") and not isinstance(record, MemoryRecord):
         edit = command("graphmem", "edit", record.ref)
         raise Refused(

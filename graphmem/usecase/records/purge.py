@@ -54,7 +54,7 @@ class PurgePlan:
 
     @cached_property
     def traces(self) -> Traces:
-        """What tells of them."""
+        """Their texts and names."""
         return traces_of([record.to_row() for record in self.records.values()])
 
     @property
@@ -177,7 +177,7 @@ def purge_rows(client: Client, rows: Collection[Row]) -> list[Purge]:
 
 
 def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> PurgePlan:
-    """Return what goes with some records, and what has to be changed in others."""
+    """Return what is removed with some records, and what must be changed in others."""
     catalog = snapshot.catalog
     numbers = {snapshot.resolve(ref) for ref in refs}
     if archived:

@@ -1,5 +1,5 @@
 """
-Screening: a secret is refused where somebody saves a text, and redacted where a text is kept that nobody chose.
+Screening: a secret is refused in a text that a caller saves, and redacted in one that graphmem keeps by itself.
 
 ``store.secrets`` is the setting; ``graphmem.rules.secrets`` says what looks like one. Every use case that writes calls
 ``screened`` first, and before a write the ledger looks again. What the files hold already is reported by ``validate``.
@@ -33,7 +33,7 @@ def screened(client: Client, request: Screened, what: str) -> Screened:
 
 
 def screened_fields(client: Client, what: str, fields: dict[str, Any], find: Finder = secrets_in) -> dict[str, Any]:
-    """Return the fields of a row without secrets; itself where there is none. It raises as ``screened`` does."""
+    """Return the fields of a row without secrets; the same object without any. It raises as ``screened`` does."""
     if client.settings.store.secrets == "refuse":
         for found in exposed(fields, find=find):
             raise refusal(what, found._replace(field=found.field.removeprefix("fields.")))

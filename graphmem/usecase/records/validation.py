@@ -75,7 +75,7 @@ def first_field(error: ValidationError) -> str:
 
 
 def refuse_no_slug(kind: str, name: str) -> None:
-    """Raise ``BadInput`` for a given name that is no slug; the hint is the slug that would be."""
+    """Raise ``BadInput`` for a given name that is not a slug; the hint is the slug that would be."""
     if not GIVEN_SLUG.fullmatch(name):
         raise BadInput(
             f"{kind} name {name!r} is not a slug (a-z 0-9 - _ . up to 120 characters, first a letter or digit)",

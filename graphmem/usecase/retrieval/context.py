@@ -313,7 +313,7 @@ def wanted(settings: Retrieval, request: ContextRequest, found: Found) -> list[H
 
 
 def is_near(hit: Hit, tiers: Collection[str], bounds: Mapping[str, float]) -> bool:
-    """Return whether a hit is of one of these tiers, by meaning, by relevance or as it helped, or is matched."""
+    """Return whether a hit reaches one of these tiers by similarity, relevance or reports, or by its expression."""
     if hit.factors.exact or hit.factors.expression or hit.tier in tiers or hit.band in tiers:
         return True
     return hit.factors.help_ratio > 1 and tier(hit.score, **bounds) in tiers

@@ -142,7 +142,7 @@ def entry_of(
 
 
 def clauses(record: Record, marks: Sequence[str], pick: Pick | None) -> list[str]:
-    """Return what stands beside a record's name: how near it is, why it is there, its track record, its day."""
+    """Return what is shown beside a record's name: how near it is, why it is there, its track record, its day."""
     found = [pick.hit.band, f"score {pick.hit.score:.3g}"] if pick and pick.hit.relevance else []
     found += [pick.because] if pick and pick.because else []
     found += marks

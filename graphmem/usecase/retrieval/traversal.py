@@ -68,7 +68,7 @@ def related(client: Client, request: RelatedRequest) -> Related:
 
 
 def path(client: Client, request: PathRequest) -> Connection:
-    """Return the strongest chain of edges between two records, however weak; strength 0 where there is none."""
+    """Return the strongest chain of edges between two records, however weak; strength 0 without one."""
     types = request.types or None
     with client.reading() as snapshot, collector_paused():
         refuse_unknown_filters(snapshot.catalog.vocabulary, types, None)

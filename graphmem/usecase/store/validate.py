@@ -38,7 +38,7 @@ DOCTOR = "graphmem doctor --fix --yes"  # the command that repairs what a progra
 
 
 class FindingDraft(NamedTuple):
-    """A row that something is wrong with; ``line`` is None where its file cannot be named."""
+    """A finding about a row, with its ``line`` if its file is known."""
 
     file: str
     line: bytes | None
@@ -98,7 +98,7 @@ def misnamed(snapshot: Snapshot) -> list[Finding]:
 
 
 def shown_path(file: str) -> str:
-    """Return the path of a file as a text: a name may have bytes that are no UTF-8."""
+    """Return the path of a file as a text: a name may have bytes that are not UTF-8."""
     return visible(os.fsencode(file).decode("utf-8", "backslashreplace")).replace("\n", "\\n")
 
 
@@ -322,7 +322,7 @@ def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
                 Code.FUTURE,
                 f"it is of {format_time(last)}, which is in the future",
                 "a time that has been",
-                "set the clock that is wrong; the row can be edited",
+                "correct the system clock, then edit the time of the row",
             )
 
 

@@ -195,7 +195,7 @@ def disagreements(snapshot: Snapshot, plan: Plan) -> Iterator[Disagreement]:
 
 
 def estimate_of(snapshot: Snapshot, campaign: Campaign) -> Estimate | None:
-    """Return how large a campaign was thought to be; None where nothing was said of it."""
+    """Return how large a campaign was thought to be; None if it was not estimated."""
     if campaign.sections is None:
         return None
     points = points_of(campaign)

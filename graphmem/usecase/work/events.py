@@ -91,13 +91,13 @@ def task_moves(snapshot: Snapshot, tasks: Collection[int], *, is_unsettled: bool
 
 
 def may_disagree(rows: Sequence[MoveRow]) -> bool:
-    """Return whether whoever made the last of some moves may not have known all others."""
+    """Return whether the last of some moves may have been made without knowledge of another one."""
     known = max(rows, key=ORDER)[-1]
     return known is None or known < len(rows)
 
 
 def known_by(data: Mapping[str, object]) -> int | None:
-    """Return how many moves whoever made one knew, as its event says."""
+    """Return how many earlier moves were known when a move was made, as its event has it."""
     found = data.get("move")
     return found if isinstance(found, int) else None
 

@@ -65,7 +65,7 @@ def listed(client: Client, request: ListItemsRequest) -> ItemList:
 
 
 def take(client: Client, request: TakeItemRequest) -> ItemChanged:
-    """Begin to work on an item: nobody else of this clone gets it."""
+    """Begin to work on an item: no other caller of this clone gets it."""
     return moved(client, request.id, "processing", None)
 
 

@@ -228,7 +228,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
 
 
 def unsaid(client: Client, task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those values that a task has none of yet; the caller is told which others stay as they are."""
+    """Return the values of fields that are empty in a task; a notice names the others, which stay as they are."""
     new = {name: value for name, value in given.items() if value is not None and getattr(task, name) is None}
     for name, value in given.items():
         if value is not None and name not in new and value != getattr(task, name):
