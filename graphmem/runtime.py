@@ -241,7 +241,8 @@ class Client:
         """Run one call of an operation: what it reports is in its own answer, and in no other."""
         self.is_in_call = True
         try:
-            yield
+            with safe_files.holding_folders():
+                yield
         finally:
             self.is_in_call = self.has_looked = False
             self.notices = []
@@ -432,7 +433,7 @@ class Client:
             raise Unavailable(f"{self.layout.store} is read-only", hint="reading goes on")
         if self.clone.refusal is not None:
             self.sync()
-            safe_files.refuse_links(self.layout.store)  # which says more
+            safe_files.refuse_links(safe_files.links(self.layout.store))  # which says more
             raise self.clone.refusal
         self.before_sync()
         with self.ledger.writing() as sync:

@@ -5,6 +5,7 @@ A store comes with a branch, and a branch can hold links to anywhere. So every f
 descriptor, part by part, and a link counts as missing. What opens a file by its path alone (SQLite, the graph engine,
 a memory map) is preceded by ``refuse_link``. A path that has no part ``.graphmem`` is the user's own; only its last
 part may not be a link.
+During a call a folder is opened once (``holding_folders``), and used as long as its name leads to that very folder.
 Source: docs/guarantees.md, "With a hostile branch".
 """
 
@@ -13,19 +14,23 @@ import errno
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from io import BufferedRandom
+from operator import attrgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from graphmem.errors import Refused, Unavailable
 
 T = TypeVar("T")
+Place = tuple[str, tuple[str, ...]]  # a folder: from where it is walked to part by part, and those parts
 STORE = ".graphmem"
 DERIVED = "local"  # the folder in a store of what is made again from its files
 PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
 COPIED_BYTES = 2**20  # at a time
+MOST_HELD = 64  # folders that a call keeps open; a branch can bring any number
 PUT_TRIES = 10  # to put a new file in its place while others sweep the folder
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 MODES = {
@@ -36,89 +41,158 @@ MODES = {
 }
 
 
-@lru_cache(maxsize=1024)  # a call asks hundreds of times, about some dozens of folders
-def divided(path: Path) -> tuple[Path, tuple[str, ...]]:
+@lru_cache(maxsize=1024)  # a call asks a hundred times, about some dozens of folders
+def divided(path: str) -> Place:
     """Return the folder from which a path is walked part by part, and those parts."""
-    parts = path.parts
+    parts = Path(path).parts
     if STORE not in parts:
         return path, ()
-    below = parts[parts.index(STORE) + 1 :]
-    if ".." in below:
-        raise OSError(errno.EINVAL, "leads out of its folder", str(path))
-    return path.parents[len(below) - 1] if below else path, below
+    start = parts.index(STORE) + 1
+    if ".." in parts[start:]:
+        raise OSError(errno.EINVAL, "leads out of its folder", path)
+    return os.path.join(*parts[:start]), parts[start:]
+
+
+class Kept(NamedTuple):
+    """A folder that is kept open."""
+
+    handle: int
+    device: int
+    inode: int
+
+
+class Held(threading.local):
+    """The folders that the call under way in this thread keeps open, by place; None outside of one."""
+
+    folders: dict[Place, Kept] | None = None
+
+
+HELD = Held()
 
 
 @contextlib.contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Give an error of the operating system the whole path; what a link hides counts as missing."""
+def holding_folders() -> Iterator[None]:
+    """Keep the folders open that the block opens in this thread, until it ends."""
+    if HELD.folders is not None:
+        yield
+        return
+    known = HELD.folders = dict[Place, Kept]()
     try:
         yield
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise FileNotFoundError(errno.ENOENT, "a symbolic link is not followed", str(path)) from None
-        error.filename = str(path)
-        raise
+    finally:
+        HELD.folders = None
+        for kept in known.values():
+            os.close(kept.handle)
+
+
+def entered(start: str, parts: tuple[str, ...], *, make: bool = False) -> tuple[int, bool]:
+    """
+    Return the descriptor of a folder, and whether the call under way keeps it: else it is for the caller to close.
+
+    From ``start`` on no link is followed.
+    """
+    kept = HELD.folders.get((start, parts)) if HELD.folders else None
+    if kept is not None and is_still(kept, start, parts):
+        return kept.handle, True
+    if parts:
+        outer, is_kept = entered(start, parts[:-1], make=make)
+        try:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(parts[-1], dir_fd=outer)
+            handle = os.open(parts[-1], DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
+        finally:
+            if not is_kept:
+                os.close(outer)
+    else:
+        if make:
+            os.makedirs(start, exist_ok=True)
+        handle = os.open(start, DIRECTORY)
+    return handle, kept is None and keep(start, parts, handle)
+
+
+def keep(start: str, parts: tuple[str, ...], handle: int) -> bool:
+    """Keep a folder open until the call under way ends; return False where there is none, or it keeps enough."""
+    if HELD.folders is None or len(HELD.folders) >= MOST_HELD:
+        return False
+    found = os.fstat(handle)
+    HELD.folders[start, parts] = Kept(handle, found.st_dev, found.st_ino)
+    return True
+
+
+def is_still(kept: Kept, start: str, parts: tuple[str, ...]) -> bool:
+    """Return whether the name of a folder that is kept open still leads to it, and not to another folder or a link."""
+    try:
+        found = os.stat("/".join((start, *parts)), follow_symlinks=not parts)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (kept.device, kept.inode)
+
+
+def explained(error: OSError, path: Path | str) -> OSError:
+    """Return an error of the operating system with the whole path; what a link hides counts as missing."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return FileNotFoundError(errno.ENOENT, "a symbolic link is not followed", str(path))
+    error.filename = str(path)
+    return error
 
 
 @contextlib.contextmanager
 def folder(path: Path, *, make: bool = False) -> Iterator[int]:
     """Yield the descriptor of a folder, made where it is missing if asked for."""
-    with named(path):
-        handle = opened_folder(path, make=make)
+    handle, is_kept = opened_folder(path, make=make)
     try:
         yield handle
     finally:
-        os.close(handle)
+        if not is_kept:
+            os.close(handle)
 
 
-def opened_folder(path: Path, *, make: bool) -> int:
-    """Return the descriptor of a folder, for the caller to close."""
-    start, parts = divided(path)
-    return walked(start, parts, make=make)
+def opened_folder(path: Path | str, *, make: bool = False) -> tuple[int, bool]:
+    """Return what ``entered`` does of a folder."""
+    try:
+        return entered(*divided(os.fspath(path)), make=make)
+    except OSError as error:
+        raise explained(error, path) from None
 
 
-def walked(start: Path, parts: Sequence[str], *, make: bool = False) -> int:
-    """Return the descriptor of a folder, for the caller to close; from ``start`` on no link is followed."""
-    if make:
-        start.mkdir(parents=True, exist_ok=True)
-    handle = os.open(start, DIRECTORY)
-    for part in parts:
-        outer = handle
-        try:
-            if make:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=outer)
-            handle = os.open(part, DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
-        finally:
-            os.close(outer)
-    return handle
+def within(path: Path, act: Callable[[str, int], T], *, make: bool = False) -> T:
+    """Act on a file by its name and the descriptor of its folder, which is made where it is missing if asked for."""
+    place, name = os.path.split(path)
+    parent, is_kept = opened_folder(place or os.curdir, make=make)
+    try:
+        return act(name, parent)
+    except OSError as error:
+        raise explained(error, path) from None
+    finally:
+        if not is_kept:
+            os.close(parent)
 
 
-def without_folder(path: Path, act: Callable[[], T]) -> T:
+def without_folder(path: Path, act: Callable[[str, int], T]) -> T:
     """
     Act on a file; where a folder has its name below ``local/``, the folder is removed and it is done once more.
 
     Only graphmem gives names there, and what is there is made again from the files.
     """
     try:
-        return act()
+        return within(path, act)
     except IsADirectoryError:
-        if divided(path)[1][:1] != (DERIVED,):
+        if divided(os.fspath(path))[1][:1] != (DERIVED,):
             raise
     with contextlib.suppress(FileNotFoundError):  # another process has put a file there
         remove_folder(path)
-    return act()
+    return within(path, act)
 
 
 def descriptor(path: Path, flags: int) -> int:
     """Return the descriptor of a regular file."""
-    with folder(path.parent) as parent, named(path):
-        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        handle = without_folder(path, lambda: os.open(path.name, flags, 0o666, dir_fd=parent))
-        if stat.S_ISREG(os.fstat(handle).st_mode):
-            return handle
-        os.close(handle)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    handle = without_folder(path, lambda name, parent: os.open(name, flags, 0o666, dir_fd=parent))
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise FileNotFoundError(errno.ENOENT, "not a regular file", str(path))
 
 
 def opened(path: Path, mode: str = "rb") -> BufferedRandom:
@@ -177,8 +251,7 @@ def copy(source: Path, target: Path) -> None:
 def stat_of(path: Path) -> os.stat_result | None:
     """Return the status of a regular file, or None."""
     try:
-        with folder(path.parent) as parent, named(path):
-            found = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+        found = within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
     except FileNotFoundError:
         return None
     return found if stat.S_ISREG(found.st_mode) else None
@@ -191,7 +264,7 @@ def is_file(path: Path) -> bool:
 
 def is_linked(path: Path) -> bool:
     """Return whether a file of a store is a symbolic link, or lies behind one."""
-    _, parts = divided(path)
+    _, parts = divided(os.fspath(path))
     return any(place.is_symlink() for place in (path, *path.parents[: len(parts) - 1]))
 
 
@@ -206,20 +279,19 @@ def is_folder(path: Path) -> bool:
 
 def replace(source: Path, target: Path) -> None:
     """Put a file in the place of another one of the same folder."""
-    with folder(target.parent) as parent, named(target):
-        without_folder(target, lambda: os.replace(source.name, target.name, src_dir_fd=parent, dst_dir_fd=parent))
+    without_folder(target, lambda name, parent: os.replace(source.name, name, src_dir_fd=parent, dst_dir_fd=parent))
 
 
 def remove(path: Path) -> None:
     """Remove a file, or a link itself, if it is there."""
-    with contextlib.suppress(FileNotFoundError), folder(path.parent) as parent, named(path):
-        without_folder(path, lambda: os.unlink(path.name, dir_fd=parent))
+    with contextlib.suppress(FileNotFoundError):
+        without_folder(path, lambda name, parent: os.unlink(name, dir_fd=parent))
 
 
 def remove_folder(path: Path) -> None:
     """Remove a folder with all it holds, if it is there."""
-    with contextlib.suppress(FileNotFoundError), folder(path.parent) as parent, named(path):
-        shutil.rmtree(path.name, dir_fd=parent)
+    with contextlib.suppress(FileNotFoundError):
+        within(path, lambda name, parent: shutil.rmtree(name, dir_fd=parent))
 
 
 def flush(path: Path) -> None:
@@ -241,39 +313,24 @@ def folders(path: Path) -> list[Path]:
 def entries(path: Path) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in name order; nothing where it is missing."""
     try:
-        with folder(path) as handle:
-            return listed(handle)
+        with folder(path) as handle, os.scandir(handle) as found:
+            known = sorted(found, key=attrgetter("name"))
+            for entry in known:
+                entry.is_file(follow_symlinks=False)  # asked while the folder is open: the system may have to look
+            return known
     except FileNotFoundError:
         return []
 
 
-def listed(handle: int) -> list[os.DirEntry[str]]:
-    """Return what an open folder holds, in name order."""
-    with os.scandir(handle) as found:
-        known = sorted(found, key=lambda entry: entry.name)
-    for entry in known:
-        entry.is_file(follow_symlinks=False)  # asked while the folder is open: the system may have to look
-    return known
-
-
 def tree(path: Path, but: Path | None = None) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
     """Yield a folder and every folder below it, with what each holds; ``but`` is not looked into."""
-    with contextlib.suppress(FileNotFoundError), folder(path) as handle:
-        yield from branch(handle, path, but)
-
-
-def branch(handle: int, path: Path, but: Path | None) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
-    """Do the work of ``tree`` for an open folder."""
-    known = listed(handle)
-    yield path, known
-    for entry in known:
-        if entry.is_dir(follow_symlinks=False) and (inner := path / entry.name) != but:
-            with named(inner):
-                below = os.open(entry.name, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
-            try:
-                yield from branch(below, inner, but)
-            finally:
-                os.close(below)
+    left = [path]
+    while left:
+        found = left.pop()
+        known = entries(found)
+        yield found, known
+        below = [found / entry.name for entry in known if entry.is_dir(follow_symlinks=False)]
+        left += [inner for inner in reversed(below) if inner != but]
 
 
 def walk(path: Path) -> Iterator[Path]:
@@ -287,9 +344,8 @@ def links(store: Path) -> list[Path]:
     return sorted(path / entry.name for path, known in found for entry in known if entry.is_symlink())
 
 
-def refuse_links(store: Path) -> None:
-    """Raise ``Refused`` for a store with a symbolic link in it: it is read, and not written."""
-    found = links(store)
+def refuse_links(found: Sequence[Path]) -> None:
+    """Raise ``Refused`` for a store with symbolic links in it: it is read, and not written."""
     if found:
         raise Refused(
             f"{str(found[0])!r} is a symbolic link; a store with a link in it is not written",
@@ -301,8 +357,7 @@ def refuse_links(store: Path) -> None:
 def refuse_link(path: Path) -> None:
     """Raise ``Unavailable`` where a file that is opened by its path is not a regular one, or lies behind a link."""
     try:
-        with folder(path.parent) as parent:
-            found = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+        found = within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
     except FileNotFoundError:
         if path.parent.exists() and not is_folder(path.parent):
             raise Unavailable(f"{str(path)!r} lies behind a symbolic link", hint="remove the link") from None

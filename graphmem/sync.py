@@ -44,7 +44,7 @@ from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import plain_edge
-from graphmem.ledger.types import read_vocabulary, type_files, vocabulary_json
+from graphmem.ledger.types import read_vocabulary, vocabulary_json
 from graphmem.machine import requests, traces
 from graphmem.machine.traces import traces_of
 from graphmem.model import MODELS
@@ -260,8 +260,8 @@ class SyncedLedger:
 
     def present_files(self) -> list[str]:
         """Return every file that this version reads, as paths below the store."""
-        types = [path.relative_to(self.layout.store).as_posix() for path in type_files(self.layout)]
-        return types + self.data_files()
+        look = self.layout.look_at_rows()
+        return look.type_files + [file for file in look.data_files if holds(file)[0] in MODELS]
 
     def data_files(self) -> list[str]:
         """Return the data files of the kinds that this version knows; it leaves the others alone."""
@@ -275,10 +275,10 @@ class SyncedLedger:
     def changed_files(self, *, is_thorough: bool = False) -> list[str]:
         """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
         kept = self.catalog.file_stamps()
-        changed = []
+        changed, store = [], str(self.layout.store)
         for file in self.present_files():
             try:
-                found = os.lstat(self.layout.store / file)
+                found = os.lstat(f"{store}/{file}")
             except FileNotFoundError:  # git has just taken it away: it counts as gone
                 continue
             size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
@@ -388,7 +388,8 @@ class SyncedLedger:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Sync]:
         """Hold the store alone, with everything on disk taken in, while the block decides; yield what was taken in."""
-        safe_files.refuse_links(self.layout.store)
+        look = self.layout.look()
+        safe_files.refuse_links([self.layout.store / link for link in look.links])
         with locked(self.lock, timeout_s=self.lock_timeout_s):
             sync = self.sync_locked()
             if safe_files.is_file(self.layout.journal):
@@ -396,7 +397,7 @@ class SyncedLedger:
                     "a write that was interrupted cannot be finished",
                     hint=f"see whether {self.layout.store} is writable",
                 )
-            sweep(self.layout)
+            sweep(self.layout, look)
             self.load_vocabulary()
             self.purges = self.catalog.purges()
             if (request := requests.current()) is not None:
@@ -591,7 +592,7 @@ class SyncedLedger:
 def bytes_of(path: Path) -> bytes:
     """Return the content of a file; nothing where it is not there, or git removes it at this moment."""
     with contextlib.suppress(FileNotFoundError):
-        return safe_files.read(path) if safe_files.is_file(path) else b""
+        return safe_files.read(path)
     return b""
 
 

@@ -54,11 +54,12 @@ class Place:
         real = self.real
         start = real.parent if self.base is None else self.base
         parts = real.parent.relative_to(start).parts
-        handle = safe_files.walked(start, parts, make=make)
+        handle, is_kept = safe_files.entered(str(start), parts, make=make)
         try:
             yield handle
         finally:
-            os.close(handle)
+            if not is_kept:
+                os.close(handle)
 
     def is_link(self) -> bool:
         """Return whether the file, or a folder on the way that counts, is a link."""

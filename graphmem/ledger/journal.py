@@ -7,7 +7,6 @@ there when another process takes the lock was left by a dead process.
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -15,11 +14,10 @@ import orjson
 
 from graphmem import safe_files
 from graphmem.errors import Refused
-from graphmem.ledger.layout import Layout
+from graphmem.ledger.layout import FRESH, Layout, Look
 
 Ready = Callable[[Mapping[Path, Path]], None]
 JOURNAL_BYTES = 2**24  # of a journal: some hundred bytes a file, and a write changes a file a kind
-FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
 def replace_files(
@@ -79,11 +77,11 @@ def recover(layout: Layout) -> bool:
     Returns:
         Whether there was a journal.
     """
-    if safe_files.is_folder(layout.journal):  # not ours: it would keep every write from being finished
-        safe_files.remove_folder(layout.journal)
     try:
         data = safe_files.read(layout.journal, most=JOURNAL_BYTES)
     except FileNotFoundError:
+        if safe_files.is_folder(layout.journal):  # not ours: it would keep every write from being finished
+            safe_files.remove_folder(layout.journal)
         return False
     renames = list(read_renames(layout, data))
     for new, path in renames:
@@ -125,18 +123,11 @@ def is_path(value: object) -> bool:
     return isinstance(value, str) and "\0" not in value
 
 
-def sweep(layout: Layout) -> list[Path]:
-    """Remove files of new contents that a dead process left, and return which; the caller has recovered first."""
+def sweep(layout: Layout, look: Look) -> None:
+    """Remove what dead processes left, as it was seen; the caller has recovered first."""
     safe_files.remove_folder(layout.undo_aside)
-    left = leftovers(layout)
-    for path in left:
-        safe_files.remove(path)
-    return left
-
-
-def leftovers(layout: Layout) -> list[Path]:
-    """Return the files of new contents in a store."""
-    return sorted(path for path in layout.leftovers() if FRESH.fullmatch(path.name))
+    for file in look.leftovers:
+        safe_files.remove(layout.store / file)
 
 
 def flush_folders(paths: Iterable[Path]) -> None:

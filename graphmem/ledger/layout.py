@@ -1,10 +1,10 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from graphmem import safe_files
@@ -13,7 +13,47 @@ from graphmem.shell import command
 from graphmem.user import is_of_another
 
 FOLDER = safe_files.STORE
-PART = re.compile(r"[A-Za-z0-9_.-]+")  # a part of the path of a file that is read
+PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
+TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
+FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one walk found in a store: its regular files and its symbolic links, as paths below the store."""
+
+    files: Sequence[str]
+    links: Sequence[str]
+
+    @property
+    def data_files(self) -> list[str]:
+        """The data files, in name order."""
+        return [file for file in self.below("data/", ".ndjson") if is_plain(file)]
+
+    @property
+    def type_files(self) -> list[str]:
+        """The files of the vocabulary, in name order."""
+        return [file for file in self.below("types/", ".md") if TYPE_FILE.fullmatch(file)]
+
+    @property
+    def misnamed(self) -> list[str]:
+        """The data and type files that are not read for their names."""
+        groups = (("data/", ".ndjson"), ("types/entities/", ".md"), ("types/relations/", ".md"))
+        return [file for top, end in groups for file in self.below(top, end) if not is_plain(file)]
+
+    @property
+    def leftovers(self) -> list[str]:
+        """The files of new contents that a dead process left; what is in ``local/`` has another care."""
+        named = ((file, file.rpartition("/")) for file in self.files)
+        return [
+            file
+            for file, (folder, _, name) in named
+            if FRESH.fullmatch(name) and (not folder or folder.startswith(("data", "types", "state")))
+        ]
+
+    def below(self, top: str, end: str) -> list[str]:
+        """Return the files below a folder whose names end so, in name order."""
+        return sorted(file for file in self.files if file.startswith(top) and file.endswith(end))
 
 
 @dataclass(frozen=True)
@@ -131,36 +171,31 @@ class Layout:
         """Return the folders whose files are committed, and the one of work under way."""
         return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in safe_files.walk(top))}
 
-    def leftovers(self) -> Iterator[Path]:
-        """Yield the files of these folders whose names begin with a point."""
-        tops = (safe_files.tree(top) for top in (self.data, self.types, self.state))
-        found = chain([(self.store, safe_files.entries(self.store))], *tops)
-        for folder, known in found:
-            for entry in known:
-                if entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
-                    yield folder / entry.name
+    def look(self, *tops: Path) -> Look:
+        """Walk the store, or these folders of it; past states are not looked through, they are made here."""
+        start, files, links = len(str(self.store)) + 1, list[str](), list[str]()
+        for top in tops or (self.store,):
+            for folder, known in safe_files.tree(top, but=self.store / safe_files.DERIVED / safe_files.PAST):
+                place = f"{folder}/"[start:]
+                for entry in known:
+                    if entry.is_file(follow_symlinks=False):
+                        files.append(place + entry.name)
+                    elif entry.is_symlink():
+                        links.append(place + entry.name)
+        return Look(files, links)
 
-    def data_files(self) -> Iterator[str]:
-        """Yield the data files that are there, as paths below the store, in name order; links are not followed."""
-        yield from sorted(file for file in self.files_below(self.data, ".ndjson") if is_plain(file))
+    def look_at_rows(self) -> Look:
+        """Look at what is read: the data and the types."""
+        return self.look(self.types, self.data)
 
-    def misnamed(self) -> list[str]:
-        """Return the data and type files that are not read for their names, as paths below the store."""
-        below = ((self.data, ".ndjson"), (self.types / "entities", ".md"), (self.types / "relations", ".md"))
-        return sorted(file for top, end in below for file in self.files_below(top, end) if not is_plain(file))
-
-    def files_below(self, top: Path, end: str) -> Iterator[str]:
-        """Yield the regular files below a folder whose names end so, as paths below the store."""
-        start = len(str(self.store)) + 1
-        for folder, known in safe_files.tree(top):
-            for entry in known:
-                if entry.name.endswith(end) and entry.is_file(follow_symlinks=False):
-                    yield f"{str(folder)[start:]}/{entry.name}"
+    def data_files(self) -> list[str]:
+        """Return the data files that are there, as paths below the store, in name order; links are not followed."""
+        return self.look(self.data).data_files
 
 
 def is_plain(file: str) -> bool:
     """Return whether a path below the store is of plain characters: a branch can bring any other, also no UTF-8."""
-    return all(map(PART.fullmatch, file.split("/")))
+    return PLAIN.fullmatch(file) is not None
 
 
 def find(start: Path) -> Layout:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from graphmem import foreign, safe_files
 from graphmem.contract.findings import Code, Finding
 from graphmem.ledger.codec import complaint
-from graphmem.ledger.layout import PART, Layout
+from graphmem.ledger.layout import Layout
 from graphmem.model.vocabulary import (
     ANY,
     KINDS,
@@ -32,8 +32,7 @@ MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": Rel
 
 def type_files(layout: Layout) -> list[Path]:
     """Return the files of the vocabulary, in name order."""
-    found = (path for group in MODELS for path in safe_files.files(layout.types / group))
-    return [path for path in found if path.suffix == ".md" and PART.fullmatch(path.name)]
+    return [layout.store / file for file in layout.look(layout.types).type_files]
 
 
 def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:

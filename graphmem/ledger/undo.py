@@ -94,8 +94,8 @@ def note_type(layout: Layout, command: str, path: str, text: bytes, name: str) -
 
 def keep(layout: Layout, found: Mapping[str, object]) -> Path:
     """Write a note of a write that is about to happen, and forget the oldest one above the limit."""
-    known = noted(layout)
-    number = number_of(known[0]) + 1 if known else 1
+    known = names_of_notes(layout)
+    number = int(known[0][:10]) + 1 if known else 1
     path = layout.undo / f"{number:010d}{UNSURE}"
     fresh = layout.undo / f".{path.name}.{os.getpid()}.tmp"
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -104,7 +104,7 @@ def keep(layout: Layout, found: Mapping[str, object]) -> Path:
             safe_files.write(fresh, orjson.dumps({"at": at, **found}))
         safe_files.replace(fresh, path)
         for old in known[MOST_WRITES - 1 :]:
-            safe_files.remove(old)
+            safe_files.remove(layout.undo / old)
     except OSError as error:
         raise Refused(f"the store cannot be written: {error.strerror}: {error.filename!r}") from error
     return path
@@ -144,15 +144,15 @@ def name_of(path: Path) -> str:
     return path.name[:10]
 
 
-def number_of(path: Path) -> int:
-    """Return the number of a note."""
-    return int(path.name[:10])
-
-
 def noted(layout: Layout) -> list[Path]:
     """Return the files of the writes that were noted, the last write first."""
-    found = (path for path in safe_files.files(layout.undo) if NAME.fullmatch(path.name))
-    return sorted(found, key=number_of, reverse=True)
+    return [layout.undo / name for name in names_of_notes(layout)]
+
+
+def names_of_notes(layout: Layout) -> list[str]:
+    """Return the names of these files, the last write first: all have as many digits."""
+    found = (entry for entry in safe_files.entries(layout.undo) if NAME.fullmatch(entry.name))
+    return [entry.name for entry in found if entry.is_file(follow_symlinks=False)][::-1]
 
 
 def title(row: Mapping[str, object]) -> str:

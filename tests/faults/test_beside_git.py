@@ -252,17 +252,16 @@ def test_a_file_that_goes_between_two_looks_is_a_conflict_and_no_fault(
     """Git removes a file before it writes the other branch's."""
     path = project / ".graphmem/data/failure.ndjson"
     with open_memory(project) as memory:
-        real = safe_files.is_file
+        real = safe_files.read
 
-        def removed(place: Path) -> bool:
-            is_there = real(place)
+        def removed(place: Path, *, most: int = -1) -> bytes:
             if place == path:
                 path.unlink(missing_ok=True)
-            return is_there
+            return real(place, most=most)
 
         with memory.client.writing() as snapshot:
             record = snapshot.catalog.stored(snapshot.resolve("failure/f3"))
-            monkeypatch.setattr(safe_files, "is_file", removed)
+            monkeypatch.setattr(safe_files, "read", removed)
             with pytest.raises(Conflict, match="was replaced by another program"):
                 memory.client.ledger.commit([entry(record.model_copy(update={"tags": ("t",)}), ())])
     assert not path.exists()

@@ -9,7 +9,7 @@ from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.findings import Checked, Code, Doctored, Finding
 from graphmem.contract.store import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.errors import Refused
-from graphmem.ledger.journal import leftovers, replace_files, sweep
+from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.model.entry import Batch
 from graphmem.runtime import Client
@@ -24,7 +24,7 @@ def doctor(client: Client, request: DoctorRequest) -> Doctored:
     """Return what is wrong; with ``fix`` repair what a program can repair, and return what is left."""
     client.refuse_unusable()
     if request.fix:
-        safe_files.refuse_links(client.layout.store)
+        safe_files.refuse_links(safe_files.links(client.layout.store))
     found = examine(client).findings
     if request.fix:
         codes = {finding.code for finding in found}
@@ -56,8 +56,7 @@ def surroundings(client: Client) -> Iterator[Finding]:
     if isinstance(client.clone.refusal, Refused):
         yield Finding.of(FOLDER, Code.TRACKED, client.clone.refusal.message, "neither in git", TRACKED_FIX)
     yield from unfinished(layout)
-    for path in leftovers(layout) if layout.private is None else ():
-        name = path.relative_to(layout.store).as_posix()
+    for name in layout.look().leftovers if layout.private is None else ():
         yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", DOCTOR)
     for text in client.settings.ignored:
         yield Finding.of("config.toml", Code.UNTRUSTED, f"ignored: {text}", "a setting that you allow", None)
@@ -101,8 +100,8 @@ def complete(client: Client) -> None:
 
 def remove_leftovers(client: Client) -> None:
     """Remove what dead processes left; every write does it anyway."""
-    with client.writing() as snapshot:
-        sweep(snapshot.layout)
+    with client.writing():
+        pass
 
 
 def renew_schema(client: Client) -> None:

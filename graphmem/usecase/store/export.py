@@ -9,7 +9,7 @@ from graphmem.contract.findings import Checked, Code, Finding
 from graphmem.contract.store import Exported, ExportedFile, ExportRequest
 from graphmem.errors import BadInput
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import PART
+from graphmem.ledger.layout import is_plain
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import vocabulary_json
 from graphmem.runtime import Client, Snapshot
@@ -66,7 +66,7 @@ def other_files(client: Client) -> list[Path]:
     layout, known = client.layout, set(client.ledger.data_files())
     unknown = [layout.store / file for file in layout.data_files() if file not in known]
     types = [path for folder in safe_files.folders(layout.types) for path in safe_files.files(folder)]
-    named = [path for path in types if path.suffix == ".md" and PART.fullmatch(path.name)]
+    named = [path for path in types if path.suffix == ".md" and is_plain(path.name)]
     return [path for path in (layout.config, *named, *unknown) if safe_files.is_file(path)]
 
 

@@ -30,7 +30,7 @@ def init(request: InitRequest) -> Initialised:
     is_new = not layout.store.is_dir()
     if is_new and not request.nested:
         refuse_nested(layout.root)
-    safe_files.refuse_links(layout.store)
+    safe_files.refuse_links(safe_files.links(layout.store))
     registered = []
     for path in folders(layout):
         with safe_files.folder(path, make=True):

@@ -94,7 +94,7 @@ def linked(snapshot: Snapshot) -> list[Finding]:
 def misnamed(snapshot: Snapshot) -> list[Finding]:
     """Report which files are not read for their names, which a branch can make anything."""
     what, right = "a file of this name is not read", "a path of letters, digits and _ . - alone"
-    return [Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.misnamed()]
+    return [Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.look_at_rows().misnamed]
 
 
 def shown_path(file: str) -> str:
@@ -225,7 +225,7 @@ def unreadable(client: Client) -> set[str]:
     layout = client.layout
     files = {finding.file for finding in client.ledger.findings()}
     files |= {file for file in layout.data_files() if holds(file)[0] not in MODELS}
-    files |= set(layout.misnamed())
+    files |= set(layout.look_at_rows().misnamed)
     linked = {path.relative_to(layout.store).as_posix() for path in safe_files.links(layout.store)}
     found = {PurePath(file).stem for file in files | linked if file.startswith("types/entities/")}
     for file in files | linked:

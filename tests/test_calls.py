@@ -1,0 +1,138 @@
+"""What one call costs: how many files and folders it opens, and that it leaves none open."""
+
+import builtins
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphmem import Conflict, Memory, safe_files, sync
+from tests.sample import failure, open_memory
+
+Opened = list[str]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """The paths that are opened, files and folders; what is opened by its descriptor was counted before."""
+    paths: Opened = []
+
+    def counted(act: Callable[..., Any]) -> Callable[..., Any]:
+        def run(path: Any, *args: Any, **named: Any) -> Any:
+            if not isinstance(path, int):
+                paths.append(str(path))
+            return act(path, *args, **named)
+
+        return run
+
+    monkeypatch.setattr(os, "open", counted(os.open))
+    monkeypatch.setattr(builtins, "open", counted(builtins.open))
+    return paths
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """A store of a thousand failures, with every file there that a call makes when it is the first."""
+    with open_memory(tmp_path) as memory:
+        memory.add_rows([failure(f"f{n}", f"error number {n} of the shop") for n in range(1_000)])
+        memory.query("error")
+        memory.failures.add("the first thing went wrong", name="first")
+        memory.relations.link("failure/first", "causes", "failure/f1")
+        yield memory
+
+
+def test_a_write_opens_at_most_25_files_and_folders_and_a_query_10(
+    memory: Memory, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a store that was not written in the last two seconds: each file that was is opened once more, for its hash."""
+    monkeypatch.setattr(sync, "RACY_NS", 0)
+    calls: dict[Callable[[], object], int] = {
+        lambda: memory.failures.add("the widget fell off its hinge", name="hinge"): 25,
+        lambda: memory.relations.link("failure/first", "causes", "failure/f2"): 25,
+        lambda: memory.query("error of the hinge"): 10,
+        lambda: memory.related("failure/first"): 10,
+    }
+    for call, most in calls.items():
+        opened.clear()
+        call()
+        assert len(opened) <= most, opened
+
+
+def test_a_write_flushes_the_new_files_their_folders_and_the_journal_of_several(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a power cut could take is what the answer said; all else is made again, or can be done without."""
+    flushed: list[str] = []
+    fsync = os.fsync
+
+    def counted(handle: int) -> None:
+        found = os.fstat(handle)
+        flushed.extend(
+            str(path.relative_to(tmp_path / ".graphmem"))
+            for path in [tmp_path / ".graphmem", *(tmp_path / ".graphmem").rglob("*")]
+            if os.path.samestat(path.stat(), found)
+        )
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", counted)
+    fresh = f".{{}}.{os.getpid()}.tmp".format
+    memory.failures.add("the widget fell off its hinge", name="hinge")
+    assert flushed == [f"data/{fresh('failure.ndjson')}", "data"]
+    flushed.clear()
+    memory.add_rows([failure("latch"), b'{"kind":"lesson","name":"oil","description":"oil the latch"}'])
+    assert flushed == [
+        f"data/{fresh('failure.ndjson')}",
+        f"data/{fresh('lesson.ndjson')}",
+        "data",
+        f"state/{fresh('journal.json')}",
+        "state",
+        "data",
+    ]
+
+
+def test_a_call_leaves_no_descriptor_open_whether_it_ends_well_or_not(memory: Memory) -> None:
+    before = len(os.listdir("/dev/fd"))
+    for number in range(5):
+        memory.failures.add(f"the widget {number} fell off", name=f"w{number}")
+        with pytest.raises(Conflict):
+            memory.failures.add("quite another thing is under the name", name="first")
+        memory.query("widget")
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_call_keeps_a_bounded_number_of_folders_open(tmp_path: Path) -> None:
+    """However many folders a branch brings."""
+    store = tmp_path / ".graphmem"
+    for number in range(3 * safe_files.MOST_HELD):
+        safe_files.put(store / f"data/d{number}/x", b"x")
+    before = len(os.listdir("/dev/fd"))
+    with safe_files.holding_folders():
+        found = [path for folder in safe_files.walk(store) for path in safe_files.files(folder)]
+        assert len(os.listdir("/dev/fd")) <= before + safe_files.MOST_HELD
+        assert [safe_files.read(path) for path in found] == [b"x"] * 3 * safe_files.MOST_HELD
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_folder_that_a_link_or_another_folder_replaces_during_a_call_is_not_used_further(tmp_path: Path) -> None:
+    store, elsewhere = tmp_path / ".graphmem", tmp_path / "elsewhere"
+    path = store / "data/failure.ndjson"
+    safe_files.put(path, b"mine")
+    elsewhere.mkdir()
+    (elsewhere / path.name).write_bytes(b"secret")
+    with safe_files.holding_folders():
+        assert safe_files.read(path) == b"mine"
+        path.parent.rename(tmp_path / "aside")
+        for goal in (elsewhere, tmp_path / "aside"):
+            path.parent.symlink_to(goal)
+            with pytest.raises(FileNotFoundError):
+                safe_files.read(path)
+            with pytest.raises(FileNotFoundError):
+                safe_files.write(path, b"x")
+            assert safe_files.files(path.parent) == []
+            path.parent.unlink()
+        safe_files.put(path, b"of another branch")
+        assert safe_files.read(path) == b"of another branch"
+    assert (elsewhere / path.name).read_bytes() == b"secret"
+    assert (tmp_path / "aside" / path.name).read_bytes() == b"mine"
