@@ -94,7 +94,9 @@ def linked(snapshot: Snapshot) -> list[Finding]:
 def misnamed(snapshot: Snapshot) -> list[Finding]:
     """Report which files are not read for their names, which a branch can make anything."""
     what, right = "a file of this name is not read", "a path of letters, digits and _ . - alone"
-    return [Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.look_at_rows().misnamed]
+    return [
+        Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.look_at_rows().misnamed
+    ]
 
 
 def shown_path(file: str) -> str:
