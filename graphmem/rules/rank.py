@@ -28,8 +28,7 @@ def fields_of(kind: str) -> tuple[bool, str, bool]:
     return issubclass(model, MemoryRecord), value_field, issubclass(model, Constraint)
 
 
-@dataclass(frozen=True, slots=True)
-class Rankable:
+class Rankable(NamedTuple):
     """
     A record as far as its place in an order depends on it.
 

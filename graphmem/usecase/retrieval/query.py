@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.config import Retrieval
@@ -66,8 +65,7 @@ class Candidates:
     matched: Collection[int]
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate in its place; ``place`` is the lower the better: level, negative score, reference."""
 
     place: tuple[int, float, str]
@@ -75,7 +73,7 @@ class Ranked:
     relevance: float
     evidence: Evidence
     factors: ScoreFactors
-    moved: Mapping[str, int]  # places gained by each factor
+    moved: tuple[int, ...]  # places gained by each factor, in the order of the factors
 
 
 def query(client: Client, request: QueryRequest) -> Found:
@@ -327,7 +325,7 @@ def rank(
     bounds = tier_bounds(snapshot.settings.retrieval)
     records = snapshot.catalog.rankable(numbers)
     reports = {} if profile.is_classic else reports_of(snapshot, question.occasions, records)
-    ranked = []
+    placed: list[tuple[tuple[int, float, str], int, ScoreFactors]] = []
     for number, record in records.items():
         found, relevance = evidence[number], relevances[number]
         similarity = found.semantic if snapshot.vectors is not None else relevance
@@ -335,16 +333,15 @@ def rank(
             continue
         factors = profile.factors(record, relevance, reports.get(number, NO_REPORTS), question.occasions.reuse, now)
         score = relevance * factors.cost * factors.help_ratio * factors.age_decay
-        place = profile.level(relevance, found.exact, bounds), -score, record.ref
-        ranked.append(Ranked(place, number, relevance, found, factors, {}))
-    ranked.sort(key=attrgetter("place"))
-    scores = [(found.place[0], -found.place[1]) for found in ranked]
-    gained = {
-        name: places_gained(scores, [getattr(found.factors, name) for found in ranked]) for name in ScoreFactors._fields
-    }
+        placed.append(((profile.level(relevance, found.exact, bounds), -score, record.ref), number, factors))
+    placed.sort()
+    scores = [(level, -score) for (level, score, _), *_ in placed]
+    gained = [
+        places_gained(scores, [factors[which] for *_, factors in placed]) for which in range(len(ScoreFactors._fields))
+    ]
     return [
-        replace(found, moved={name: places[place] for name, places in gained.items()})
-        for place, found in enumerate(ranked)
+        Ranked(place, number, relevances[number], evidence[number], factors, moved)
+        for (place, number, factors), moved in zip(placed, zip(*gained, strict=True), strict=True)
     ]
 
 
@@ -408,7 +405,7 @@ def hit(
         **found.factors._asdict(),
         freshness=freshness(doubts),
         doubt=doubt,
-        moved=dict(found.moved),
+        moved=dict(zip(ScoreFactors._fields, found.moved, strict=True)),
     )
     return Hit(
         ref=record.ref,
