@@ -10,7 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -41,7 +41,7 @@ from graphmem.ledger.data_file import (
     with_changes,
 )
 from graphmem.ledger.journal import recover, replace_files, sweep
-from graphmem.ledger.layout import holds, is_plain, usual_file
+from graphmem.ledger.layout import Look, holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import plain_edge
 from graphmem.ledger.types import read_vocabulary, vocabulary_json
@@ -71,6 +71,7 @@ class Sync:
     rows: int = 0
     is_first: bool = False
     waits_for: str | None = None  # why what changed was not read: who holds the files
+    look: Look | None = None  # what the store held when it was looked at last, under its lock
 
 
 Read = Mapping[str, Stamp | None]  # by path below the store: how a file was when it was read
@@ -156,7 +157,9 @@ class SyncedLedger:
                 raise
             return Sync(waits_for=error.message)  # what was read last is whole
 
-    def sync_locked(self, *, is_thorough: bool = False, patience_s: float | None = None) -> Sync:
+    def sync_locked(
+        self, *, is_thorough: bool = False, patience_s: float | None = None, is_whole: bool = False
+    ) -> Sync:
         """
         Do the work of ``sync`` under the lock of the store, once what a dead process began is finished.
 
@@ -164,6 +167,7 @@ class SyncedLedger:
 
         Args:
             patience_s: seconds to wait for git; None for those that a writer waits for another one.
+            is_whole: look through the whole store, and not only at what is read.
 
         Raises:
             Locked: git changes files all the time.
@@ -173,12 +177,13 @@ class SyncedLedger:
         end = time.monotonic() + (self.lock_timeout_s if patience_s is None else patience_s)
         while True:
             moment = self.moment()
-            changed = self.changed_files(is_thorough=is_thorough)
+            look = self.layout.look() if is_whole else self.layout.look_at_rows()
+            changed = self.changed_files(look, is_thorough=is_thorough)
             if not changed:
-                return Sync()
+                return Sync(look=look)
             if moment is not None:
                 try:
-                    return self.read_changes(changed, moment, is_thorough=is_thorough)
+                    return replace(self.read_changes(changed, moment, is_thorough=is_thorough), look=look)
                 except Moved:
                     self.forget_vocabulary()
                     self.load_vocabulary()
@@ -258,9 +263,9 @@ class SyncedLedger:
         self.catalog.clear()
         return self.present_files()
 
-    def present_files(self) -> list[str]:
-        """Return every file that this version reads, as paths below the store."""
-        look = self.layout.look_at_rows()
+    def present_files(self, look: Look | None = None) -> list[str]:
+        """Return every file that this version reads, as paths below the store; as it was seen, or as it is now."""
+        look = look or self.layout.look_at_rows()
         return look.type_files + [file for file in look.data_files if holds(file)[0] in MODELS]
 
     def data_files(self) -> list[str]:
@@ -272,11 +277,11 @@ class SyncedLedger:
         found = (safe_files.stat_of(self.layout.store / file) for file in self.data_files())
         return sum(stat.st_size for stat in found if stat)
 
-    def changed_files(self, *, is_thorough: bool = False) -> list[str]:
+    def changed_files(self, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
         """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
         kept = self.catalog.file_stamps()
         changed, store = [], str(self.layout.store)
-        for file in self.present_files():
+        for file in self.present_files(look):
             try:
                 found = os.lstat(f"{store}/{file}")
             except FileNotFoundError:  # git has just taken it away: it counts as gone
@@ -388,16 +393,16 @@ class SyncedLedger:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Sync]:
         """Hold the store alone, with everything on disk taken in, while the block decides; yield what was taken in."""
-        look = self.layout.look()
-        safe_files.refuse_links([self.layout.store / link for link in look.links])
         with locked(self.lock, timeout_s=self.lock_timeout_s):
-            sync = self.sync_locked()
+            sync = self.sync_locked(is_whole=True)
+            assert sync.look is not None
+            safe_files.refuse_links([self.layout.store / link for link in sync.look.links])
             if safe_files.is_file(self.layout.journal):
                 raise Unavailable(
                     "a write that was interrupted cannot be finished",
                     hint=f"see whether {self.layout.store} is writable",
                 )
-            sweep(self.layout, look)
+            sweep(self.layout, sync.look)
             self.load_vocabulary()
             self.purges = self.catalog.purges()
             if (request := requests.current()) is not None:

@@ -164,6 +164,18 @@ def test_a_clone_with_links_ends_every_command_in_words(project: Path) -> None:
     assert (project.parent / "elsewhere/target").read_bytes() == SECRET
 
 
+@pytest.mark.parametrize("place", ["local/store.lock", "local/store.lock.gate", "local", "data/failure.ndjson", "x"])
+def test_a_link_that_comes_while_a_memory_is_open_is_not_written_through(tmp_path: Path, place: str) -> None:
+    (tmp_path / "project").mkdir()
+    with open_memory(tmp_path / "project") as memory:
+        memory.failures.add("mine went wrong", name="mine")
+        elsewhere = linked(tmp_path / "project", place, target=None if place == "local" else SECRET)
+        before = everything(elsewhere)
+        with pytest.raises((Refused, Unavailable), match=r"link|regular"):
+            memory.failures.add("quite another thing", name="other")
+        assert everything(elsewhere) == before, NEVER
+
+
 def test_only_past_states_are_removed_from_the_folder_of_past_states(project: Path) -> None:
     kept = project / ".graphmem/local/at"
     for name in ("notes", *"abcdef", "f" * 39):

@@ -64,7 +64,11 @@ def command() -> str:
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[int]:
     """Open a lock file, made where it is missing; to close it is to let it go."""
-    handle = safe_files.descriptor(path, os.O_RDWR | os.O_CREAT)
+    try:
+        handle = safe_files.descriptor(path, os.O_RDWR | os.O_CREAT)
+    except FileNotFoundError:
+        safe_files.refuse_link(path)
+        raise
     try:
         yield handle
     finally:

@@ -16,6 +16,7 @@ from graphmem.cli.app import OF_THE_PAST, VERBS
 from graphmem.contract.operations import NOUNS, OPERATIONS, READ
 from graphmem.contract.request import NoParameters
 from graphmem.dispatch import Caller, lines_of, use_case_of
+from graphmem.ledger.layout import Look
 from graphmem.process.lock import locked
 from graphmem.runtime import Client
 from graphmem.service.caller import HERE
@@ -185,9 +186,9 @@ def test_a_call_looks_at_the_files_once_and_a_writer_once_more_under_the_lock(
     memory.query("boom")
     counted, changed_files = [], SyncedLedger.changed_files
 
-    def count(self: SyncedLedger, *, is_thorough: bool = False) -> list[str]:
+    def count(self: SyncedLedger, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
         counted.append(name)
-        return changed_files(self, is_thorough=is_thorough)
+        return changed_files(self, look, is_thorough=is_thorough)
 
     monkeypatch.setattr(SyncedLedger, "changed_files", count)
     call(memory, name, given)
