@@ -138,7 +138,7 @@ def explained(error: OSError, path: Path | str) -> OSError:
 
 
 @contextlib.contextmanager
-def folder(path: Path, *, make: bool = False) -> Iterator[int]:
+def folder(path: Path | str, *, make: bool = False) -> Iterator[int]:
     """Yield the descriptor of a folder, made where it is missing if asked for."""
     handle, is_kept = opened_folder(path, make=make)
     try:
@@ -310,38 +310,46 @@ def folders(path: Path) -> list[Path]:
     return [path / entry.name for entry in entries(path) if entry.is_dir(follow_symlinks=False)]
 
 
-def entries(path: Path) -> list[os.DirEntry[str]]:
+def entries(path: Path | str) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in name order; nothing where it is missing."""
     try:
-        with folder(path) as handle, os.scandir(handle) as found:
-            known = sorted(found, key=attrgetter("name"))
-            for entry in known:
-                entry.is_file(follow_symlinks=False)  # asked while the folder is open: the system may have to look
-            return known
+        return listed(path)
     except FileNotFoundError:
         return []
 
 
-def tree(path: Path, but: Path | None = None) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
+def listed(path: Path | str) -> list[os.DirEntry[str]]:
+    """Return what a folder holds, in name order."""
+    with folder(path) as handle, os.scandir(handle) as found:
+        known = sorted(found, key=attrgetter("name"))
+        for entry in known:
+            entry.is_symlink()  # asked while the folder is open: the system may have to look
+        return known
+
+
+def tree(path: Path, but: Path | None = None) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
     """Yield a folder and every folder below it, with what each holds; ``but`` is not looked into."""
-    left = [path]
+    left, aside = [str(path)], str(but)
     while left:
         found = left.pop()
-        known = entries(found)
+        try:
+            known = listed(found)
+        except FileNotFoundError:  # it has just been removed
+            continue
         yield found, known
-        below = [found / entry.name for entry in known if entry.is_dir(follow_symlinks=False)]
-        left += [inner for inner in reversed(below) if inner != but]
+        below = [f"{found}/{entry.name}" for entry in known if entry.is_dir(follow_symlinks=False)]
+        left += [inner for inner in reversed(below) if inner != aside]
 
 
 def walk(path: Path) -> Iterator[Path]:
     """Yield a folder and every folder below it."""
-    yield from (found for found, _ in tree(path))
+    yield from (Path(found) for found, _ in tree(path))
 
 
 def links(store: Path) -> list[Path]:
     """Return the symbolic links in a store; past states are not looked through, they are made here."""
     found = tree(store, but=store / DERIVED / PAST)
-    return sorted(path / entry.name for path, known in found for entry in known if entry.is_symlink())
+    return sorted(Path(path, entry.name) for path, known in found for entry in known if entry.is_symlink())
 
 
 def refuse_links(found: Sequence[Path]) -> None:
