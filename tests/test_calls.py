@@ -92,6 +92,30 @@ def test_a_write_flushes_the_new_files_their_folders_and_the_journal_of_several(
     ]
 
 
+@pytest.mark.parametrize("call", ["get", "link", "feedback"])
+def test_what_a_call_reads_of_the_catalog_does_not_grow_with_the_store(tmp_path: Path, call: str) -> None:
+    """By the instructions of SQLite's machine: a call on named records looks them up."""
+    calls: dict[str, Callable[[Memory], object]] = {
+        "get": lambda memory: memory.get("failure/f7"),
+        "link": lambda memory: memory.relations.link("failure/f7", "causes", "failure/f8"),
+        "feedback": lambda memory: memory.feedback("failure/f7", helped=True),
+    }
+    ticks: dict[int, int] = {}
+    for size in (50, 2_000):
+        (tmp_path / str(size)).mkdir()
+        with open_memory(tmp_path / str(size)) as memory:
+            memory.add_rows([failure(f"f{n}", f"error number {n} of the shop") for n in range(size)])
+            calls["get"](memory)
+            ticks[size] = 0
+
+            def tick(size: int = size) -> None:
+                ticks[size] += 1
+
+            memory.client.catalog.connection.set_progress_handler(tick, 10)
+            calls[call](memory)
+    assert ticks[2_000] <= 1.5 * ticks[50], ticks
+
+
 def test_a_call_leaves_no_descriptor_open_whether_it_ends_well_or_not(memory: Memory) -> None:
     before = len(os.listdir("/dev/fd"))
     for number in range(5):

@@ -62,11 +62,10 @@ class NameReads(Reads):
     def namesakes(self, number: int, name: str) -> list[int]:
         """Return the other records that have this as their stored name, where it is not the key of this one."""
         sql = (
-            "SELECT other.id FROM record one"
-            " JOIN record other ON other.name = one.name AND other.record_type = one.record_type"
-            " WHERE one.id = ? AND one.name = ? AND one.key <> one.name AND other.id <> one.id ORDER BY other.key"
+            "SELECT id FROM record WHERE name = ?1 AND id <> ?2 AND record_type ="
+            " (SELECT record_type FROM record WHERE id = ?2 AND name = ?1 AND key <> name) ORDER BY key"
         )
-        return [other for (other,) in self.connection.execute(sql, (number, name))]
+        return [other for (other,) in self.connection.execute(sql, (name, number))]
 
     def by_name(self, record_type: str, name: str) -> int | None:
         """Return the record of a record type with this name, as shown or as stored, or with this alias."""
