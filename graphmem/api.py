@@ -1016,7 +1016,8 @@ class Runs(Operations):
         Begin a build run with the chunks of a plan.
 
         Args:
-            plan: The plan as a JSON object: {"chunks": [{"id", "name", …}], "spec_version", "priorities", …}.
+            plan: The plan as a JSON object with chunks, spec_version, priorities, priority_source; a chunk has id,
+                name, sections, scenarios, depends_on.
         """
         answer: RunShown = self.call("runs.begin", plan=plan)
         return answer

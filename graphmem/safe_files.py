@@ -112,7 +112,7 @@ def entered(start: str, parts: tuple[str, ...], *, make: bool = False) -> tuple[
 
 
 def keep(start: str, parts: tuple[str, ...], handle: int) -> bool:
-    """Keep a folder open until the call under way ends; return False where there is none, or it keeps enough."""
+    """Keep a folder open until the call under way ends; return whether it is kept: within a call, up to a limit."""
     if HELD.folders is None or len(HELD.folders) >= MOST_HELD:
         return False
     found = os.fstat(handle)

@@ -1,9 +1,10 @@
 """What operations on the run state take and return."""
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.request import Request
@@ -11,7 +12,9 @@ from graphmem.errors import BadInput, GraphmemError
 from graphmem.model.run_state import Chunk, RunState
 
 Workflow = Annotated[str | None, Field(description="Name of the workflow; that of the run state if not given")]
-BUILD_EXAMPLE = 'such as {"chunks": [{"id": "c1", "name": "log in"}]}'
+PLAN = {"chunks": [{"id": "c1", "name": "log in"}]}
+BUILD_EXAMPLE = f"such as {json.dumps(PLAN)}"
+PrioritySource = Literal["global", "project", "user-prompt"]
 ChunkMove = Literal["active", "completed", "failed", "retrying"]
 ResumeAction = Literal["resume", "fresh", "cancel"]
 
@@ -42,13 +45,41 @@ class RequireStepRequest(Request):
     skip: bool = Field(False, description="Go on without what is missing; it is recorded")
 
 
+class PlannedChunk(BaseModel):
+    """A chunk of the plan of a build run."""
+
+    model_config = ConfigDict(defer_build=True, extra="forbid")
+
+    id: str | int = Field(description="Id of the chunk, a name or a number")
+    name: str = Field("", description="What it is, in a few words")
+    sections: list[str] = Field([], description="Sections of the specification that it builds")
+    scenarios: list[str] = Field([], description="Scenarios that it satisfies")
+    depends_on: list[str | int] = Field([], description="Ids of the chunks that must be completed before it")
+
+
+class PlannedBuild(BaseModel):
+    """The plan of a build run."""
+
+    model_config = ConfigDict(defer_build=True, extra="forbid")
+
+    chunks: list[PlannedChunk] = Field(description="What is built, in any order")
+    spec_version: str | None = Field(None, description="Version of the specification")
+    priorities: JsonValue = Field(None, description="What comes first, in any form")
+    priority_source: PrioritySource | None = Field(None, description="Where the priorities came from")
+
+
 class BeginBuildRequest(Request):
     """The plan of a build run."""
 
     refusal: ClassVar[type[GraphmemError]] = BadInput
 
-    plan: Mapping[str, object] = Field(
-        description='The plan as a JSON object: {"chunks": [{"id", "name", …}], "spec_version", "priorities", …}'
+    # What it holds is checked where the chunks are made; this says its form to those that have a schema only.
+    plan: Annotated[Mapping[str, object], BeforeValidator(lambda plan: plan, json_schema_input_type=PlannedBuild)] = (
+        Field(
+            description=f"The plan as a JSON object with {', '.join(PlannedBuild.model_fields)}; "
+            f"a chunk has {', '.join(PlannedChunk.model_fields)}",
+            examples=[PLAN],
+        )
     )
 
 

@@ -309,6 +309,16 @@ def test_task_handed_out(graph: Memory) -> None:
     assert (got.handed_out, got.worked) == (3, 1)
 
 
+@pytest.mark.parametrize(
+    "query", [query for query in all_stored().values() if query.is_write], ids=lambda one: one.name
+)
+def test_a_hint_never_names_a_query_that_writes(query: Stored, same: Memory) -> None:
+    with pytest.raises(NotFound) as error:
+        same.cypher_named(query.name[:-1])
+    named = re.findall(r"[a-z_]+/[a-z_]+", error.value.hint or "")
+    assert [name for name in named if all_stored()[name].is_write] == []
+
+
 def test_parameters_are_exactly_those_declared(same: Memory) -> None:
     for name, parameters in (
         ("failure/solutions", {}),

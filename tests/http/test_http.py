@@ -20,6 +20,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from graphmem.contract.campaigns import PlannedTask
 from graphmem.contract.operations import OPERATIONS, REQUESTS
 from graphmem.http.operations import operations
 from graphmem.service.server import Service
@@ -69,6 +70,7 @@ def test_the_description_has_every_parameter_but_those_that_are_left_out_with_a_
         if not OPERATIONS[name].not_over_http:
             fields = set(schemas[request.__name__].get("properties", {})) - {"lines", "events", "log"}
             assert fields == request.model_fields.keys() - OPERATIONS[name].without.keys(), name
+    assert set(schemas["PlannedTask"]["properties"]) == PlannedTask.model_fields.keys()
 
 
 @pytest.mark.parametrize(

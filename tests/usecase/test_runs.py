@@ -16,9 +16,9 @@ import pytest
 
 from graphmem import BadInput, GraphmemError, Memory, NotFound, Refused
 from graphmem.cli.app import run
-from graphmem.contract.runs import ChunkMove
+from graphmem.contract.runs import BeginBuildRequest, ChunkMove
 from graphmem.model.field import format_time
-from graphmem.model.run_state import ChunkStatus, RunState
+from graphmem.model.run_state import BuildPlan, Chunk, ChunkStatus, RunState
 from graphmem.rules.moves import CHUNK_MOVES
 from tests.sample import contents, open_memory
 
@@ -424,6 +424,14 @@ def test_a_plan_that_cannot_be_built_is_refused(
         memory.runs.begin(plan)
     assert message in refused.value.message
     assert not state_of(tmp_path).exists()
+
+
+def test_the_schema_of_a_build_plan_has_the_fields_that_are_taken() -> None:
+    schema = BeginBuildRequest.model_json_schema()
+    assert schema["properties"]["plan"]["$ref"] == "#/$defs/PlannedBuild"
+    planned = schema["$defs"]
+    assert planned["PlannedBuild"]["properties"].keys() | {"total_chunks"} == {"chunks", *BuildPlan.model_fields}
+    assert planned["PlannedChunk"]["properties"].keys() < Chunk.model_fields.keys()
 
 
 def test_a_plan_may_number_its_chunks(memory: Memory) -> None:

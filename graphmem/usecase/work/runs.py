@@ -3,7 +3,7 @@
 import contextlib
 import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import orjson
 from pydantic import ValidationError
@@ -17,6 +17,9 @@ from graphmem.contract.runs import (
     CheckpointRequest,
     Choice,
     MoveChunkRequest,
+    PlannedBuild,
+    PlannedChunk,
+    PrioritySource,
     Required,
     RequireStepRequest,
     ResumeBuildRequest,
@@ -36,8 +39,7 @@ from graphmem.runtime import Client
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
 
-PLANNED = ("id", "name", "sections", "scenarios", "depends_on")  # what a plan says of a chunk
-PRIORITY_SOURCES = ("global", "project", "user-prompt")
+PRIORITY_SOURCES = get_args(PrioritySource)
 OWN = ("build_run", "last_updated")  # fields that commands of their own change
 MOST_OF_A_CAUSE = 200  # characters of a message that another library made
 MOST_NAMES = 20  # in a hint
@@ -237,7 +239,7 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         if current is not None and current.status == "running":
             raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
         given = as_json(request.plan, "build run")
-        refuse_unknown("the plan of a build run", given, {"chunks", *BuildPlan.model_fields})
+        refuse_unknown("the plan of a build run", given, {*PlannedBuild.model_fields, *BuildPlan.model_fields})
         chunks = chunks_of(given.pop("chunks", None))
         if (source := given.get("priority_source")) not in (None, *PRIORITY_SOURCES):
             raise BadInput(f"priority_source is {source!r}", hint=f"one of: {', '.join(PRIORITY_SOURCES)}")
@@ -271,7 +273,7 @@ def chunks_of(given: object) -> list[Chunk]:
     chunks: list[Chunk] = []
     for place, row in enumerate(given, 1):
         if isinstance(row, dict):
-            refuse_unknown(f"chunk {place} of a plan", row, PLANNED)
+            refuse_unknown(f"chunk {place} of a plan", row, PlannedChunk.model_fields)
         try:
             made = Chunk.model_validate(with_texts(row))
         except ValidationError as error:
