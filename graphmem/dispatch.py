@@ -16,7 +16,7 @@ from graphmem.contract.operations import OPERATIONS, READ, WRITE, Effect, Operat
 from graphmem.contract.request import NoParameters, Request
 from graphmem.errors import DamagedCatalog, FileReplaced, ReadOnly, Refused
 from graphmem.machine import requests
-from graphmem.runtime import Client, Runtime
+from graphmem.store.runtime import Client, Runtime
 from graphmem.telemetry import observed
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from graphmem import dispatch
 from graphmem.contract.operations import OPERATIONS
 from graphmem.dispatch import OWNER, Caller, Log
 from graphmem.embed.shared import Models
-from graphmem.runtime import (
+from graphmem.store.runtime import (
     Client,
     MessageHandler,
     Progress,

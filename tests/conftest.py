@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 # Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
 NOT_FAST = frozenset(
     {
-        "bench", "benchmark", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "process", "service",
+        "bench", "benchmark", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "service", "system",
         "test_embedding.py", "test_encoder.py", "test_fresh_clone.py", "test_journal.py", "test_processes.py",
         "test_standings.py",
     }

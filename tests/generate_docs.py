@@ -22,7 +22,6 @@ import graphmem
 from graphmem import errors
 from graphmem.cli.app import VERBS, command_line
 from graphmem.cli.help import help_of
-from graphmem.config import Section, Settings, sections
 from graphmem.contract.answer import Answer
 from graphmem.contract.campaigns import CampaignTasks, Ready, Similar
 from graphmem.contract.context import ContextBlock
@@ -49,6 +48,7 @@ from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
 from graphmem.model.schema import row_names
 from graphmem.rules.moves import CHUNK_MOVES, ITEM_MOVES, PHASE_MOVES, STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
+from graphmem.settings.config import Section, Settings, sections
 from graphmem.usecase.store.demo import Demonstrated
 from tests.benchmark.board import Scoreboard
 

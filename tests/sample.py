@@ -22,7 +22,7 @@ from graphmem.git.commands import has_git_folder
 from graphmem.graph.kuzu import writer
 from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened
-from graphmem.process.lock import locked
+from graphmem.system.lock import locked
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
 CREATED = "2026-11-01T09:30:00.000Z"

@@ -10,29 +10,17 @@ import graphmem
 
 ROOT = Path(graphmem.__file__).parent
 LEVELS = (
-    (
-        "constants",
-        "errors",
-        "lazy",
-        "names",
-        "ndjson",
-        "programs",
-        "telemetry",
-        "shell",
-        "surroundings",
-        "user",
-        "versions",
-    ),
-    ("files", "foreign", "safe_files", "model_files", "config"),
+    ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "versions"),
+    ("system",),
+    ("model_files",),
+    ("settings",),
     ("model",),
     ("contract",),
     ("rules",),
-    ("process", "git"),
+    ("git",),
     ("ledger", "catalog", "embed", "machine"),
-    ("graph", "clone"),
-    ("sync",),
-    ("checkout", "purging"),
-    ("runtime",),
+    ("graph",),
+    ("store",),
     ("usecase",),
     ("dispatch", "clients"),
     ("handle",),
@@ -124,7 +112,7 @@ def test_only_a_write_that_is_under_way_commits() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "commit"
         and isinstance(node.value, ast.Attribute) and node.value.attr == "ledger"
     ]  # fmt: skip
-    assert [place.partition(":")[0] for place in found] == ["runtime.py"], found
+    assert [place.partition(":")[0] for place in found] == ["store/runtime.py"], found
 
 
 def test_only_one_module_imports_a_graph_engine() -> None:
@@ -148,13 +136,14 @@ def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:
 
 # Cypher; then validate, rebuild and purge, which maintain the graph; and what hands it to them.
 USES_THE_GRAPH = (
-    "usecase/retrieval/cypher.py", "usecase/store/validate.py", "usecase/store/rebuild.py", "purging.py", "runtime.py",
+    "usecase/retrieval/cypher.py", "usecase/store/validate.py", "usecase/store/rebuild.py", "store/purging.py",
+    "store/runtime.py",
 )  # fmt: skip
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "safe_files.py", "process/tee.py", "process/reaper.py", "cli/", "clients/", "mcp/front.py",
-    "config.py", "git/", "embed/", "files.py",
+    "__main__.py", "system/safe_files.py", "system/tee.py", "system/reaper.py", "cli/", "clients/", "mcp/front.py",
+    "settings/", "git/", "embed/", "system/files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
     "http/tokens.py", "service/",
     "usecase/records/citations.py", "usecase/records/versions.py", "catalog/catalog.py", "model/", "model_files.py",
@@ -163,7 +152,7 @@ TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"
     " copyfile copytree symlink_to os.replace os.rename os.unlink".split()
 )
-ALLOWED = {("clone.py", "folder.mkdir")}  # the user's cache
+ALLOWED = {("store/clone.py", "folder.mkdir")}  # the user's cache
 
 
 def test_files_of_a_store_are_touched_through_one_module() -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from graphmem import Conflict, Memory, safe_files, sync
+from graphmem import Conflict, Memory
+from graphmem.store import sync
+from graphmem.system import safe_files
 from tests.sample import failure, open_memory
 
 Opened = list[str]

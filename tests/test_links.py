@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import GraphmemError, Memory, NotFound, Refused, Unavailable, safe_files
+from graphmem import GraphmemError, Memory, NotFound, Refused, Unavailable
+from graphmem.system import safe_files
 from tests.repository import Repository
 from tests.sample import contents, failure, open_memory
 

@@ -15,7 +15,7 @@ import pytest
 
 from graphmem import Memory, Usage
 from graphmem.git import commands
-from graphmem.process.lock import locked
+from graphmem.system.lock import locked
 from graphmem.usecase.store.doctor import make_anew
 from tests.sample import data, failure, line, open_memory, trust_all, write
 

@@ -15,7 +15,7 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import Locked
 from graphmem.model import Failure
-from graphmem.process.lock import locked
+from graphmem.system.lock import locked
 from tests.pace import patience
 from tests.sample import open_memory
 

@@ -10,14 +10,14 @@ from zlib import crc32
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.errors import Damaged, DamagedCatalog, GraphmemError, Unavailable
-from graphmem.files import shipped
 from graphmem.model import MODELS, Frozen, Record
 from graphmem.model.record import CHECKED
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import mark
 from graphmem.rules.merge import FACTS
+from graphmem.system import safe_files
+from graphmem.system.files import shipped
 
 T = TypeVar("T")
 CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises

@@ -12,8 +12,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphmem import safe_files
 from graphmem.constants import SKETCH_CANDIDATES, SKETCH_DIMENSIONS, SKETCH_SAMPLE
+from graphmem.system import safe_files
 
 if TYPE_CHECKING:
     import numpy as np

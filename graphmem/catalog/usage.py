@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from graphmem import safe_files
 from graphmem.errors import Unavailable
+from graphmem.system import safe_files
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS access (ref TEXT PRIMARY KEY, count INTEGER, last TEXT) WITHOUT ROWID"
 PATIENCE_S = 5.0  # to wait for another process that counts

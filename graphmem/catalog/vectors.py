@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
-from graphmem import safe_files
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
 from graphmem.catalog.keys import hash_of
 from graphmem.catalog.pca import Mapping, Sketch, best, product
 from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
 from graphmem.model import Feedback
+from graphmem.system import safe_files
 
 if TYPE_CHECKING:
     import numpy as np

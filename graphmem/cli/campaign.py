@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import typer
 
-from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_campaign, session_of
@@ -25,6 +24,7 @@ from graphmem.contract.campaigns import (
 )
 from graphmem.errors import Usage
 from graphmem.model import Record
+from graphmem.system import shell
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 
-from graphmem import shell
 from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import Session, session_of
-from graphmem.config import project_folder
 from graphmem.contract.answer import Answer
+from graphmem.settings.config import project_folder
+from graphmem.system import shell
 from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, Step, committed, plant, prepare, shipped
 
 

@@ -12,7 +12,7 @@ from graphmem.cli.options import argument
 from graphmem.constants import HOOK_EVENT_BYTES
 from graphmem.contract.hooks import ClientName, HookRequest
 from graphmem.names import inert
-from graphmem.surroundings import variables
+from graphmem.system.surroundings import variables
 
 log = logging.getLogger("graphmem.hook")
 

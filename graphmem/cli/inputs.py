@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from graphmem.errors import BadInput, NotFound, Unavailable, Usage
 from graphmem.ndjson import Lines
-from graphmem.surroundings import current_folder
+from graphmem.system.surroundings import current_folder
 
 MOST_INPUT = 2**20  # bytes of a text on standard input; no field may be as long
 

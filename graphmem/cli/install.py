@@ -7,7 +7,6 @@ from typing import Annotated, get_args
 
 import typer
 
-from graphmem import shell
 from graphmem.cli.caller import Session, session_of
 from graphmem.cli.options import argument, option
 from graphmem.clients.install import install as install_client
@@ -15,8 +14,9 @@ from graphmem.clients.install import places
 from graphmem.clients.setup import found_clients
 from graphmem.contract.install import InstallClient, Installed, InstalledAll, InstallRequest
 from graphmem.errors import GraphmemError, Unavailable, Usage
-from graphmem.runtime import find_store
-from graphmem.surroundings import current_folder
+from graphmem.store.runtime import find_store
+from graphmem.system import shell
+from graphmem.system.surroundings import current_folder
 
 User = Annotated[bool, typer.Option("--user", help="Set up all projects of this user.")]
 CLIENT_HELP = f"The coding agent. One of: {', '.join(get_args(InstallClient))}."

@@ -6,7 +6,7 @@ from pathlib import Path
 from graphmem.cli.caller import Session
 from graphmem.errors import BadInput
 from graphmem.model.cite import FORM
-from graphmem.surroundings import current_folder
+from graphmem.system.surroundings import current_folder
 
 
 def from_here(

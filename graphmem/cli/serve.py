@@ -9,17 +9,17 @@ from typing import Annotated
 
 import typer
 
-from graphmem import shell
 from graphmem.cli.caller import Session, ids_of, session_of
 from graphmem.constants import SERVICE_IDLE_S
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
 from graphmem.errors import NotFound, Unavailable, Usage
-from graphmem.runtime import find_store
 from graphmem.service import manage
 from graphmem.service.logs import LogFormat, log_to
 from graphmem.service.place import path_of
 from graphmem.service.server import Service, end_at_signals
+from graphmem.store.runtime import find_store
+from graphmem.system import shell
 
 NEEDED = ("fastapi", "uvicorn", "prometheus_client")  # by HTTP: an extra
 MOST_LOG = 64 * 1024  # bytes of the log that are shown

@@ -10,11 +10,11 @@ from graphmem.cli import text
 from graphmem.cli.caller import session_of
 from graphmem.cli.options import option
 from graphmem.clients.install import checked
-from graphmem.config import project_folder
 from graphmem.contract.findings import Checked
 from graphmem.contract.install import InstallClient
 from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, TrustRequest
 from graphmem.errors import Usage
+from graphmem.settings.config import project_folder
 from graphmem.usecase.store.trust import allowing, lines_of
 
 CLIENTS = ", ".join(get_args(InstallClient))

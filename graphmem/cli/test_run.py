@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 import typer
 
-from graphmem import shell
 from graphmem.cli import text
 from graphmem.cli.caller import Session, session_of
 from graphmem.cli.match import limits, shown
@@ -15,7 +14,8 @@ from graphmem.contract.match import MatchedLog
 from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import GraphmemError
 from graphmem.names import inert, visible
-from graphmem.process.tee import CommandEnd, run
+from graphmem.system import shell
+from graphmem.system.tee import CommandEnd, run
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -5,7 +5,6 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from graphmem import shell
 from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.records import Changed, Got, Listed
@@ -18,7 +17,8 @@ from graphmem.model import (
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
 from graphmem.rules.notes import advice
-from graphmem.surroundings import variables
+from graphmem.system import shell
+from graphmem.system.surroundings import variables
 
 WIDTH = 96  # characters of a text that is on one line
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphmem import foreign, safe_files
-from graphmem.config import state_folder
 from graphmem.contract.install import InstalledFile
 from graphmem.errors import BadInput, Unavailable
 from graphmem.names import visible
+from graphmem.settings.config import state_folder
+from graphmem.system import foreign, safe_files
 
 MOST_BYTES = 4 * 2**20  # of a configuration file that is edited
 Edit = Callable[[bytes | None], bytes | None]  # what is in a file now, None where it is not there; then what will be

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphmem.programs import NAME
+from graphmem.system.programs import NAME
 
 # What a project's files run, which a team commits: the program of each machine, by the PATH, but none that the folder
 # brings; where there is no graphmem it does nothing.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from graphmem import foreign, shell
 from graphmem.clients import plugin
 from graphmem.clients.edits import (
     Change,
@@ -31,8 +30,9 @@ from graphmem.clients.setup import failure_of, steps
 from graphmem.contract.findings import Code, Finding
 from graphmem.contract.install import InstallClient, Installed, InstallRequest, Scope
 from graphmem.errors import GraphmemError, Usage
-from graphmem.programs import NAME, own_program, program
 from graphmem.rules.instructions import INSTRUCTIONS
+from graphmem.system import foreign, shell
+from graphmem.system.programs import NAME, own_program, program
 
 TOML_MARKS = ("# >>> graphmem >>>", "# <<< graphmem <<<")
 MARKDOWN_MARKS = ("<!-- graphmem: begin -->", "<!-- graphmem: end -->")

@@ -15,14 +15,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphmem import __version__, shell
+from graphmem import __version__
 from graphmem.clients.edits import Change, Place, planned, write
 from graphmem.clients.entries import BY_PATH, hooks_of, server_of
 from graphmem.clients.skills import SKILLS
-from graphmem.config import state_folder
 from graphmem.contract.install import Installed, InstallRequest
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.programs import NAME, own_program, program
+from graphmem.settings.config import state_folder
+from graphmem.system import shell
+from graphmem.system.programs import NAME, own_program, program
 
 PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini"}
 ID = f"{NAME}@{NAME}"  # the plugin of the marketplace, which is the same folder

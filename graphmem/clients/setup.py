@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from graphmem import shell
 from graphmem.contract.install import InstallClient, Scope
-from graphmem.programs import program
+from graphmem.system import shell
+from graphmem.system.programs import program
 
 LIMIT_S = 20.0  # seconds that a program of ours may take to answer
 INITIALIZE = {

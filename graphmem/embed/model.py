@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from graphmem import safe_files
 from graphmem.constants import (
     DEFAULT_MODEL,
     DEFAULT_MODEL_REVISION,
@@ -23,6 +22,7 @@ from graphmem.constants import (
 from graphmem.embed.recipe import WEIGHTS, read_recipe, supports
 from graphmem.errors import Unavailable
 from graphmem.model_files import hub_cache, snapshots
+from graphmem.system import safe_files
 
 if TYPE_CHECKING:
     from graphmem.embed.encoder import Matrix, Vector

@@ -25,8 +25,8 @@ from time import monotonic
 
 from graphmem.constants import FILE_BYTES, GIT_BYTES, GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
-from graphmem.programs import program
-from graphmem.surroundings import variables
+from graphmem.system.programs import program
+from graphmem.system.surroundings import variables
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 # Settings that win over those of any configuration file: what would run a program, or change what git prints.

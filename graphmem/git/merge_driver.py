@@ -13,11 +13,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from graphmem import safe_files
-from graphmem.files import shipped
 from graphmem.names import row_key, visible
 from graphmem.ndjson import BOM, BadLine, Row, decode, encode
 from graphmem.rules.merge import Rules, merged
+from graphmem.system import safe_files
+from graphmem.system.files import shipped
 
 USAGE = "usage: graphmem merge-driver BASE OURS THEIRS PATH (git runs it; graphmem init registers it)"
 CONFLICTS = 3  # exit status: git's own merge left markers; any other but 0 means that nothing was merged

@@ -16,8 +16,8 @@ from functools import cache
 from importlib.resources.abc import Traversable
 
 from graphmem.errors import NotFound, Usage
-from graphmem.files import shipped
 from graphmem.rules.suggest import did_you_mean
+from graphmem.system.files import shipped
 
 PLACEHOLDER = re.compile(r"\{(label|from|to|relation)\}")
 

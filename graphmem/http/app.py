@@ -41,7 +41,7 @@ from graphmem.machine.requests import Request, carried_out
 from graphmem.model import MODELS
 from graphmem.model.record import Record
 from graphmem.names import inert
-from graphmem.surroundings import Surroundings, called_from
+from graphmem.system.surroundings import Surroundings, called_from
 from graphmem.telemetry import observed
 from graphmem.usecase.store.export import write_rows
 

@@ -10,7 +10,7 @@ from graphmem import dispatch
 from graphmem.contract import operations as contract
 from graphmem.contract.request import Request
 from graphmem.dispatch import Caller, Log
-from graphmem.runtime import Runtime
+from graphmem.store.runtime import Runtime
 
 IN_JSON_ONLY = frozenset({"ran"})  # its parameters are lists: not for a query string
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FRESH, Layout, Look
+from graphmem.system import safe_files
 
 Ready = Callable[[Mapping[Path, Path]], None]
 JOURNAL_BYTES = 2**24  # of a journal: some hundred bytes a file, and a write changes a file a kind

@@ -7,10 +7,10 @@ from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from graphmem import safe_files
 from graphmem.errors import Unavailable
-from graphmem.shell import command
-from graphmem.user import is_of_another
+from graphmem.system import safe_files
+from graphmem.system.shell import command
+from graphmem.system.user import is_of_another
 
 FOLDER = safe_files.STORE
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read

@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from graphmem import foreign, safe_files
 from graphmem.contract.findings import Code, Finding
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.layout import Layout
@@ -23,7 +22,8 @@ from graphmem.model.vocabulary import (
     Vocabulary,
 )
 from graphmem.names import TYPE_NAME, label, relation_label
-from graphmem.shell import command
+from graphmem.system import foreign, safe_files
+from graphmem.system.shell import command
 
 FRONT_MATTER = "front matter as in docs/concepts/vocabulary.md"
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type

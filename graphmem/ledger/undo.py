@@ -19,13 +19,13 @@ from zlib import crc32
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-from graphmem import safe_files
 from graphmem.errors import Refused
 from graphmem.ledger.layout import Layout, holds
 from graphmem.ledger.row import line_id
 from graphmem.model import MODELS
 from graphmem.model.entry import Batch
 from graphmem.ndjson import BadLine
+from graphmem.system import safe_files
 
 LinesOf = Callable[[Collection[int], str], Mapping[int, bytes]]  # those of some rows that a file holds, by number
 MOST_WRITES = 50  # writes that can be taken back

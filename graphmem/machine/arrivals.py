@@ -9,10 +9,10 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from graphmem import safe_files
 from graphmem.errors import Locked
 from graphmem.machine.lines import append
-from graphmem.process.lock import locked
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 
 def arrived(path: Path, lock: Path, timeout_s: float, ids: Sequence[str]) -> dict[str, int]:

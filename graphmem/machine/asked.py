@@ -12,10 +12,10 @@ from pathlib import Path
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from graphmem import safe_files
 from graphmem.constants import ASKED_BYTES, ASKED_DAYS
 from graphmem.machine.lines import append
 from graphmem.rules.log_excerpt import kept_question
+from graphmem.system import safe_files
 
 ID_LENGTH = 12  # hexadecimal digits of the SHA-256 of what was asked
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from graphmem import safe_files
 from graphmem.machine.state_file import read_state
 from graphmem.model.exploration import ExplorationMode
 from graphmem.model.field import Time
-from graphmem.process.lock import locked
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 
 class ExplorationSession(BaseModel):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from graphmem import safe_files
 from graphmem.constants import KEPT_RUNS, RUN_DAYS, RUNS_BYTES
 from graphmem.machine.state_file import read_state
 from graphmem.model.field import Time
-from graphmem.process.lock import locked
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 
 class Episode(BaseModel):

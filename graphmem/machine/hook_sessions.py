@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from graphmem import safe_files
 from graphmem.constants import RUN_DAYS
 from graphmem.machine.state_file import read_state
 from graphmem.model.field import Time
-from graphmem.process.lock import locked
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 ID_LENGTH = 16
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from graphmem import safe_files
+from graphmem.system import safe_files
 
 WAIT_S, POLL_S = 1.0, 0.001  # seconds for which another process may be at the file, and between two tries
 TAIL_BYTES = 2**16  # that are read at a time to find the last line end

@@ -10,10 +10,10 @@ from typing import Any
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.constants import LOCAL_EVENT_BYTES
 from graphmem.machine.lines import append
-from graphmem.process.lock import locked
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 
 def keep(path: Path, lock: Path, timeout_s: float, row: dict[str, Any], on_message: Callable[[str], None]) -> None:

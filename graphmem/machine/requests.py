@@ -19,10 +19,10 @@ from threading import Lock
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from graphmem import safe_files
 from graphmem.constants import REQUESTS
 from graphmem.errors import AlreadyDone, Conflict
 from graphmem.machine.state_file import read_state
+from graphmem.system import safe_files
 
 ANSWER_BYTES = 2**20  # of an answer that is kept; of a larger one only that there was one
 REPEATED_S = 600.0  # seconds within which a caller without ids repeats what it got no answer to

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.constants import RUN_STATE_BYTES
 from graphmem.errors import BadInput
 from graphmem.machine.state_file import read_state
 from graphmem.model.run_state import RunState
-from graphmem.process.lock import locked
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 
 @dataclass

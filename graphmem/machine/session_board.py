@@ -5,9 +5,9 @@ from pathlib import Path
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.machine.state_file import read_state
 from graphmem.model.blackboard import Blackboard
+from graphmem.system import safe_files
 
 
 def path_of(state: Path, session: str | None) -> Path:

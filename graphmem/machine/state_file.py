@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from graphmem import safe_files
+from graphmem.system import safe_files
 
 Kept = TypeVar("Kept")
 MOST_BYTES = 2**20  # of a file that is read: most are of some hundred bytes

@@ -2,7 +2,7 @@
 Texts and names of purged records, by which their traces are found in the files of this machine.
 
 A purge keeps it in ``state/purge.json`` before it changes a row, and removes that file last: where it is cut off, the
-next command goes on with it (``graphmem/purging.py``).
+next command goes on with it (``graphmem/store/purging.py``).
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from graphmem import safe_files
 from graphmem.model import MODELS, Record
 from graphmem.model.record import row_fields
 from graphmem.names import row_key
 from graphmem.ndjson import Row
+from graphmem.system import safe_files
 
 TIMES = frozenset({"kind", "created_at", "edited", "archived_at", "at", "tags", "sources", "files"})  # tell no record
 M = TypeVar("M", bound=BaseModel)

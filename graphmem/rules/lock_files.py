@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
-from graphmem import foreign
+from graphmem.system import foreign
 
 Packages = set[tuple[str, str]]  # name and version
 

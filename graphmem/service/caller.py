@@ -10,7 +10,7 @@ import socket
 import sys
 
 from graphmem.service.place import path_of, project_of, stamp
-from graphmem.user import callers_own
+from graphmem.system.user import callers_own
 
 TYPE_CHECKING = False  # as in the package
 if TYPE_CHECKING:

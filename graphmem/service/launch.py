@@ -8,7 +8,7 @@ A project may be a stranger's: nothing that is imported or loaded is looked for 
 import os
 import sys
 
-from graphmem.user import for_a_child
+from graphmem.system.user import for_a_child
 
 SHELL = "/bin/sh"
 IN_ROOT = 'cd / && exec "$0" "$@"'  # posix_spawn cannot set the folder, and to import what can takes 10 ms

@@ -9,7 +9,7 @@ import sys
 from hashlib import sha256
 
 import graphmem
-from graphmem.user import is_of_another
+from graphmem.system.user import is_of_another
 
 KEPT_DIGITS = 16  # of the SHA-256 of the project's path
 MOST_OF_A_PATH = 70  # bytes of the runtime folder: the path of a socket has at most 103 on macOS

@@ -34,9 +34,9 @@ from graphmem.service.manage import refuse_no_folder
 from graphmem.service.place import path_of, project_of, stamp
 from graphmem.service.streams import Streams, of_caller, separate_streams
 from graphmem.service.wire import peer_of, receive, send
-from graphmem.surroundings import Surroundings, called_from
+from graphmem.system.surroundings import Surroundings, called_from
+from graphmem.system.user import callers_own
 from graphmem.telemetry import DONE, observed
-from graphmem.user import callers_own
 
 LOOK_S = 0.5  # seconds between two looks at the files, the project and the clock
 HANDSHAKE_S = 1.0  # seconds that a caller may take to send its request: it has it before it connects

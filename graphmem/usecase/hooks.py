@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphmem import shell
 from graphmem.constants import HOOK_LINE_CHARS, HOOK_PROMPT_BUDGET, HOOK_SHOWN
 from graphmem.contract.hooks import HookAnswer, HookRequest
 from graphmem.contract.match import Matched, MatchRequest
@@ -29,7 +28,8 @@ from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
+from graphmem.system import shell
 from graphmem.usecase.learning import sessions, test_runs
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.match import match

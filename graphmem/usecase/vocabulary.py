@@ -14,7 +14,7 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import undeclared
 

@@ -25,7 +25,7 @@ from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable, Usage
 from graphmem.model.field import format_time
 from graphmem.rules.log_excerpt import kept_question, telling
-from graphmem.runtime import Progress
+from graphmem.store.runtime import Progress
 from tests.benchmark.data import read
 from tests.benchmark.quality import Bm25, Scores, mean, order
 

@@ -33,7 +33,7 @@ from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, 
 from graphmem.contract.answer import Part
 from graphmem.graph.kuzu.engine import Connection, open_database
 from graphmem.ndjson import encode
-from graphmem.runtime import Progress
+from graphmem.store.runtime import Progress
 
 SEED = 20_261_122  # of everything that is made
 RELATIONS = 1.4  # a memory

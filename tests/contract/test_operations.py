@@ -17,10 +17,10 @@ from graphmem.contract.operations import NOUNS, OPERATIONS, READ
 from graphmem.contract.request import NoParameters
 from graphmem.dispatch import Caller, lines_of, use_case_of
 from graphmem.ledger.layout import Look
-from graphmem.process.lock import locked
-from graphmem.runtime import Client
 from graphmem.service.caller import HERE
-from graphmem.sync import SyncedLedger
+from graphmem.store.runtime import Client
+from graphmem.store.sync import SyncedLedger
+from graphmem.system.lock import locked
 from tests.http.test_fuzz import REAL
 from tests.repository import Repository
 from tests.sample import contents, open_memory

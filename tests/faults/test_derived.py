@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import GraphmemError, Memory, NotFound, safe_files
+from graphmem import GraphmemError, Memory, NotFound
 from graphmem.catalog import usage
 from graphmem.embed.model import Embedder
+from graphmem.system import safe_files
 from tests.faults import whole
 from tests.sample import open_memory
 

@@ -19,7 +19,7 @@ from graphmem.constants import CYPHER_AT_ONCE
 from graphmem.errors import Unavailable
 from graphmem.graph.kuzu import sandbox
 from graphmem.graph.worker import crash_error, run_worker
-from graphmem.process.lock import locked
+from graphmem.system.lock import locked
 from tests.sample import mirror_of, open_memory
 
 pytestmark = pytest.mark.process

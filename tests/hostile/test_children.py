@@ -11,7 +11,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.service import place
-from graphmem.user import for_a_child
+from graphmem.system.user import for_a_child
 from tests.service.project import Project, new_project, stopped, wait_until
 
 MODULES = ("graphmem/__init__", "graphmem/__main__", "typer", "json", "numpy", "sitecustomize", "usercustomize", "kuzu")

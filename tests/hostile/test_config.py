@@ -9,8 +9,8 @@ import pytest
 
 from graphmem import Memory, Usage
 from graphmem.cli.app import run
-from graphmem.config import Section, load_settings, sections
 from graphmem.errors import BadInput
+from graphmem.settings.config import Section, load_settings, sections
 from tests.pace import patience
 from tests.sample import open_memory, trust_all
 

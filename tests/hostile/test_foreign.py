@@ -13,14 +13,14 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphmem import foreign
 from graphmem.clients.edits import json_edit, marked_edit, refuse_toml_with
 from graphmem.clients.install import MARKDOWN_MARKS, TOML_MARKS
-from graphmem.config import CONFIG_BYTES, read_toml
 from graphmem.errors import GraphmemError
 from graphmem.ledger import types
 from graphmem.model.vocabulary import EntityType
 from graphmem.rules.lock_files import LOCKS, MANIFESTS, direct, locked
+from graphmem.settings.config import CONFIG_BYTES, read_toml
+from graphmem.system import foreign
 from graphmem.usecase.work import runs
 from tests.pace import within
 from tests.sample import open_memory

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import graphmem
 from graphmem import Memory
 from graphmem.cli.app import VERBS, run
-from graphmem.shell import command
+from graphmem.system.shell import command
 from tests.repository import Repository
 from tests.sample import data, edge, failure, line, open_memory, write
 

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Locked, Memory, NotFound, Refused, Unavailable
-from graphmem.process.lock import locked
+from graphmem.system.lock import locked
 from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
 
 
@@ -449,7 +449,7 @@ def test_rebuild_counts_what_it_made(store: Memory) -> None:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from graphmem.process.lock import locked
+from graphmem.system.lock import locked
 with locked(Path(sys.argv[1]), timeout_s=5):
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))

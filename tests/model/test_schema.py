@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from graphmem.files import shipped
 from graphmem.model import MODELS
 from graphmem.model.record import limits, row_fields
 from graphmem.model.schema import records_schema, row_names
 from graphmem.rules.merge import FACTS
+from graphmem.system.files import shipped
 from tests.generate import generated
 
 

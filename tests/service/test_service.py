@@ -22,7 +22,7 @@ from graphmem.service import caller, manage
 from graphmem.service.place import stamp
 from graphmem.service.server import Service
 from graphmem.service.wire import receive, send
-from graphmem.user import callers_own
+from graphmem.system.user import callers_own
 from tests.pace import patience
 from tests.service.project import Project, new_project, shared_project, stopped, wait_until
 
@@ -148,7 +148,9 @@ def test_the_caller_of_a_service_imports_nothing_heavy(shared: Project) -> None:
     )  # fmt: skip
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert shared.requests() == before + 1
-    assert names.isdisjoint({"pydantic", "typer", "orjson", "sqlite3", "typing", "subprocess", "graphmem.runtime"})
+    assert names.isdisjoint(
+        {"pydantic", "typer", "orjson", "sqlite3", "typing", "subprocess", "graphmem.store.runtime"}
+    )
 
 
 # --- who may ask --------------------------------------------------------------------------------------------------

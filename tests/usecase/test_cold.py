@@ -13,10 +13,10 @@ import pytest
 
 from graphmem import Conflict, GraphmemError, Memory, Unavailable
 from graphmem.catalog.database import checksum
-from graphmem.config import private_folder
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.row import entry
 from graphmem.model.entry import Batch
+from graphmem.settings.config import private_folder
 from tests.sample import contents, data, failure, open_memory, write
 
 WITHOUT_RIGHTS = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []

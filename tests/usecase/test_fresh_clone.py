@@ -108,7 +108,7 @@ def test_a_read_that_another_process_overtakes_with_many_rows_has_their_clues(cl
 
 
 def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphmem.runtime.SILENT_CLUES", BULK)
+    monkeypatch.setattr("graphmem.store.runtime.SILENT_CLUES", BULK)
     with open_memory(clone) as memory:
         memory.get("f7")
         text = f"working out what {MANY:,} memories are recognised by"

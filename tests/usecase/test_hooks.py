@@ -11,7 +11,7 @@ from graphmem import BadInput, Memory
 from graphmem.contract.hooks import ClientName, HookAnswer
 from graphmem.contract.prime import Briefing, PrimeRequest
 from graphmem.rules.context import tokens
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
 from graphmem.usecase import hooks
 from graphmem.usecase.retrieval.prime import prime
 from tests.secret_samples import KINDS, Maker

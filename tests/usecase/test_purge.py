@@ -9,9 +9,10 @@ from threading import Event, Thread
 import orjson
 import pytest
 
-from graphmem import Memory, NotFound, safe_files
+from graphmem import Memory, NotFound
 from graphmem.embed.model import Embedder
 from graphmem.rules.purged import Purges, purge_hash
+from graphmem.system import safe_files
 from tests.repository import Repository
 from tests.sample import Clock, contents, data, edge, failure, open_memory, write
 

@@ -11,7 +11,7 @@ import pytest
 from graphmem import Memory, Unavailable
 from graphmem.constants import OFFERED_ERRORS, RUN_DAYS, RUNS_BYTES
 from graphmem.contract.test_runs import Ran
-from graphmem.process.lock import locked
+from graphmem.system.lock import locked
 from tests.sample import Clock, data, open_memory
 
 TESTS = ["make", "test"]
@@ -170,7 +170,7 @@ def test_a_failure_is_shown_also_where_the_run_cannot_be_kept(tmp_path: Path, mo
         def read_only(*_: object, **__: object) -> None:
             raise OSError(30, "Read-only file system")
 
-        monkeypatch.setattr("graphmem.safe_files.write", read_only)
+        monkeypatch.setattr("graphmem.system.safe_files.write", read_only)
         answer = fails(memory)
         assert answer.log is not None
         assert [hit.ref for hit in answer.log.results] == ["failure/port"]

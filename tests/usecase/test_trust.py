@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import config
+from graphmem.settings import config
 from tests.sample import open_memory, trust_all
 
 

@@ -17,7 +17,6 @@ from typing import Any, get_args
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
 from graphmem.constants import (
     CYPHER_MOST_S,
@@ -36,8 +35,9 @@ from graphmem.graph.port import Answer, CheckedQuery, Position
 from graphmem.graph.query import stored
 from graphmem.graph.worker import crash_error, free_bytes, run_worker
 from graphmem.names import label, relation_label
-from graphmem.process.lock import locked
 from graphmem.rules.suggest import did_you_mean
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 THREADS = 2  # of the engine, in our own opens
 ANSWER_BYTES = 2**16  # of the process that writes

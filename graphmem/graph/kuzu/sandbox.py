@@ -212,7 +212,7 @@ def answer_of(result: WorkerResult, timeout_s: float) -> Answer:
 @contextlib.contextmanager
 def place(timeout_s: float) -> Iterator[None]:
     """Hold one of the places for queries that all processes of this user share; wait for one."""
-    from graphmem.config import private_folder  # noqa: PLC0415 - the child does not pay for the models of settings
+    from graphmem.settings.config import private_folder  # noqa: PLC0415 - the child does not pay for the models of settings
 
     end, folder = time.monotonic() + timeout_s, private_folder()
     while True:

@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import cache
 from typing import Literal, Union, get_args, get_origin
 
-from graphmem.files import shipped
 from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.query import quoted
 from graphmem.model import MODELS, Entity
@@ -15,6 +14,7 @@ from graphmem.model.field import as_versions, is_checked_by
 from graphmem.model.record import Frozen, row_fields
 from graphmem.model.vocabulary import ANY, BUILT_IN_RELATIONS, KINDS, OWNED_RELATIONS, Vocabulary
 from graphmem.names import label, relation_label
+from graphmem.system.files import shipped
 
 SCALARS = {str: "STRING", float: "DOUBLE", int: "INT64", bool: "BOOLEAN", datetime: "TIMESTAMP"}
 EDGE_COLUMNS = {"weight": "DOUBLE", "note": "STRING", "created_at": "TIMESTAMP", "updated_at": "TIMESTAMP"}

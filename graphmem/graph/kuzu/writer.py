@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError, is_damage
 from graphmem.errors import DamagedCatalog, GraphmemError, Locked
@@ -21,8 +20,9 @@ from graphmem.graph.kuzu.schema import define, schema_version
 from graphmem.graph.kuzu.sync import apply_changes
 from graphmem.graph.worker import error_fields, read_request, redirect_stdout, scarce, send
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.process.collector import collector_paused
-from graphmem.process.lock import locked
+from graphmem.system import safe_files
+from graphmem.system.collector import collector_paused
+from graphmem.system.lock import locked
 
 MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than single changes (2 ms each)
 

@@ -9,7 +9,7 @@ from graphmem.contract.effectiveness import Loop, LoopStage, StageReached, Verif
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
 from graphmem.rules.health import LoopCounts, Piece, broken_stage, verdict, window
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
 
 Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
 Report = tuple[int, bool]  # on which record, and whether it helped

@@ -22,7 +22,7 @@ from graphmem.rules.experience import (
     share_keywords,
     statements_of,
 )
-from graphmem.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records.validation import build, changed, identified
 
 

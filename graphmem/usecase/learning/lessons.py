@@ -25,7 +25,7 @@ from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.lesson_state import LessonState, injected, is_eligible
-from graphmem.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.events import put_fact
 from graphmem.usecase.records.screening import screened, screened_fields

@@ -22,8 +22,8 @@ from graphmem.model import Failure
 from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.signature import errors
-from graphmem.runtime import Client
-from graphmem.surroundings import current_folder
+from graphmem.store.runtime import Client
+from graphmem.system.surroundings import current_folder
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.records.screening import unexposed
 from graphmem.usecase.retrieval.match import match

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from graphmem import safe_files
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.contract.records import AddRowsRequest, BulkAdded
 from graphmem.errors import BadInput, GraphmemError, Refused
@@ -17,11 +16,12 @@ from graphmem.model.field import format_time
 from graphmem.model.record import Row
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode, encode, read_input, refuse_long
-from graphmem.process.collector import collector_paused
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.rules.secrets import NAMED, may_hold
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
+from graphmem.system import safe_files
+from graphmem.system.collector import collector_paused
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
 from graphmem.usecase.records.bulk_new import Project
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of

@@ -12,7 +12,7 @@ from graphmem.model import MODELS, MemoryRecord
 from graphmem.model.field import format_time
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded
 from graphmem.usecase.records.change import NEVER
 from graphmem.usecase.records.duplicates import MOST_ALIKE, classify, merged, variant_edge, variants_of

@@ -16,8 +16,8 @@ from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import RelationType
 from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
-from graphmem.runtime import Client
-from graphmem.shell import command
+from graphmem.store.runtime import Client
+from graphmem.system.shell import command
 from graphmem.usecase.records.duplicates import NOVEL, DuplicateMatch, with_alternates
 from graphmem.usecase.records.validation import changed, known_type, refuse_taken, united
 

@@ -24,8 +24,8 @@ from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fac
 from graphmem.model.entry import Entry
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
-from graphmem.runtime import Client, Snapshot, Writing
-from graphmem.shell import command
+from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.system.shell import command
 from graphmem.usecase.learning.experiences import as_allowed, refuse_chance
 from graphmem.usecase.records.citations import pinned
 from graphmem.usecase.records.duplicates import (

@@ -10,7 +10,7 @@ from graphmem.model.field import format_time
 from graphmem.model.record import Triggered
 from graphmem.names import row_id
 from graphmem.rules.doubt import doubts, last_said
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.citations import CiteChecker
 from graphmem.usecase.records.versions import Known, packages_of
 

@@ -6,14 +6,14 @@ from functools import cache
 from itertools import islice
 from typing import Any, Literal
 
-from graphmem.config import Retrieval
 from graphmem.contract.records import Variant
 from graphmem.model import MemoryRecord, Pattern, Record, Relation
 from graphmem.model.field import TEXT_BYTES
 from graphmem.model.record import Alternate, limits
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import are_variants, differing, same_memory
-from graphmem.runtime import Client
+from graphmem.settings.config import Retrieval
+from graphmem.store.runtime import Client
 from graphmem.usecase.records.validation import both, larger_amounts
 
 UNITED_SETS = ("sources", "tags", "files", "cites", "versions")

@@ -8,8 +8,8 @@ To load them takes 0.3 s, 3 s the first time on a machine, so only what looks at
 from functools import cache
 from typing import Any
 
-from graphmem.config import private_folder
 from graphmem.rules.secrets import Finder, Secret, apart, in_characters, is_token, may_hold, secrets_in
+from graphmem.settings.config import private_folder
 
 
 @cache

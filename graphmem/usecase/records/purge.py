@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.keys import hash_of, text_hash
@@ -27,8 +26,9 @@ from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
-from graphmem.runtime import Client, Snapshot, Writing
-from graphmem.shell import command
+from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.system import safe_files
+from graphmem.system.shell import command
 from graphmem.usecase.records.duplicates import aside_fields
 from graphmem.usecase.records.validation import changed
 

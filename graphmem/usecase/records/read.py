@@ -12,7 +12,7 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.rules.fixes import fixes
 from graphmem.rules.merge import FACTS
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.cursor import Place
 from graphmem.usecase.records.doubts import Doubter
 

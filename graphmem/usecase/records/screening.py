@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from graphmem.contract.request import Request
 from graphmem.rules.secrets import Finder, exposed, refusal, secrets_in, without_secrets
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
 
 # Parameters of requests that name what is there, or say what is taken out: a record that holds a secret can be named.
 NAMED = frozenset({"ref", "source", "target", "old", "new", "supersedes", "untag", "unset", "asked"})

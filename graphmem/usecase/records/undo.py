@@ -6,7 +6,6 @@ from zlib import crc32
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.catalog.catalog import Catalog
 from graphmem.contract.records import Changed, SupersedeRequest, UndoRequest, Write, Writes
 from graphmem.errors import NotFound, Refused
@@ -17,7 +16,8 @@ from graphmem.ledger.layout import holds
 from graphmem.ledger.row import read_entry
 from graphmem.model.entry import Batch, Entry
 from graphmem.ndjson import BadLine
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
+from graphmem.system import safe_files
 from graphmem.usecase.records.change import put
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.succession import archived_for

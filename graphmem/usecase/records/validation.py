@@ -19,7 +19,7 @@ from graphmem.rules.dedup import same_memory
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.line import COLOUR
 from graphmem.rules.suggest import did_you_mean
-from graphmem.shell import command
+from graphmem.system.shell import command
 from graphmem.versions import by_name, pairs
 
 Kept = TypeVar("Kept", bound=Frozen)

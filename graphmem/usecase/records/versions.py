@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from graphmem import foreign
 from graphmem.constants import CITED_FILE_BYTES, LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
 from graphmem.contract.records import VersionSource
 from graphmem.rules.lock_files import direct, is_lock, locked, patterns
 from graphmem.rules.named_packages import named_packages
-from graphmem.surroundings import variables
+from graphmem.system import foreign
+from graphmem.system.surroundings import variables
 from graphmem.usecase.records.citations import Unread, content_of
 from graphmem.versions import Used, comparable
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.usage import accesses, count
-from graphmem.config import Retrieval
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_LABELLED, CONTEXT_SOLUTIONS
 from graphmem.contract.campaigns import SimilarCampaign, SimilarRequest
 from graphmem.contract.citations import Cited
@@ -23,7 +22,8 @@ from graphmem.rules.labels import Sort, folded, paths, words
 from graphmem.rules.notes import notes_of
 from graphmem.rules.rank import Profile
 from graphmem.rules.score import BANDS, tier
-from graphmem.runtime import Client, Snapshot
+from graphmem.settings.config import Retrieval
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
-from graphmem import shell
 from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_RECORDS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
@@ -13,7 +12,8 @@ from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, t
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.rules.notes import advice
-from graphmem.runtime import Client, Snapshot, counted
+from graphmem.store.runtime import Client, Snapshot, counted
+from graphmem.system import shell
 from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries

@@ -6,7 +6,6 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.config import Retrieval
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
 from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
@@ -25,7 +24,8 @@ from graphmem.rules.rank import Profile, ScoreFactors, places_gained
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
 from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
-from graphmem.runtime import Client, Snapshot
+from graphmem.settings.config import Retrieval
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.read import record_types_of
 from graphmem.usecase.records.screening import unexposed

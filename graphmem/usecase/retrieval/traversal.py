@@ -17,14 +17,14 @@ from graphmem.contract.relations import (
 from graphmem.errors import Usage
 from graphmem.model import MemoryRecord, Record
 from graphmem.model.vocabulary import Vocabulary
-from graphmem.process.collector import collector_paused
 from graphmem.rules.bidirectional_path import strongest_chain
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
+from graphmem.system.collector import collector_paused
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.records.validation import refuse_archived
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from graphmem import safe_files
 from graphmem.contract.store import Resolved
 from graphmem.errors import BadInput, Unavailable
 from graphmem.git import commands
@@ -10,7 +9,8 @@ from graphmem.git.merge_driver import Unmergeable, merge_rows
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import Layout
 from graphmem.ndjson import CONFLICT_MARKS
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
+from graphmem.system import safe_files
 
 OURS, BASE, BETWEEN, THEIRS = b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"
 NEXT = {b"": (OURS,), OURS: (BASE, BETWEEN), BASE: (BETWEEN,), BETWEEN: (THEIRS,)}  # the markers that may follow one

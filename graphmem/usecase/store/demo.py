@@ -9,14 +9,14 @@ from pathlib import Path
 import orjson
 from pydantic import SerializeAsAny
 
-from graphmem import safe_files
 from graphmem.contract.answer import Answer
 from graphmem.contract.campaigns import CompleteCampaignRequest
 from graphmem.contract.records import AddRowsRequest, BulkAdded
 from graphmem.contract.store import Initialised, InitRequest
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FOLDER, Layout
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
+from graphmem.system import safe_files
 from graphmem.usecase.records import bulk_add
 from graphmem.usecase.store import init
 from graphmem.usecase.work import campaigns

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from graphmem import safe_files
 from graphmem.catalog.vectors import forget_damaged
-from graphmem.clone import TRACKED_FIX
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.contract.findings import Checked, Code, Doctored, Finding
 from graphmem.contract.store import DoctorRequest, InitRequest, RebuildRequest
@@ -12,7 +10,9 @@ from graphmem.errors import Refused
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.model.entry import Batch
-from graphmem.runtime import Client
+from graphmem.store.clone import TRACKED_FIX
+from graphmem.store.runtime import Client
+from graphmem.system import safe_files
 from graphmem.usecase.store import init, rebuild, validate
 from graphmem.usecase.store.git_setup import drivers, unregistered
 from graphmem.usecase.store.validate import DOCTOR

@@ -4,7 +4,6 @@ import hashlib
 from pathlib import Path
 from typing import BinaryIO
 
-from graphmem import safe_files
 from graphmem.contract.findings import Checked, Code, Finding
 from graphmem.contract.store import Exported, ExportedFile, ExportRequest
 from graphmem.errors import BadInput
@@ -12,8 +11,9 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import is_plain
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import vocabulary_json
-from graphmem.runtime import Client, Snapshot
-from graphmem.surroundings import current_folder
+from graphmem.store.runtime import Client, Snapshot
+from graphmem.system import safe_files
+from graphmem.system.surroundings import current_folder
 
 
 def canonical(client: Client, file: str) -> bytes:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import orjson
 
-from graphmem import safe_files
-from graphmem.checkout import committed
 from graphmem.contract.history import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.errors import NotFound
 from graphmem.git import commands
@@ -19,7 +17,9 @@ from graphmem.names import split_ref
 from graphmem.ndjson import BOM, Row
 from graphmem.rules import compare
 from graphmem.rules.merge import FACTS
-from graphmem.runtime import Client
+from graphmem.store.checkout import committed
+from graphmem.store.runtime import Client
+from graphmem.system import safe_files
 
 # --- the whole memory -----------------------------------------------------------------------------------------------
 

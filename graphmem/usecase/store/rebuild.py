@@ -4,8 +4,8 @@ import time
 
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.contract.store import RebuildRequest, Rebuilt
-from graphmem.process.collector import collector_paused
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
+from graphmem.system.collector import collector_paused
 
 
 def rebuild(client: Client, request: RebuildRequest) -> Rebuilt:

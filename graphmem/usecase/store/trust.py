@@ -3,15 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from graphmem.config import Wanted, are_trusted, needs_trust, trust_lock, untrusted
-from graphmem.config import trust as trust_all
 from graphmem.contract.store import Trust, TrustRequest
 from graphmem.errors import Refused
 from graphmem.model import Task
 from graphmem.names import inert
-from graphmem.process.lock import locked
-from graphmem.runtime import Client
-from graphmem.shell import command
+from graphmem.settings.config import Wanted, are_trusted, needs_trust, trust_lock, untrusted
+from graphmem.settings.config import trust as trust_all
+from graphmem.store.runtime import Client
+from graphmem.system.lock import locked
+from graphmem.system.shell import command
 
 SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
 from graphmem.catalog.words import LexicalIndex
@@ -24,8 +23,9 @@ from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
 from graphmem.rules.secrets import new_secrets
-from graphmem.runtime import Client, Snapshot
-from graphmem.shell import command
+from graphmem.store.runtime import Client, Snapshot
+from graphmem.system import safe_files
+from graphmem.system.shell import command
 from graphmem.usecase.records.kingfisher import finder, is_suspect
 from graphmem.usecase.store.conflicts import left
 from graphmem.usecase.store.export import stale_vocabulary

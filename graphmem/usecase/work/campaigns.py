@@ -37,13 +37,13 @@ from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Failure, Record, Relation, Task
 from graphmem.model.campaign import FINISHED, Fingerprint
 from graphmem.names import edge_key, row_id, split_ref
-from graphmem.process.collector import collector_paused
 from graphmem.rules.cascade import REPLAN_FROM, state_of, unreachable
 from graphmem.rules.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.rules.plan import ready_tasks
 from graphmem.rules.score import overlap, size_likeness
-from graphmem.runtime import Client, Snapshot, counted
-from graphmem.shell import command
+from graphmem.store.runtime import Client, Snapshot, counted
+from graphmem.system.collector import collector_paused
+from graphmem.system.shell import command
 from graphmem.usecase.records.change import add
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import changed, refuse_archived

@@ -22,7 +22,7 @@ from graphmem.machine.arrivals import arrived
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.names import split_ref
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
 

@@ -12,7 +12,7 @@ from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.names import row_id
 from graphmem.rules.moves import TASK_EVENTS, Move, disagreement
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.validation import build
 
 TASK_TYPES = frozenset(TASK_EVENTS.values())

@@ -22,7 +22,7 @@ from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.machine import exploration_sessions as kept
 from graphmem.model.exploration import ExplorationMode
 from graphmem.model.field import TEXT_BYTES
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
 from graphmem.usecase.records.change import add
 from graphmem.usecase.records.screening import screened
 

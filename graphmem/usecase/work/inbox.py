@@ -16,7 +16,7 @@ from graphmem.errors import BadInput, NotFound
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.rules.moves import ITEM_MOVES, refuse_move
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event, events_of_type
 

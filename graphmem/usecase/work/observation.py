@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
-from graphmem.config import are_trusted
 from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
 from graphmem.contract.observation import (
     Observed,
@@ -25,11 +24,12 @@ from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Failure, Pattern, Task
 from graphmem.model.entry import Entry
 from graphmem.names import row_id, split_ref
-from graphmem.process.checks import CheckEnd, run_all
 from graphmem.rules.derivation import expression_of
 from graphmem.rules.worth_keeping import Signs, criteria, is_offered
-from graphmem.runtime import Client, Snapshot, counted
-from graphmem.surroundings import variables
+from graphmem.settings.config import are_trusted
+from graphmem.store.runtime import Client, Snapshot, counted
+from graphmem.system.checks import CheckEnd, run_all
+from graphmem.system.surroundings import variables
 from graphmem.usecase.records.change import add
 from graphmem.usecase.records.citations import Unread, content_of
 from graphmem.usecase.records.feedback import prepared

@@ -21,7 +21,7 @@ from graphmem.model.entry import Entry
 from graphmem.names import row_id, split_ref
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import planned_tasks, revision
-from graphmem.runtime import Client, Snapshot
+from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.records.validation import changed
 from graphmem.usecase.work.campaigns import campaign_of, plan_of, standing, tasks_of

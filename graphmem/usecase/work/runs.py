@@ -8,7 +8,6 @@ from typing import Any, cast, get_args
 import orjson
 from pydantic import ValidationError
 
-from graphmem import foreign, safe_files
 from graphmem.constants import WORKFLOW_BYTES
 from graphmem.contract.runs import (
     BUILD_EXAMPLE,
@@ -35,7 +34,8 @@ from graphmem.model.run_state import BuildPlan, BuildRun, Chunk, RunState
 from graphmem.rules.moves import CHUNK_MOVES, refuse_move
 from graphmem.rules.suggest import did_you_mean, refuse_unknown
 from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle, steps_in
-from graphmem.runtime import Client
+from graphmem.store.runtime import Client
+from graphmem.system import foreign, safe_files
 from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
 

@@ -9,8 +9,8 @@ from graphmem.model import Record, Task
 from graphmem.names import split_ref
 from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.notes import notes_of
-from graphmem.runtime import Snapshot
-from graphmem.shell import command
+from graphmem.store.runtime import Snapshot
+from graphmem.system.shell import command
 from graphmem.usecase.retrieval.context_sections import Notes, entry_of
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.work.campaigns import Plan

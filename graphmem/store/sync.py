@@ -17,13 +17,11 @@ from typing import BinaryIO, Protocol
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.catalog import changes
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import REPAIR, CatalogError, table_of
 from graphmem.catalog.files import Stamp
 from graphmem.catalog.keys import text_hash
-from graphmem.clone import Clone, state_of_index
 from graphmem.constants import FILE_BYTES
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable
@@ -52,10 +50,12 @@ from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.ndjson import Lines, decode
-from graphmem.process.collector import collector_paused
-from graphmem.process.lock import locked
 from graphmem.rules.purged import Purges
-from graphmem.shell import command
+from graphmem.store.clone import Clone, state_of_index
+from graphmem.system import safe_files
+from graphmem.system.collector import collector_paused
+from graphmem.system.lock import locked
+from graphmem.system.shell import command
 
 RACY_NS = 2_000_000_000  # a file changed this shortly before it was read may change again unseen: hash it next time
 SETTLING_S = 0.3  # an editor may take this long to write a file in place: until then a half-written one is read again

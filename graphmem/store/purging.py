@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from graphmem import safe_files
 from graphmem.catalog import usage
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
@@ -18,13 +17,14 @@ from graphmem.catalog.keys import hash_of
 from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
 from graphmem.catalog.words import LexicalIndex
-from graphmem.clone import cached
 from graphmem.errors import Locked, Unavailable
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import Layout
 from graphmem.machine import exploration_sessions, failed_runs, local_events, requests, run_file, session_board, traces
 from graphmem.machine.hook_sessions import HookSessions
 from graphmem.machine.traces import Traces
+from graphmem.store.clone import cached
+from graphmem.system import safe_files
 
 GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
 

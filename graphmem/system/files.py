@@ -11,7 +11,7 @@ from graphmem.errors import Damaged
 @cache
 def shipped(folder: str) -> Traversable:
     """Return the top-level folder ``schema`` or ``queries``, from the wheel or the checkout."""
-    places: tuple[Traversable, ...] = (files("graphmem") / "_files" / folder, Path(__file__).parents[1] / folder)
+    places: tuple[Traversable, ...] = (files("graphmem") / "_files" / folder, Path(__file__).parents[2] / folder)
     for place in places:
         if place.is_dir():
             return place

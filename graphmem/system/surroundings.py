@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmem.user import CALLERS
+from graphmem.system.user import CALLERS
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES
-from graphmem.process.tee import RetainedOutput, run
+from graphmem.system.tee import RetainedOutput, run
 from tests.pace import patience
 
-RUN = [sys.executable, "-c", "import sys; from graphmem.process.tee import run; sys.exit(run(sys.argv[1:]).status)"]
+RUN = [sys.executable, "-c", "import sys; from graphmem.system.tee import run; sys.exit(run(sys.argv[1:]).status)"]
 HERE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 LISTENER = """

@@ -1,7 +1,7 @@
 """
 Commands that check something, several at a time: each below a reaper of its own, bounded in time and output.
 
-What a command leaves running is killed at its end, by the reaper (``graphmem/process/reaper.py``).
+What a command leaves running is killed at its end, by the reaper (``graphmem/system/reaper.py``).
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from graphmem.constants import LINGER_S, PIPE_BYTES
-from graphmem.process import reaper
+from graphmem.system import reaper
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
 END_S = 10.0  # seconds in which all that a command started is ended

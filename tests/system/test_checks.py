@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.process.checks import CheckEnd, run_all
+from graphmem.system.checks import CheckEnd, run_all
 from tests.pace import within
 
 

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphmem import safe_files
 from graphmem.errors import Locked, Unavailable
+from graphmem.system import safe_files
 
 FIRST_POLL_S, LAST_POLL_S = 0.001, 0.02  # seconds between two tries, doubled from the first to the last
 

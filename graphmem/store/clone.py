@@ -18,11 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graphmem import safe_files
-from graphmem.config import private_folder, state_folder
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.git import commands
 from graphmem.ledger.layout import FOLDER, Layout
+from graphmem.settings.config import private_folder, state_folder
+from graphmem.system import safe_files
 
 FILE = "clone-id"  # in local/ and state/: the id, and the state of git's index when it was compared
 KEPT_IN_GIT = "graphmem-clone-id"

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import orjson
 
-from graphmem import safe_files
 from graphmem.catalog import vectors
 from graphmem.catalog.database import CATALOG, CatalogError, remove
-from graphmem.clone import find_clone
 from graphmem.errors import NotFound
 from graphmem.git import commands
 from graphmem.git.commands import Commit
 from graphmem.ledger.data_file import without_purged
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, is_plain
-from graphmem.process.lock import locked
 from graphmem.rules.purged import Purges
-from graphmem.sync import SyncedLedger
+from graphmem.store.clone import find_clone
+from graphmem.store.sync import SyncedLedger
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
 
 STATE = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})(-[0-9a-f]{16})?")  # a tree's hash, and that of what was purged since
 CLEARED = "cleared.json"  # in a past state: the hashes of the files that are not as committed, for rows were purged

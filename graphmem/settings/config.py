@@ -18,9 +18,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphmem import constants, foreign, model_files, safe_files
+from graphmem import constants, model_files
 from graphmem.errors import BadInput, Unavailable
-from graphmem.surroundings import variables
+from graphmem.system import foreign, safe_files
+from graphmem.system.surroundings import variables
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]

@@ -11,15 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from graphmem import purging, safe_files
 from graphmem.catalog import vectors
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
 from graphmem.catalog.database import CATALOG, catalog_errors, has_passing_cause, is_damage
 from graphmem.catalog.words import LexicalIndex
-from graphmem.checkout import checkout
-from graphmem.clone import Clone, derived_folder, find_clone
-from graphmem.config import Settings, from_environment, load_settings, project_folder, settings_stamp
 from graphmem.constants import (
     DEFAULT_MODEL,
     EMBED_S,
@@ -40,10 +36,15 @@ from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import quoted, split_ref
-from graphmem.process.lock import locked
 from graphmem.rules.suggest import did_you_mean
-from graphmem.surroundings import current_folder
-from graphmem.sync import Follower, Sync, SyncedLedger
+from graphmem.settings.config import Settings, from_environment, load_settings, project_folder, settings_stamp
+from graphmem.store import purging
+from graphmem.store.checkout import checkout
+from graphmem.store.clone import Clone, derived_folder, find_clone
+from graphmem.store.sync import Follower, Sync, SyncedLedger
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
+from graphmem.system.surroundings import current_folder
 
 if TYPE_CHECKING:
     from graphmem.catalog.vectors import VectorStore

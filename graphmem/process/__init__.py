@@ -1,1 +1,0 @@
-"""Locks, other programs, pauses of the garbage collector."""
