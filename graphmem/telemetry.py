@@ -23,7 +23,7 @@ DONE = "ok"  # outcome of what ended without an error
 
 
 @dataclass
-class Observed:
+class ObservedCall:
     """
     What is known of one of them.
 
@@ -39,7 +39,7 @@ class Observed:
     seconds: float = 0.0
 
 
-Watcher = Callable[[Observed], None]
+Watcher = Callable[[ObservedCall], None]
 watchers: list[Watcher] = []  # called with each that ended, in its thread
 
 
@@ -54,9 +54,9 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def observed(sort: Literal["operation", "command"], name: str) -> Iterator[Observed]:
+def observed(sort: Literal["operation", "command"], name: str) -> Iterator[ObservedCall]:
     """Observe the block; it may set another name or outcome."""
-    found, began = Observed(sort, name), time.perf_counter()
+    found, began = ObservedCall(sort, name), time.perf_counter()
     with span_of(found):
         try:
             yield found
@@ -77,7 +77,7 @@ def outcome_of(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def span_of(found: Observed) -> Iterator[None]:
+def span_of(found: ObservedCall) -> Iterator[None]:
     """Make a span of OpenTelemetry around the block, where the process has loaded it."""
     trace: Any = sys.modules.get("opentelemetry.trace")
     if trace is None:

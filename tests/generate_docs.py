@@ -48,7 +48,7 @@ from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
 from graphmem.model.schema import row_names
 from graphmem.rules.moves import CHUNK_MOVES, ITEM_MOVES, PHASE_MOVES, STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
-from graphmem.settings.config import Section, Settings, sections
+from graphmem.settings.config import Settings, SettingsSection, sections
 from graphmem.usecase.store.demo import Demonstrated
 from tests.benchmark.board import Scoreboard
 
@@ -577,7 +577,7 @@ def config() -> str:
             variable = f"`GRAPHMEM_{section.upper()}_{key.upper()}`"
             most = next((f"{bound.le:,g}" for bound in field.metadata if hasattr(bound, "le")), "")
             rows.append([f"`{name}`", default, most, variable, SETTINGS.get(name, "–")])
-    assert issubclass(Settings, Section)
+    assert issubclass(Settings, SettingsSection)
     return "\n\n".join([
         "# Settings",
         "Later wins: the defaults, the user's file `~/.config/graphmem/config.toml`, the project's "

@@ -13,11 +13,10 @@ LEVELS = (
     ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "versions"),
     ("system",),
     ("model_files",),
-    ("settings",),
     ("model",),
     ("contract",),
     ("rules",),
-    ("git",),
+    ("settings", "git"),
     ("ledger", "catalog", "embed", "machine"),
     ("graph",),
     ("store",),
@@ -180,3 +179,13 @@ def test_models_and_rules_do_no_input_or_output() -> None:
     for file in MODULES:
         if part_of(file) in ("model", "rules"):
             assert {name.split(".")[0] for _, name in imports(file)} & forbidden == set(), file
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    """Else a reader has to look at the imports to know which one is meant."""
+    named: dict[str, list[str]] = {}
+    for file in MODULES:
+        for node in ast.parse(text_of(file)).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                named.setdefault(node.name, []).append(file)
+    assert {name: files for name, files in named.items() if len(files) > 1} == {}

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import pytest
 
 from graphmem.cli import app, text
-from graphmem.cli.caller import Session
+from graphmem.cli.caller import Invocation
 from graphmem.service import caller
 
 SERVICE = """
@@ -66,7 +66,7 @@ def printed(answer: dict[str, object]) -> int:
     return status
 
 
-def run(arguments: Sequence[str], session: Session | None = None) -> int:
+def run(arguments: Sequence[str], session: Invocation | None = None) -> int:
     """Have the service run a command line; in this process where it must be."""
     pass_input_on()
     _, status = caller.served(list(arguments), os.urandom(16).hex())

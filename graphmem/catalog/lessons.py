@@ -12,7 +12,7 @@ from graphmem.rules.lesson_state import LessonState, Order, after_seen, after_si
 MOST_STEPS = 20  # runs that move every lesson step by step; with more, each is folded again
 
 
-class Step(NamedTuple):
+class StandingStep(NamedTuple):
     """A run that came after all others, and the lessons that it saw."""
 
     order: Order
@@ -65,7 +65,7 @@ def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | No
     return found
 
 
-def appended(catalog: Catalog, runs: Collection[int]) -> list[Step] | None:
+def appended(catalog: Catalog, runs: Collection[int]) -> list[StandingStep] | None:
     """Return some new runs in their order; None where one does not come after all others, or there are very many."""
     if len(runs) > MOST_STEPS:
         return None
@@ -80,11 +80,11 @@ def appended(catalog: Catalog, runs: Collection[int]) -> list[Step] | None:
     steps = []
     for at, run, number in new:
         seen = catalog.connection.execute("SELECT lesson FROM seen WHERE run = ? AND lesson NOT NULL", (number,))
-        steps.append(Step((at, run), frozenset(lesson for (lesson,) in seen)))
+        steps.append(StandingStep((at, run), frozenset(lesson for (lesson,) in seen)))
     return steps
 
 
-def apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collection[Step]) -> LessonState:
+def apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collection[StandingStep]) -> LessonState:
     """Return the state of a lesson after some more runs."""
     made = format_time(lesson.created_at)
     for (at, run), saw in steps:

@@ -17,13 +17,13 @@ import typer
 from typer.core import TyperGroup
 
 from graphmem import __version__
-from graphmem.cli.caller import Session, ids_of
+from graphmem.cli.caller import Invocation, ids_of
 from graphmem.cli.help import help_of
 from graphmem.cli.options import in_options
 from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.synonyms import COMMANDS
 from graphmem.errors import AlreadyDone, GraphmemError, Usage
-from graphmem.machine.requests import Request, carried_out
+from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.service.caller import content_of
 from graphmem.service.launch import launch
 
@@ -312,9 +312,9 @@ def command_line() -> Any:
     return command
 
 
-def run(arguments: Sequence[str], session: Session | None = None) -> int:
+def run(arguments: Sequence[str], session: Invocation | None = None) -> int:
     """Run the command line with these arguments and return its exit status: the boundary where errors become text."""
-    session = session or Session()
+    session = session or Invocation()
     speak_utf8()
     try:
         status = status_of(session, list(arguments))
@@ -329,8 +329,8 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
 
 def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
     """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
-    session = Session(new_id=ids_of(request_id))
-    request = Request(request_id, content_of(arguments), is_repeat=True)
+    session = Invocation(new_id=ids_of(request_id))
+    request = RequestUnderWay(request_id, content_of(arguments), is_repeat=True)
     with carried_out(request) if is_repeat else nullcontext():
         status = run(arguments, session)
     if session.wants_service:
@@ -347,7 +347,7 @@ def speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def status_of(session: Session, arguments: list[str]) -> int:
+def status_of(session: Invocation, arguments: list[str]) -> int:
     """Run the command line and return its exit status; every error is reported in words."""
     try:
         refuse_no_text(arguments)
@@ -395,7 +395,7 @@ def told(error: Exception) -> str:
     return str(error) or "out of memory"
 
 
-def failed(session: Session, error: Exception, arguments: list[str]) -> int:
+def failed(session: Invocation, error: Exception, arguments: list[str]) -> int:
     """Tell errors of the parser from bugs, and show either in words."""
     if not is_of_parser(error):
         session.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})

@@ -35,7 +35,7 @@ ONCE = frozenset({"undo"})  # commands that do something else when they run a se
 
 
 @dataclass
-class Session:
+class Invocation:
     """The options that every verb takes, and what they lead to."""
 
     folder: str | None = None
@@ -195,10 +195,10 @@ def new_bar() -> "Bar":
     return Progress(console=Console(stderr=True), transient=True, refresh_per_second=4)
 
 
-def session_of(ctx: typer.Context) -> Session:
+def session_of(ctx: typer.Context) -> Invocation:
     """Return the session of this run."""
     session = ctx.find_root().obj
-    assert isinstance(session, Session)
+    assert isinstance(session, Invocation)
     session.command = ctx.command_path.partition(" ")[2]
     return session
 

@@ -10,7 +10,7 @@ import typer
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Session, session_of
+from graphmem.cli.caller import Invocation, session_of
 from graphmem.cli.inputs import parameter
 from graphmem.cli.options import option
 from graphmem.contract.cypher import CypherRequest, CypherRows
@@ -63,7 +63,7 @@ def cypher(
     show(session, answer, form)
 
 
-def show_queries(session: Session) -> None:
+def show_queries(session: Invocation) -> None:
     """Print the stored queries with what they take and give."""
     queries = Memory.queries()
     lines = [
@@ -80,7 +80,7 @@ def refuse_options(query: str | None, named: str | None, form: str) -> None:
         raise Usage(f"unknown format {form!r}", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
 
 
-def show(session: Session, answer: CypherRows, form: str) -> None:
+def show(session: Invocation, answer: CypherRows, form: str) -> None:
     """Print rows in the form that was asked for: with ``ndjson`` and ``csv`` nothing but them."""
     if session.is_json:
         session.answer(answer, "")

@@ -11,15 +11,15 @@ from pydantic import BaseModel
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Session, session_of
+from graphmem.cli.caller import Invocation, session_of
 from graphmem.contract.answer import Answer
 from graphmem.settings.config import project_folder
 from graphmem.system import shell
-from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, Step, committed, plant, prepare, shipped
+from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, DemoStep, committed, plant, prepare, shipped
 
 
 @dataclass
-class Recorder(Session):
+class Recorder(Invocation):
     """A session that keeps the last answer, and prints it only where it is read."""
 
     last: BaseModel | None = None
@@ -34,9 +34,9 @@ class Recorder(Session):
 class Show:
     """The demo on its way."""
 
-    session: Session
+    session: Invocation
     folder: Path
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DemoStep] = field(default_factory=list)
 
     def tell(self, line: str) -> None:
         """Print a line of the story."""
@@ -68,7 +68,7 @@ class Show:
         if status:
             raise typer.Exit(status)
         if isinstance(recorder.last, Answer):
-            self.steps.append(Step(command=command, seconds=time.monotonic() - start, answer=recorder.last))
+            self.steps.append(DemoStep(command=command, seconds=time.monotonic() - start, answer=recorder.last))
 
 
 def demo(

@@ -14,7 +14,7 @@ from graphmem.constants import FOLLOW_S
 from graphmem.contract.events import AddEventRequest, Happening, ListEventsRequest
 from graphmem.errors import BadInput
 from graphmem.names import inert
-from graphmem.usecase.work.event_log import Follower
+from graphmem.usecase.work.event_log import EventFollower
 
 app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
@@ -69,7 +69,7 @@ def events(
         session.answer(answer, "\n".join(map(line, answer.events)))
         return
     request = ListEventsRequest(types=tuple(types or ()), subject=subject, cursor=cursor, limit=limit)
-    follower = Follower(request)
+    follower = EventFollower(request)
     while True:
         for one, place in follower.look(session.memory.client):
             document = {**one.model_dump(mode="json", by_alias=True), "cursor": place}

@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from graphmem.cli.caller import Session, session_of
+from graphmem.cli.caller import Invocation, session_of
 from graphmem.cli.options import argument, option
 from graphmem.clients.install import install as install_client
 from graphmem.clients.install import places
@@ -103,7 +103,7 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
         raise typer.Exit(3)
 
 
-def folder_of(session: Session, *, is_user: bool) -> Path:
+def folder_of(session: Invocation, *, is_user: bool) -> Path:
     """Return the project; where a user's own files are meant, a folder without a memory does too."""
     try:
         return find_store(session.folder).root

@@ -3,21 +3,21 @@
 import os
 from pathlib import Path
 
-from graphmem.cli.caller import Session
+from graphmem.cli.caller import Invocation
 from graphmem.errors import BadInput
 from graphmem.model.cite import FORM
 from graphmem.system.surroundings import current_folder
 
 
 def from_here(
-    session: Session, file: list[str] | None, cite: list[str] | None, *, is_missing_ok: bool
+    session: Invocation, file: list[str] | None, cite: list[str] | None, *, is_missing_ok: bool
 ) -> dict[str, list[str]]:
     """Return the fields of a record for the files and cites that were given."""
     found = {"files": files(session, file, is_missing_ok=is_missing_ok), "cites": cites(session, cite)}
     return {name: paths for name, paths in found.items() if paths is not None}
 
 
-def files(session: Session, given: list[str] | None, *, is_missing_ok: bool) -> list[str] | None:
+def files(session: Invocation, given: list[str] | None, *, is_missing_ok: bool) -> list[str] | None:
     """
     Return paths of files as records have them.
 
@@ -36,7 +36,7 @@ def files(session: Session, given: list[str] | None, *, is_missing_ok: bool) -> 
     return found
 
 
-def cites(session: Session, given: list[str] | None) -> list[str] | None:
+def cites(session: Invocation, given: list[str] | None) -> list[str] | None:
     """Return cites with their paths as records have them; other texts stay as they are, and are refused later."""
     if given is None:
         return None

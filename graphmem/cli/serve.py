@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli.caller import Session, ids_of, session_of
+from graphmem.cli.caller import Invocation, ids_of, session_of
 from graphmem.constants import SERVICE_IDLE_S
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
@@ -89,7 +89,7 @@ def end_of_log(project: Path) -> str:
         return file.read().decode("utf-8", "replace").rstrip("\n")
 
 
-def run_here(session: Session, project: Path, log_format: LogFormat, http: str | None) -> None:
+def run_here(session: Invocation, project: Path, log_format: LogFormat, http: str | None) -> None:
     """Run the service until it ends, with HTTP at an address if one is given."""
     if http is not None and (missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]):
         raise Unavailable(f"{missing[0]} is not installed", hint="install it: pip install 'graphmem[server]'")
@@ -121,5 +121,5 @@ def run_command(arguments: Sequence[str], request_id: str, models: Models) -> tu
     """Run the command line of a caller in this thread; return its exit status, and the command without its texts."""
     from graphmem.cli.app import run  # noqa: PLC0415 - which loads this module when it runs `serve`
 
-    session = Session(new_id=ids_of(request_id), models=models)
+    session = Invocation(new_id=ids_of(request_id), models=models)
     return run(arguments, session), session.command

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import Session, session_of
+from graphmem.cli.caller import Invocation, session_of
 from graphmem.cli.match import limits, shown
 from graphmem.cli.options import argument, option
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
@@ -61,7 +61,7 @@ def reason(error: OSError) -> str:
 
 
 def said_of(
-    opened: Session,
+    opened: Invocation,
     command: Sequence[str],
     ended: CommandEnd,
     *,
@@ -98,7 +98,7 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
         yield f"the same as before; to say that a fix does not help: {report}"
 
 
-def of_a_pass(opened: Session, answer: Ran) -> Iterator[str]:
+def of_a_pass(opened: Invocation, answer: Ran) -> Iterator[str]:
     """Yield what was recorded after a pass, and the commands that record what only you know."""
     if answer.helped:
         yield f"recorded as having helped: {', '.join(answer.helped)}"

@@ -48,14 +48,14 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundModel:
     """The model, if there is one, and what to report to the user once: places that were passed over, and why."""
 
     embedder: Embedder | None
     warnings: tuple[str, ...] = ()
 
 
-def find_model(name: str, *, cache_folder: Path | None) -> Found:
+def find_model(name: str, *, cache_folder: Path | None) -> FoundModel:
     """
     Return the model called ``name``.
 
@@ -72,7 +72,7 @@ def find_model(name: str, *, cache_folder: Path | None) -> Found:
     Cost: 0.15 s CPU up to the first vector for the default model, 6 s for one that needs sentence-transformers.
     """
     if name == "none":
-        return Found(None)
+        return FoundModel(None)
     if "/" not in name and not Path(name).is_dir():
         name = f"sentence-transformers/{name}"
     warnings: list[str] = []
@@ -80,10 +80,10 @@ def find_model(name: str, *, cache_folder: Path | None) -> Found:
         try:
             if name == DEFAULT_MODEL:
                 _check_default(folder, cache_folder)
-            return Found(_open(name, folder, cache_folder), tuple(warnings))
+            return FoundModel(_open(name, folder, cache_folder), tuple(warnings))
         except Unavailable as error:
             warnings.append(error.message)
-    return Found(None, (*warnings, f"no usable model {name!r}"))
+    return FoundModel(None, (*warnings, f"no usable model {name!r}"))
 
 
 def fingerprint(folder: Path, *, cache_folder: Path | None) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from graphmem.embed.model import Found
+    from graphmem.embed.model import FoundModel
     from graphmem.embed.reranker import Reranker
 
 
@@ -15,10 +15,10 @@ class Models:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.embedders: dict[str, Found] = {}
+        self.embedders: dict[str, FoundModel] = {}
         self.rerankers: dict[str, tuple[Reranker | None, Sequence[str]]] = {}
 
-    def embedder(self, name: str, cache_folder: Path) -> "Found":
+    def embedder(self, name: str, cache_folder: Path) -> "FoundModel":
         """Return the embedder that a setting names, with what to report about it."""
         from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
 

@@ -15,7 +15,7 @@ Position = tuple[int, int]  # of the catalog: its epoch, and the number of the l
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GraphAnswer:
     """What a query returned, as JSON values; ``truncated`` if there was more than the limit."""
 
     columns: list[str]
@@ -76,7 +76,7 @@ class GraphMirror(Protocol):
             Refused: it does more, or is not one statement.
         """
 
-    def cypher(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> Answer:
+    def cypher(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> GraphAnswer:
         """
         Run a query on the graph as the catalog is now.
 
@@ -105,7 +105,7 @@ class GraphMirror(Protocol):
         *,
         timeout_s: float,
         limit: int,
-    ) -> Answer:
+    ) -> GraphAnswer:
         """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
 
     def counts(self) -> tuple[Position, dict[str, int]]:

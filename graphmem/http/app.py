@@ -33,11 +33,11 @@ from graphmem.http.events import add_events
 from graphmem.http.guard import DOCS, HEALTH, METRICS, ROWS, STREAM, TYPES
 from graphmem.http.mcp import McpRoute
 from graphmem.http.metrics import PLAIN, Metrics
-from graphmem.http.operations import IN_JSON_ONLY, Operation, operations
+from graphmem.http.operations import IN_JSON_ONLY, Route, operations
 from graphmem.http.page import HEADERS, page_of
 from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
 from graphmem.ledger import undo
-from graphmem.machine.requests import Request, carried_out
+from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.model import MODELS
 from graphmem.model.record import Record
 from graphmem.names import inert
@@ -103,7 +103,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
     return app
 
 
-def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> None:
+def add_route(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
     """Add the route that takes the parameters of an operation as a JSON object."""
     needs_body = any(field.is_required() for field in operation.body.model_fields.values())
 
@@ -131,7 +131,7 @@ def add_route(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> No
     app.post(operation.path, **more)(call)
 
 
-def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> None:
+def add_stream(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
     """Add the route that takes the lines of an operation as the body, and its parameters in the query string."""
 
     async def call(request: Call) -> Response:
@@ -159,7 +159,7 @@ def add_stream(app: FastAPI, operation: Operation, run: Callable[..., Any]) -> N
     app.post(operation.path + STREAM, openapi_extra=extra, **more)(call)
 
 
-def request_of(call: Call, operation: Operation, content: str) -> Request | None:
+def request_of(call: Call, operation: Route, content: str) -> RequestUnderWay | None:
     """
     Return the request that a caller sent, with its id; None without one.
 
@@ -171,10 +171,10 @@ def request_of(call: Call, operation: Operation, content: str) -> Request | None
         return None
     if not ID.fullmatch(given):
         raise HTTPException(400, "the header Idempotency-Key has from 1 to 255 printable ASCII characters")
-    return Request(f"http {given}", f"{operation.name} {content}")
+    return RequestUnderWay(f"http {given}", f"{operation.name} {content}")
 
 
-def once(memory: Memory, asked: Request | None, work: Callable[[], Response]) -> Response:
+def once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Response]) -> Response:
     """Carry a request out; one that was carried out before gets the answer of the first time."""
     if asked is None:
         return work()
@@ -218,7 +218,7 @@ def parts_of(file: BinaryIO) -> Iterator[bytes]:
             yield part
 
 
-def shared(operation: Operation) -> dict[str, Any]:
+def shared(operation: Route) -> dict[str, Any]:
     """Return what all routes of an operation have."""
 
     async def check(call: Call) -> None:  # before the body is read

@@ -17,7 +17,7 @@ from graphmem.contract.events import Happening, ListEventsRequest
 from graphmem.http.guard import EVENTS
 from graphmem.http.problems import problem
 from graphmem.names import inert
-from graphmem.usecase.work.event_log import Follower
+from graphmem.usecase.work.event_log import EventFollower
 
 MEDIA_TYPE = "text/event-stream"
 KEEP_ALIVE_S = 15.0  # seconds without an event after which a comment shows that the stream is there
@@ -49,7 +49,7 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
     ) -> Response:
         if len(streams) >= MOST_STREAMS:
             return problem(503, "unavailable", f"there are {MOST_STREAMS} event streams already", hint="close one")
-        follower = Follower(ListEventsRequest(types=tuple(type or ()), cursor=last_event_id or cursor))
+        follower = EventFollower(ListEventsRequest(types=tuple(type or ()), cursor=last_event_id or cursor))
 
         async def look() -> list[tuple[Happening, str]]:
             return await asyncio.get_running_loop().run_in_executor(workers, lambda: follower.look(memory.client))

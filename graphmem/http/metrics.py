@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from graphmem.contract.operations import OPERATIONS, READ
 from graphmem.service.server import Service
-from graphmem.telemetry import Observed
+from graphmem.telemetry import ObservedCall
 
 PLAIN = "text/plain; version=0.0.4"  # the form that every version of Prometheus reads
 FIRST_ERROR = 400  # status
@@ -37,7 +37,7 @@ class Metrics:
         running = Gauge("graphmem_running", "Commands and calls that run now", registry=self.registry)
         running.set_function(lambda: service.running)
 
-    def add(self, seen: Observed) -> None:
+    def add(self, seen: ObservedCall) -> None:
         """Count an operation or a command that ended."""
         if seen.sort == "command":
             self.commands.labels(seen.name, seen.outcome).observe(seen.seconds)

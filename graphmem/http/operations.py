@@ -16,7 +16,7 @@ IN_JSON_ONLY = frozenset({"ran"})  # its parameters are lists: not for a query s
 
 
 @dataclass(frozen=True)
-class Operation:
+class Route:
     """
     One operation.
 
@@ -62,15 +62,15 @@ class Operation:
 
 
 @cache
-def operations() -> dict[str, Operation]:
+def operations() -> dict[str, Route]:
     """Return the operations that HTTP offers, by name."""
     return {row.name: operation(row) for row in contract.ROWS if not row.not_over_http}
 
 
-def operation(row: contract.Operation) -> Operation:
+def operation(row: contract.Operation) -> Route:
     """Return one operation, made from its row."""
     request = less(row.request, set(row.without)) if row.without else row.request
-    return Operation(row, request, request if row.stream is None else more(request, row.stream))
+    return Route(row, request, request if row.stream is None else more(request, row.stream))
 
 
 def less(request: type[Request], without: set[str]) -> type[Request]:

@@ -47,7 +47,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class NotedWrite:
     """One write: when and by which command, and what it does to each file, by its path below the store."""
 
     at: str
@@ -194,7 +194,7 @@ class Note(BaseModel):
     titles: list[str] = []
 
 
-def read_write(path: Path) -> Write:
+def read_write(path: Path) -> NotedWrite:
     """
     Return a write that was noted.
 
@@ -209,7 +209,7 @@ def read_write(path: Path) -> Write:
         if not (all(map(is_data_file, found.files)) and all(map(TYPE_FILE.fullmatch, found.types))):
             raise ValueError("it names other files than those of data and types")
         files = {file: read_rows(rows) for file, rows in found.files.items()}
-        return Write(found.at, found.command, files, found.types, found.titles)
+        return NotedWrite(found.at, found.command, files, found.types, found.titles)
     except (OSError, ValueError, TypeError) as error:
         raise Refused(
             f"{str(path)!r} does not say what was written: {type(error).__name__}",
@@ -250,7 +250,7 @@ class Overlay:
         found |= {number: overlay[number] for number in ids if number in overlay}
         return {number: line for number, line in found.items() if line is not None}
 
-    def take_back(self, write: Write, *, is_sure: bool) -> list[tuple[str, bytes | None]] | None:
+    def take_back(self, write: NotedWrite, *, is_sure: bool) -> list[tuple[str, bytes | None]] | None:
         """
         Take back a write.
 

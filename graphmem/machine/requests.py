@@ -29,7 +29,7 @@ REPEATED_S = 600.0  # seconds within which a caller without ids repeats what it 
 DIGITS = 32  # of the SHA-256 of an id, which names its file
 
 
-class Kept(BaseModel):
+class KeptRequest(BaseModel):
     """
     What is kept of a request.
 
@@ -63,7 +63,7 @@ class Kept(BaseModel):
 
 
 @dataclass
-class Request:
+class RequestUnderWay:
     """
     A request while it is carried out.
 
@@ -127,9 +127,9 @@ class Request:
         """Let the answer be kept: an operation that may change something was carried out."""
         self.is_written, self.folder = True, folder
 
-    def kept(self, note: str, answer: JsonValue = None) -> Kept:
+    def kept(self, note: str, answer: JsonValue = None) -> KeptRequest:
         """Return what is to be kept of it."""
-        return Kept(content=self.digest, process=os.getpid(), at=time.time(), note=note, answer=answer)
+        return KeptRequest(content=self.digest, process=os.getpid(), at=time.time(), note=note, answer=answer)
 
     def answered(self) -> None:
         """Forget a request without an id: its caller has the answer, and the same content again is another request."""
@@ -154,13 +154,13 @@ class Request:
             forget_old(self.folder)
 
 
-of_thread: ContextVar[Request | None] = ContextVar("of_thread", default=None)
+of_thread: ContextVar[RequestUnderWay | None] = ContextVar("of_thread", default=None)
 under_way: dict[str, tuple[Lock, int]] = {}  # by id: whoever sends the same one at the same time waits for the first
 guard = Lock()
 
 
 @contextlib.contextmanager
-def carried_out(request: Request) -> Iterator[Request]:
+def carried_out(request: RequestUnderWay) -> Iterator[RequestUnderWay]:
     """Let the block, in this thread, work on a request; the same one in another thread waits until its end."""
     with guard:
         lock, waiting = under_way.get(request.id, (Lock(), 0))
@@ -179,17 +179,17 @@ def carried_out(request: Request) -> Iterator[Request]:
                 under_way[request.id] = lock, waiting - 1
 
 
-def current() -> Request | None:
+def current() -> RequestUnderWay | None:
     """Return the request that this thread works on; None where the caller gave no id."""
     return of_thread.get()
 
 
-def read(path: Path) -> Kept | None:
+def read(path: Path) -> KeptRequest | None:
     """Return what is kept of a request; None for nothing, or a damaged file."""
-    return read_state(path, Kept.model_validate_json, most=2 * ANSWER_BYTES)
+    return read_state(path, KeptRequest.model_validate_json, most=2 * ANSWER_BYTES)
 
 
-def write(path: Path, kept: Kept) -> None:
+def write(path: Path, kept: KeptRequest) -> None:
     """Keep something of a request, in the place of what was kept of it before."""
     data = kept.model_dump_json().encode()
     if len(data) > ANSWER_BYTES:

@@ -16,7 +16,7 @@ from graphmem.system.lock import locked
 
 
 @dataclass
-class Held:
+class HeldRun:
     """The run state while its lock is held; a block sets another one to have it written."""
 
     state: RunState
@@ -28,7 +28,7 @@ def read(path: Path, on_message: Callable[[str], None]) -> RunState:
 
 
 @contextlib.contextmanager
-def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str], None]) -> Iterator[Held]:
+def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str], None]) -> Iterator[HeldRun]:
     """
     Yield the run state, alone with it; another one that the block sets is written at its end, all or nothing.
 
@@ -38,7 +38,7 @@ def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str
         OSError: it cannot be written.
     """
     with locked(lock, timeout_s=timeout_s):
-        held = Held(read(path, on_message))
+        held = HeldRun(read(path, on_message))
         before = held.state
         yield held
         if held.state == before:

@@ -36,7 +36,7 @@ WHOLE = View(limit=MOST_HITS)  # of a tool that does not ask how much to show
 
 
 @dataclass(frozen=True)
-class Operation:
+class ToolOperation:
     """
     One thing that a tool does.
 
@@ -121,7 +121,7 @@ class Parameters:
         words: descriptions that are better than those of the fields, for want of room or where fields share a name.
     """
 
-    operations: Mapping[str, Operation]
+    operations: Mapping[str, ToolOperation]
     choice: str = ""
     meaning: str = ""
     default: str | None = None
@@ -155,7 +155,7 @@ class Parameters:
         found = [name for one in self.operations.values() for name in (*filter(None, [one.text]), *one.names)]
         return list(dict.fromkeys(found))
 
-    def requires(self, operation: Operation, name: str) -> bool:
+    def requires(self, operation: ToolOperation, name: str) -> bool:
         """Return whether an operation cannot do without a parameter."""
         if name == operation.text:
             return True

@@ -20,7 +20,7 @@ from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.errors import AlreadyDone, GraphmemError, NotFound, Usage
 from graphmem.ledger import undo
-from graphmem.machine.requests import Request, carried_out, current
+from graphmem.machine.requests import RequestUnderWay, carried_out, current
 from graphmem.mcp.documents import MADE, PLAIN, PROMPTS, RESOURCES, TEMPLATES, read
 from graphmem.mcp.front import Front
 from graphmem.mcp.tools import TOOLS, Tool
@@ -48,7 +48,7 @@ OpenMemory = Callable[[], Memory]
 Context = Any  # of a request; no handler uses it
 
 
-class Kept:
+class KeptMemory:
     """Opens a memory at the first call, and hands out the same one to all threads from then on."""
 
     def __init__(self, folder: str | None, lock_timeout_s: float | None = None) -> None:
@@ -147,7 +147,7 @@ def described(tool: Tool) -> types.Tool:
     )
 
 
-def request_of(context: Context, params: types.CallToolRequestParams, *, has_front: bool) -> Request | None:
+def request_of(context: Context, params: types.CallToolRequestParams, *, has_front: bool) -> RequestUnderWay | None:
     """
     Return the request that a call is, to be carried out once; None where nothing tells a repeat.
 
@@ -158,12 +158,12 @@ def request_of(context: Context, params: types.CallToolRequestParams, *, has_fro
     headers = getattr(context.request, "headers", {})
     given = (context.meta or {}).get(KEY) or headers.get("idempotency-key")
     if isinstance(given, str):
-        return Request(f"mcp {given}", content)
-    return Request(f"mcp call {content}", content, is_by_content=True) if has_front else None
+        return RequestUnderWay(f"mcp {given}", content)
+    return RequestUnderWay(f"mcp call {content}", content, is_by_content=True) if has_front else None
 
 
 def result_of(
-    tool: Tool, memory: OpenMemory, arguments: dict[str, Any], asked: Request | None = None
+    tool: Tool, memory: OpenMemory, arguments: dict[str, Any], asked: RequestUnderWay | None = None
 ) -> types.CallToolResult:
     """Return the result of a call; what went wrong is a result too, so that the model can correct it."""
     if asked is None:
@@ -225,7 +225,7 @@ def run(front: Front, folder: str | None, lock_timeout_s: float | None) -> None:
 
     The store is not closed: a call may still be at work on it, and the process ends now, with the engine under it.
     """
-    anyio.run(serve, make_server(Kept(folder, lock_timeout_s), front), front)
+    anyio.run(serve, make_server(KeptMemory(folder, lock_timeout_s), front), front)
 
 
 async def serve(server: Server[Any], front: Front) -> None:

@@ -17,7 +17,7 @@ from graphmem.contract.records import Changed, Got
 from graphmem.contract.relations import Connection, Edge, Related, Solutions
 from graphmem.contract.stats import Stats
 from graphmem.contract.tasks import TaskChanged
-from graphmem.mcp.parameters import MOST_HITS, Operation, Parameters, View
+from graphmem.mcp.parameters import MOST_HITS, Parameters, ToolOperation, View
 from graphmem.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
 from graphmem.names import visible
 
@@ -237,9 +237,9 @@ TOOLS = {
             "known says whether anything relevant is known; asked goes into feedback.",
             Parameters(
                 {
-                    "query": Operation("query", "text kinds strict", is_cut=True),
-                    "match": Operation("match", "strict", text="text"),
-                    "context": Operation("context", "objective tags files strict", {"objective": "text"}),
+                    "query": ToolOperation("query", "text kinds strict", is_cut=True),
+                    "match": ToolOperation("match", "strict", text="text"),
+                    "context": ToolOperation("context", "objective tags files strict", {"objective": "text"}),
                 },
                 choice="intent",
                 meaning="query: search; match: known failures in text, an error or a log; "
@@ -257,7 +257,7 @@ TOOLS = {
         Tool(
             "get",
             "Show a record with every field and edge.",
-            Parameters({"": Operation("get", "ref")}),
+            Parameters({"": ToolOperation("get", "ref")}),
             {"": got},
         ),
         Tool(
@@ -265,9 +265,9 @@ TOOLS = {
             "Walk the graph: what is connected, what solves a failure, how two records connect.",
             Parameters(
                 {
-                    "related": Operation("related", "ref max_hops types"),
-                    "solutions": Operation("solutions", "ref"),
-                    "path": Operation("path", "source target max_hops types", {"source": "ref"}),
+                    "related": ToolOperation("related", "ref max_hops types"),
+                    "solutions": ToolOperation("solutions", "ref"),
+                    "path": ToolOperation("path", "source target max_hops types", {"source": "ref"}),
                 },
                 choice="intent",
                 meaning="related: the neighbourhood of ref; solutions: what solves the failure ref; "
@@ -284,11 +284,11 @@ TOOLS = {
             "one that says the same, or a variant of another. No secrets: the memory goes into git.",
             Parameters(
                 {
-                    "failure": Operation("failures.add", f"trigger fix {NOTED} replace"),
-                    "pattern": Operation("patterns.add", f"trigger insight {NOTED} replace"),
-                    "lesson": Operation("lessons.add", f"description type {NOTED} replace"),
-                    "decision": Operation("sessions.decide", "decision reasoning"),
-                    "experience": Operation(
+                    "failure": ToolOperation("failures.add", f"trigger fix {NOTED} replace"),
+                    "pattern": ToolOperation("patterns.add", f"trigger insight {NOTED} replace"),
+                    "lesson": ToolOperation("lessons.add", f"description type {NOTED} replace"),
+                    "decision": ToolOperation("sessions.decide", "decision reasoning"),
+                    "experience": ToolOperation(
                         "experiences.add", "task_type description approach outcome lessons tags supersedes"
                     ),
                 },
@@ -310,7 +310,7 @@ TOOLS = {
             "feedback",
             "Report whether a recalled record helped, right after trying it; with asked from the answer that "
             "showed it. Answers rank by these reports.",
-            Parameters({"": Operation("feedback", "ref helped wrong note asked")}),
+            Parameters({"": ToolOperation("feedback", "ref helped wrong note asked")}),
             {"": reported},
             is_read_only=False,
             is_idempotent=False,
@@ -320,11 +320,11 @@ TOOLS = {
             "Work on a campaign, a plan of tasks; start answers with a workspace.",
             Parameters(
                 {
-                    "ready": Operation("campaigns.ready", "ref"),
-                    "start": Operation("tasks.start", "ref"),
-                    "complete": Operation("tasks.complete", "ref delivered used solved_by"),
-                    "block": Operation("tasks.block", "ref reason"),
-                    "finish": Operation("campaigns.complete", "ref outcome status"),
+                    "ready": ToolOperation("campaigns.ready", "ref"),
+                    "start": ToolOperation("tasks.start", "ref"),
+                    "complete": ToolOperation("tasks.complete", "ref delivered used solved_by"),
+                    "block": ToolOperation("tasks.block", "ref reason"),
+                    "finish": ToolOperation("campaigns.complete", "ref outcome status"),
                 },
                 choice="action",
                 meaning="ready: what can start; start, complete, block: a task; finish: the campaign",
@@ -347,7 +347,7 @@ TOOLS = {
             "Ask the graph in Cypher. Labels are kinds and entity types "
             "(Failure, WorkItem), relations in capitals (SOLVES), properties as get shows them.",
             Parameters(
-                {"": Operation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},
+                {"": ToolOperation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},
                 words={"limit": f"Rows; {MOST_HITS} if not given"},
             ),
             {"": rows},
@@ -355,7 +355,7 @@ TOOLS = {
         Tool(
             "status",
             "Show how much this project remembers, and what is due.",
-            Parameters({"": Operation("stats", "")}),
+            Parameters({"": ToolOperation("stats", "")}),
             {"": health},
         ),
     )

@@ -9,7 +9,7 @@ from graphmem.model.field import Count, Item, StringSet, Text, Time
 TaskStage = Literal["pending", "in_progress", "blocked", "complete"]
 
 
-class Part(BaseModel):
+class BoardPart(BaseModel):
     """A part of the blackboard; what another version noted beside it is kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
@@ -19,7 +19,7 @@ class Part(BaseModel):
         return self.model_dump(mode="json") | {name: value for name, value in changes.items() if value is not None}
 
 
-class CurrentTask(Part):
+class CurrentTask(BoardPart):
     """What is being worked on."""
 
     id: Item | None = None
@@ -29,7 +29,7 @@ class CurrentTask(Part):
     status: TaskStage = "in_progress"
 
 
-class Preferences(Part):
+class Preferences(BoardPart):
     """How the user wants to work."""
 
     communication_style: Text | None = None
@@ -37,7 +37,7 @@ class Preferences(Part):
     default_model_profile: Text | None = None
 
 
-class CurrentSession(Part):
+class CurrentSession(BoardPart):
     """The session that is under way."""
 
     started_at: Time | None = None
@@ -48,7 +48,7 @@ class CurrentSession(Part):
     used: StringSet = ()  # references, by key
 
 
-class Blackboard(Part):
+class Blackboard(BoardPart):
     """All of it, as ``state/`` holds it."""
 
     task: CurrentTask | None = None

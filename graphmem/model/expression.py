@@ -38,7 +38,7 @@ class Malformed(ValueError):
     """What neither engine takes for an expression."""
 
 
-class Part(NamedTuple):
+class Atom(NamedTuple):
     """
     A part of an expression.
 
@@ -64,22 +64,22 @@ class Scanner:
         self.whole = self.alternatives()
         if self.tokens or not self.is_understood:  # or there is an end of a group too many
             counts = [*AT_LEAST.findall(text), *["1"] * text.count("+")]
-            self.whole = Part(size=len(text) * math.prod(int(count) + 1 for count in counts))
+            self.whole = Atom(size=len(text) * math.prod(int(count) + 1 for count in counts))
 
     @property
     def next(self) -> str:
         return self.tokens[-1] if self.tokens else ""
 
-    def alternatives(self) -> Part:
+    def alternatives(self) -> Atom:
         """Read to the end of a group, or of the expression."""
         parts = [self.sequence()]
         while self.next == "|":
             self.tokens.pop()
             parts.append(self.sequence())
         needs = tuple(need for part in parts for need in part.needs)
-        return Part(needs=needs if all(needs) else ("",), size=sum(part.size for part in parts))
+        return Atom(needs=needs if all(needs) else ("",), size=sum(part.size for part in parts))
 
-    def sequence(self) -> Part:
+    def sequence(self) -> Atom:
         """Read items, and choose among what they need: the choice whose shortest literal is longest."""
         best: tuple[str, ...] = ("",)
         run = ""
@@ -96,19 +96,19 @@ class Scanner:
                 continue
             best = max(best, (run,), item.needs if least else ("",), key=lambda needs: min(map(len, needs)))
             run = ""
-        return Part(needs=max(best, (run,), key=lambda needs: min(map(len, needs))), size=size)
+        return Atom(needs=max(best, (run,), key=lambda needs: min(map(len, needs))), size=size)
 
-    def item(self, token: str) -> Part:
+    def item(self, token: str) -> Atom:
         """Read what begins with a token."""
         if token[0] == "(" and not token.endswith(")"):
             return self.group(token)
         if token[0] == "\\":
             self.is_understood &= ESCAPED.fullmatch(token) is not None
             self.is_of_a_line |= token in OF_A_LINE
-            return Part(token[1:] if token.isascii() and not token[1:].isalnum() else "")
-        return Part(token if len(token) == 1 and token not in ".^$*+?{" else "")
+            return Atom(token[1:] if token.isascii() and not token[1:].isalnum() else "")
+        return Atom(token if len(token) == 1 and token not in ".^$*+?{" else "")
 
-    def group(self, token: str) -> Part:
+    def group(self, token: str) -> Atom:
         """Read a group to its end; what a look-around finds is not of the text that is found."""
         self.is_understood &= token != "(?" and self.next[:1] != "*"
         self.depth += 1
@@ -118,7 +118,7 @@ class Scanner:
         self.depth -= 1
         if self.tokens:
             self.tokens.pop()
-        return inner if token[-1] not in "=!" else Part(size=inner.size)
+        return inner if token[-1] not in "=!" else Atom(size=inner.size)
 
 
 def is_repeat(token: str) -> bool:

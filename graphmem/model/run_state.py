@@ -10,34 +10,34 @@ ChunkStatus = Literal["planned", "active", "retrying", "completed", "failed"]
 BuildStatus = Literal["running", "completed", "partial"]
 
 
-class Part(BaseModel):
+class RunPart(BaseModel):
     """A part of the run state; what another version noted beside it is kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
 
-class Section(Part):
+class Section(RunPart):
     """The section of the specification that is worked on."""
 
     alias: Item | None = None
     number: Annotated[int, Strict()] | Item | None = None
 
 
-class Score(Part):
+class Score(RunPart):
     """How many scenarios are satisfied."""
 
     satisfied: Count
     total: Count
 
 
-class ChunkProgress(Part):
+class ChunkProgress(RunPart):
     """Which chunk of how many is built."""
 
     current: Count
     total: Count
 
 
-class UntrackedChange(Part):
+class UntrackedChange(RunPart):
     """A file that was changed outside of the plan."""
 
     file: Item
@@ -46,7 +46,7 @@ class UntrackedChange(Part):
     at: Time | None = None
 
 
-class BuildPlan(Part):
+class BuildPlan(RunPart):
     """What a build run was planned with."""
 
     total_chunks: Count = 0
@@ -55,7 +55,7 @@ class BuildPlan(Part):
     spec_version: Item | None = None
 
 
-class Chunk(Part):
+class Chunk(RunPart):
     """A part of a build, and how far it is."""
 
     id: Item
@@ -71,7 +71,7 @@ class Chunk(Part):
     failed_at: Time | None = None
 
 
-class BuildRun(Part):
+class BuildRun(RunPart):
     """A build in chunks; it outlives the process that runs it."""
 
     run_id: Item
@@ -83,7 +83,7 @@ class BuildRun(Part):
     last_checkpoint: Time | None = None
 
 
-class RunState(Part):
+class RunState(RunPart):
     """All of it, as ``state/run.json`` holds it."""
 
     active_section: Section | None = None

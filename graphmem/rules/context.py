@@ -26,7 +26,7 @@ PREFACE_SHARE = 5  # parts of a budget, of which the preface may take one
 
 
 @dataclass(frozen=True)
-class Entry:
+class BlockEntry:
     """
     One record of the block.
 
@@ -92,7 +92,9 @@ def preface(budget: int, asked: str | None) -> str:
     return text if tokens(text) * PREFACE_SHARE <= budget else SHORT_PREFACE
 
 
-def fitting(entries: Sequence[Entry], budget: int, asked: str | None = None, *, opening: str | None = None) -> set[int]:
+def fitting(
+    entries: Sequence[BlockEntry], budget: int, asked: str | None = None, *, opening: str | None = None
+) -> set[int]:
     """
     Return the places of the entries that stay within a budget of tokens.
 
@@ -114,7 +116,7 @@ def heading(section: str) -> str:
     return f"\n## {section}\n\n"
 
 
-def block(entries: Sequence[Entry], budget: int, asked: str | None = None, *, opening: str | None = None) -> str:
+def block(entries: Sequence[BlockEntry], budget: int, asked: str | None = None, *, opening: str | None = None) -> str:
     """
     Return entries, given section by section, as Markdown; an empty text without entries.
 

@@ -137,7 +137,7 @@ class Phrase(NamedTuple):
     words: tuple[str, ...]
 
 
-class Parts(NamedTuple):
+class TextParts(NamedTuple):
     """A text without its volatile parts, taken apart: telling tokens, all tokens, phrases, and the words of these."""
 
     text: str
@@ -229,14 +229,14 @@ def are_variants(left: str, right: str) -> bool:
 
 
 @lru_cache(32_768)  # one text is compared with many; 2 KB each
-def parts_of(text: str) -> Parts:
+def parts_of(text: str) -> TextParts:
     """Return a text taken apart."""
     plain_text = signature(text)
     found = phrases(plain_text)
     words = Counter(word for phrase in found for word in words_of(phrase))
     spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(" ".join(text.casefold().split()))}
     tokens = frozenset({plain_text, *WORD.findall(plain_text), *spans})
-    return Parts(plain_text, telling(text) | spans, tokens, found, words)
+    return TextParts(plain_text, telling(text) | spans, tokens, found, words)
 
 
 def bare(text: str) -> str:

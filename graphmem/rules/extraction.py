@@ -24,7 +24,7 @@ VERDICT = "review.verdict"
 
 
 @dataclass(frozen=True, order=True)
-class Finding:
+class RunFinding:
     """What a review found."""
 
     text: str
@@ -56,7 +56,7 @@ def is_seen(share: float) -> bool:
     return share >= KEYWORD_OVERLAP
 
 
-def findings(events: Iterable[Mapping[str, Any]]) -> list[Finding]:
+def findings(events: Iterable[Mapping[str, Any]]) -> list[RunFinding]:
     """Return the findings of every review verdict among events, each once, in an order of their own."""
     return sorted({found for event in events if is_verdict(event) for found in findings_of(event)})
 
@@ -66,7 +66,7 @@ def is_verdict(event: Mapping[str, Any]) -> bool:
     return VERDICT in (event.get("type"), event.get("kind"), event.get("event"))
 
 
-def findings_of(event: Mapping[str, Any]) -> Iterator[Finding]:
+def findings_of(event: Mapping[str, Any]) -> Iterator[RunFinding]:
     """Yield what one verdict found."""
     data = event.get("data") if isinstance(event.get("data"), dict) else event
     assert isinstance(data, Mapping)
@@ -80,7 +80,7 @@ def findings_of(event: Mapping[str, Any]) -> Iterator[Finding]:
             tags = fields["tags"] if isinstance(fields.get("tags"), list) else []
             severity = word_of(fields, "severity", data, event).lower()
             severity = OTHER_WORDS.get(severity, severity)
-            yield Finding(
+            yield RunFinding(
                 text=text,
                 severity=severity if severity in SEVERITIES else "info",
                 domain=word_of(fields, "domain", data, event) or "general",

@@ -45,7 +45,7 @@ def planned_tasks(
 
 
 @dataclass(frozen=True)
-class Revision:
+class PlanRevision:
     """
     What another plan makes of a campaign; all tasks by their keys.
 
@@ -61,7 +61,7 @@ class Revision:
     removed: tuple[Task, ...]
 
 
-def revision(campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence[Task], now: datetime) -> Revision:
+def revision(campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence[Task], now: datetime) -> PlanRevision:
     """
     Return what another plan makes of the unfinished part of a campaign.
 
@@ -99,7 +99,7 @@ def revision(campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence
         for place, task in enumerate(plan, 1)
         if task.seq in planned
     }
-    return Revision(
+    return PlanRevision(
         kept=tuple(kept),
         revised=tuple((open_tasks[seq], task) for seq, task in made.items() if seq in open_tasks),
         added=tuple(task for seq, task in made.items() if seq not in open_tasks),

@@ -213,7 +213,7 @@ def in_quotes(found: re.Match[str]) -> str:
 
 def errors(lines: Iterable[str]) -> Iterator[Error]:
     """Yield the errors that a text reports, each with its telling frame."""
-    reader = Reader()
+    reader = ErrorReader()
     for number, line in enumerate(lines, 1):
         yield from reader.read(number, line)
     yield from reader.end()
@@ -224,7 +224,7 @@ def error_keys(trigger: str) -> set[str]:
     return {key for error in islice(errors(trigger.splitlines()[:TRIGGER_LINES]), KEPT) for key in error.written_keys}
 
 
-class Reader:
+class ErrorReader:
     """Reads a log line by line."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ FILES = 2  # from which they are several
 NOVEL_BELOW = 0.7  # similarity to the nearest pattern
 
 
-class Signs(NamedTuple):
+class TaskSigns(NamedTuple):
     """
     What is known of a finished task.
 
@@ -33,7 +33,7 @@ class Signs(NamedTuple):
     similarity: float
 
 
-def criteria(signs: Signs) -> dict[str, int]:
+def criteria(signs: TaskSigns) -> dict[str, int]:
     """Return the points of a finished task, by the criterion that it meets."""
     met = {
         "blocked_then_fixed": signs.was_blocked,

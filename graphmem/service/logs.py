@@ -13,7 +13,7 @@ LogFormat = Literal["text", "json"]
 FIELDS = ("project", "pid", "requests", "command", "status", "ms", "reason", "client", "error")  # of `extra`
 
 
-class Lines(logging.Formatter):
+class LogLines(logging.Formatter):
     """A line an entry: for people, or a JSON object."""
 
     def __init__(self, form: LogFormat) -> None:
@@ -47,7 +47,7 @@ def private(path: str, flags: int) -> int:
 def log_to(path: str, form: LogFormat) -> None:
     """Write the entries of graphmem to a file, which is replaced when it is long; one older file stays."""
     handler = PrivateFile(path, maxBytes=SERVICE_LOG_BYTES, backupCount=1, encoding="utf-8")
-    handler.setFormatter(Lines(form))
+    handler.setFormatter(LogLines(form))
     logger = logging.getLogger("graphmem")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

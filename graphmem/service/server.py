@@ -28,7 +28,7 @@ from graphmem.constants import SERVICE_CALLERS, SERVICE_DRAIN_S, SERVICE_IDLE_S
 from graphmem.embed.shared import Models
 from graphmem.errors import Unavailable
 from graphmem.ledger.layout import FOLDER
-from graphmem.machine.requests import Request, carried_out
+from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.service.caller import content_of, runs_here
 from graphmem.service.manage import refuse_no_folder
 from graphmem.service.place import path_of, project_of, stamp
@@ -320,10 +320,10 @@ class Service:
         }
 
 
-def once(request_id: str, arguments: list[str]) -> contextlib.AbstractContextManager[Request | None]:
+def once(request_id: str, arguments: list[str]) -> contextlib.AbstractContextManager[RequestUnderWay | None]:
     """Return what lets a block carry out a command line once; an event of a client is not sent a second time."""
     is_event = arguments[:1] == ["hook"]
-    return contextlib.nullcontext() if is_event else carried_out(Request(request_id, content_of(arguments)))
+    return contextlib.nullcontext() if is_event else carried_out(RequestUnderWay(request_id, content_of(arguments)))
 
 
 @contextlib.contextmanager

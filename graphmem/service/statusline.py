@@ -31,7 +31,7 @@ class Cut(Exception):
     """The limits were reached before all files of a kind were read."""
 
 
-class Reader:
+class StatusReader:
     """Reads the files of a store within the limits of the whole line."""
 
     def __init__(self, store: str) -> None:
@@ -101,7 +101,7 @@ def main(arguments: list[str]) -> int:
 
 def parts(store: str) -> Iterator[str]:
     """Yield what the line consists of; each part is of all the files that it depends on."""
-    reader = Reader(store)
+    reader = StatusReader(store)
     try:
         campaign = newest_campaign(reader)
         names = names_of(campaign) if campaign else set()
@@ -137,7 +137,7 @@ def is_sound(row: object) -> bool:
     return isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
 
 
-def newest_campaign(reader: Reader) -> Row | None:
+def newest_campaign(reader: StatusReader) -> Row | None:
     """Return the newest campaign that has not ended."""
     active = [row for row in reader.rows("campaign") if row.get("status", "active") == "active"]
     return max(active, key=lambda row: (str(row.get("created_at")), key_of(row)), default=None)
@@ -153,7 +153,7 @@ def names_of(campaign: Row) -> set[str]:
     return {name for key in (key_of(campaign), str(campaign.get("name"))) for name in (key, f"campaign/{key}")}
 
 
-def chunk(reader: Reader) -> Iterator[str]:
+def chunk(reader: StatusReader) -> Iterator[str]:
     """Yield which chunk is built."""
     try:
         data = reader.content(f"{reader.store}/state/run.json") if is_folder(f"{reader.store}/state") else b""

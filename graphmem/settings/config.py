@@ -44,19 +44,19 @@ BOUNDS = ("cypher.timeout", "cypher.limit")
 TOP_LEVEL = {"format"}
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """A group of settings: a value, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Embedding(Section):
+class Embedding(SettingsSection):
     """Which model makes the vectors."""
 
     model: Name = constants.DEFAULT_MODEL
 
 
-class Retrieval(Section):
+class Retrieval(SettingsSection):
     """The numbers of scores, tiers, near-duplicates and traversal; each is explained in constants.py."""
 
     profile: Profile = constants.PROFILE
@@ -82,21 +82,21 @@ class Retrieval(Section):
     rerank: Annotated[int, Field(ge=1, le=1_000)] = constants.RERANK
 
 
-class Store(Section):
+class StoreSettings(SettingsSection):
     """How the store is held."""
 
     lock_timeout: Annotated[float, Field(ge=0, le=86_400)] = constants.LOCK_TIMEOUT_S
     secrets: Secrets = "refuse"
 
 
-class Cypher(Section):
+class Cypher(SettingsSection):
     """The bounds of a user's query."""
 
     timeout: Annotated[float, Field(gt=0, le=constants.CYPHER_MOST_S)] = constants.CYPHER_TIMEOUT_S
     limit: Annotated[int, Field(ge=1, le=constants.CYPHER_MOST_ROWS)] = constants.CYPHER_ROW_LIMIT
 
 
-class Hooks(Section):
+class Hooks(SettingsSection):
     """Which events of coding agents are answered."""
 
     off: Annotated[str, Field(pattern=r"^((start|prompt|before|after|end|all)([ ,]+|$))*$")] = ""
@@ -108,21 +108,21 @@ class Hooks(Section):
         return frozenset(("start", "prompt", "before", "after", "end")) if "all" in kinds else kinds
 
 
-class Service(Section):
+class ServiceSettings(SettingsSection):
     """The service that answers commands faster."""
 
     autostart: bool = False
 
 
-class Settings(Section):
+class Settings(SettingsSection):
     """All settings of a store."""
 
     format: Annotated[int, Field(ge=1, le=1_000_000)] = constants.FORMAT
     embedding: Embedding = Field(default_factory=Embedding)
     retrieval: Retrieval = Field(default_factory=Retrieval)
-    store: Store = Field(default_factory=Store)
+    store: StoreSettings = Field(default_factory=StoreSettings)
     cypher: Cypher = Field(default_factory=Cypher)
-    service: Service = Field(default_factory=Service)
+    service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
@@ -298,7 +298,7 @@ def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
     return None
 
 
-class Wanted:
+class ToTrust:
     """
     What a clone asks this user to trust at one moment: settings, the files that they load, and commands.
 
@@ -314,7 +314,7 @@ class Wanted:
         self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if asked or commands else None
 
 
-def trust(project: Path, wanted: Wanted) -> None:
+def trust(project: Path, wanted: ToTrust) -> None:
     """Let these settings count in this clone, as long as they and their files are the same, and its commands run."""
     found = entry_of(project)
     if wanted.asked:
@@ -401,14 +401,14 @@ def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
                 raise unknown(f"{section}.{key}", [f"{section}.{name}" for name in known], where)
 
 
-def sections() -> dict[str, type[Section]]:
+def sections() -> dict[str, type[SettingsSection]]:
     """Return the model of each section of the settings."""
     return {
         "embedding": Embedding,
         "retrieval": Retrieval,
-        "store": Store,
+        "store": StoreSettings,
         "cypher": Cypher,
-        "service": Service,
+        "service": ServiceSettings,
         "hooks": Hooks,
     }
 

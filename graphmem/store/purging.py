@@ -29,7 +29,7 @@ from graphmem.system import safe_files
 GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
 
 
-class Store(Protocol):
+class PurgedStore(Protocol):
     """What a clearing needs of an open store."""
 
     @property
@@ -46,7 +46,7 @@ class Store(Protocol):
     def lock_timeout_s(self) -> float: ...
 
 
-def finish(store: Store) -> list[str]:
+def finish(store: PurgedStore) -> list[str]:
     """
     Clear what a purge left, alone with the store; return what could not be cleared, for the next command to try again.
 
@@ -71,7 +71,7 @@ def is_done(clear: Callable[[], object]) -> bool:
     return True
 
 
-def steps(store: Store, found: Traces) -> Iterator[tuple[str, Callable[[], object]]]:
+def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield where purged records left traces outside of the data files, each with what clears it."""
     layout, local = store.layout, store.local
     yield "undo notes", lambda: clear_undo(layout, found)
@@ -105,7 +105,7 @@ def clear_undo(layout: Layout, found: Traces) -> None:
         safe_files.remove(path)
 
 
-def clear_state(store: Store, found: Traces) -> None:
+def clear_state(store: PurgedStore, found: Traces) -> None:
     """Take the traces of purged records out of all files in ``state/``, each under its lock and replaced whole."""
     layout, local, timeout_s = store.layout, store.local, store.lock_timeout_s
     safe_files.remove_folder(layout.state_aside)
@@ -130,7 +130,7 @@ def clear_state(store: Store, found: Traces) -> None:
     requests.drop_answers(layout.requests, found.is_told)
 
 
-def clear_runs(store: Store, found: Traces) -> None:
+def clear_runs(store: PurgedStore, found: Traces) -> None:
     """Take purged records out of what failing runs showed."""
     layout = store.layout
     with failed_runs.changing(

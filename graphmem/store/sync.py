@@ -92,7 +92,7 @@ class Follower(Protocol):
         """Take them in."""
 
 
-class Moved(Exception):
+class FilesMoved(Exception):
     """Git changed files while they were read."""
 
 
@@ -184,7 +184,7 @@ class SyncedLedger:
             if moment is not None:
                 try:
                     return replace(self.read_changes(changed, moment, is_thorough=is_thorough), look=look)
-                except Moved:
+                except FilesMoved:
                     self.forget_vocabulary()
                     self.load_vocabulary()
             if time.monotonic() > end:
@@ -212,7 +212,7 @@ class SyncedLedger:
                 changed = sorted({*changed, *self.present_files()} - {*purges})
             sync.rows += self.take_in(changed, is_every_line=bool(purges))
             if self.moment() != moment and self.changed_files(is_thorough=is_thorough):
-                raise Moved
+                raise FilesMoved
         return sync
 
     def keep_traces(self, purges: Purges) -> None:

@@ -43,7 +43,7 @@ MOST_CANDIDATES = 20  # failures whose texts are compared with a command line
 
 
 @dataclass(frozen=True)
-class Part:
+class HookText:
     """A piece of an answer that a session gets once; ``key`` says what it is, ``ref`` which memory it hands out."""
 
     key: str
@@ -55,7 +55,7 @@ class Part:
 class Said:
     """What there is to say at an event; the opening goes before the parts, and alone it is nothing."""
 
-    parts: Sequence[Part] = ()
+    parts: Sequence[HookText] = ()
     opening: str = ""
     closing: str = ""
     helped: Sequence[str] = ()
@@ -151,7 +151,7 @@ def at_prompt(client: Client, event: HookEvent, name: str, until: float | None) 
         text = entry(hit.record, solutions.get(hit.ref, ()), []) if hit.tier in ("critical", "productive") else None
         room -= tokens(text or "")
         if text and room >= 0:
-            parts.append(Part(hit.record.key_ref, text, hit.ref))
+            parts.append(HookText(hit.record.key_ref, text, hit.ref))
     asked = f" --asked {found.asked}" if found.asked else ""
     return Said(parts, f"The project's memory has something about this. {NOTES}", report(parts, asked))
 
@@ -165,7 +165,7 @@ def before_tool(client: Client, event: HookEvent, name: str, until: float | None
         doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
         fresh = [(number, one) for number, one in records.items() if not is_doubted(doubter.of(one))]
         parts = [
-            Part(one.key_ref, line, one.ref)
+            HookText(one.key_ref, line, one.ref)
             for number, one in fresh
             if (line := warning(one, solutions.get(number, ()), "this command" if event.command else "this file"))
         ]
@@ -216,7 +216,7 @@ def known_before(client: Client, refs: Sequence[str]) -> Said:
         records = snapshot.catalog.records(snapshot.catalog.known(refs).values())
         doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
         parts = [
-            Part(one.key_ref, text, one.ref)
+            HookText(one.key_ref, text, one.ref)
             for number, one in records.items()
             if not is_doubted(doubter.of(one)) and (text := entry(one, solutions.get(number, ()), []))
         ]
@@ -273,7 +273,7 @@ def end(client: Client, event: HookEvent, session: HookSession | None) -> None:
 def known_failures(hits: Sequence[Matched]) -> Said:
     """Return the fixes of failures that a log reports."""
     parts = [
-        Part(hit.record.key_ref, text, hit.ref)
+        HookText(hit.record.key_ref, text, hit.ref)
         for hit in hits[:HOOK_SHOWN]
         if (text := entry(hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"]))
     ]
@@ -285,7 +285,7 @@ def advises(hit: Matched) -> bool:
     return bool(hit.fixes or hit.solved_by)
 
 
-def report(parts: Sequence[Part], asked: str) -> str:
+def report(parts: Sequence[HookText], asked: str) -> str:
     """Return how to say that a memory does not help; that it helped a passing test says."""
     ref = next((part.ref for part in parts if part.ref), None)
     return f"If it does not help: {shell.command('graphmem', 'feedback', ref, '--failed')}{asked}" if ref else ""
@@ -294,9 +294,10 @@ def report(parts: Sequence[Part], asked: str) -> str:
 def offered(ran: Ran) -> Said:
     """Return the commands that keep what only the agent knows, after a failure was solved."""
     parts = [
-        Part(f"offer {mark(error)}", remember("add", "failure", "--trigger", visible(error))) for error in ran.unknown
+        HookText(f"offer {mark(error)}", remember("add", "failure", "--trigger", visible(error)))
+        for error in ran.unknown
     ]
-    parts += [Part(f"offer {mark(ref)}", remember("edit", ref)) for ref in ran.unfixed]
+    parts += [HookText(f"offer {mark(ref)}", remember("edit", ref)) for ref in ran.unfixed]
     opening = "What failed before passes now. To remember what fixed it, replace the … and run:"
     return Said(parts, opening, helped=ran.helped)
 

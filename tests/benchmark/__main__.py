@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli.caller import Session
+from graphmem.cli.caller import Invocation
 from graphmem.cli.picture import refuse
 from graphmem.errors import GraphmemError, Usage
 from tests.benchmark import plot as plots
@@ -78,7 +78,7 @@ def benchmark(
 
     Example: python -m tests.benchmark --data shared/data --set pyerrors
     """
-    session = Session(is_json=is_json)
+    session = Invocation(is_json=is_json)
     if simulate and (stores or match or peer):
         raise Usage(
             "a simulation makes its own stores and measures no peers", hint="leave out --simulate, or the others"
@@ -179,7 +179,7 @@ def run(arguments: list[str]) -> int:
     try:
         COMMAND.main(args=arguments, prog_name="python -m tests.benchmark", standalone_mode=False)
     except GraphmemError as error:
-        Session(is_json="--json" in arguments).fail(error.code, error.message, error.hint, error.details)
+        Invocation(is_json="--json" in arguments).fail(error.code, error.message, error.hint, error.details)
         return error.exit_status
     return 0
 

@@ -17,7 +17,7 @@ import pytest
 from graphmem import Memory
 from graphmem.constants import DEFAULT_MODEL, DEFAULT_MODEL_REVISION
 from graphmem.embed.encoder import LightEncoder
-from graphmem.embed.model import PACKAGE, Found, find_model, fingerprint, sha256
+from graphmem.embed.model import PACKAGE, FoundModel, find_model, fingerprint, sha256
 from graphmem.embed.transformer import TransformerEncoder
 from graphmem.errors import Unavailable
 from tests.pace import patience
@@ -55,7 +55,7 @@ def snapshot(folder: Path, hub: Path, name: str, revision: str) -> Path:
     return copy(folder, hub / f"models--{name.replace('/', '--')}" / "snapshots" / revision)
 
 
-def find_other(name: str, cache_folder: Path) -> Found:
+def find_other(name: str, cache_folder: Path) -> FoundModel:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch and its friends warn of their own future
         return find_model(name, cache_folder=cache_folder)
@@ -68,7 +68,7 @@ def run(code: str) -> str:
 
 
 def test_none_is_no_model_and_no_warning() -> None:
-    assert find_model("none", cache_folder=None) == Found(None, ())
+    assert find_model("none", cache_folder=None) == FoundModel(None, ())
 
 
 @pytest.mark.parametrize("name", [DEFAULT_MODEL, "all-MiniLM-L6-v2"])

@@ -16,14 +16,14 @@ from graphmem.errors import BadInput, Unavailable
 from graphmem.graph.kuzu import sandbox
 from graphmem.graph.kuzu.mirror import KuzuMirror
 from graphmem.graph.kuzu.sandbox import Sandbox
-from graphmem.graph.port import Answer
+from graphmem.graph.port import GraphAnswer
 from tests.graph.test_sandbox import LONG, children, graph, made  # noqa: F401 - fixtures
 from tests.pace import patience
 
 COUNT = "MATCH (f:Failure) RETURN count(f)"
 
 
-def ask(one: Sandbox, path: Path, query: str, *, state: object = None, timeout_s: float = 10.0) -> Answer:
+def ask(one: Sandbox, path: Path, query: str, *, state: object = None, timeout_s: float = 10.0) -> GraphAnswer:
     return one.run(path, query, {}, timeout_s=timeout_s, limit=10, state=state)
 
 

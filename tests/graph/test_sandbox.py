@@ -20,7 +20,7 @@ import pytest
 from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.graph.kuzu import sandbox
 from graphmem.graph.kuzu.sandbox import Sandbox, run
-from graphmem.graph.port import Answer
+from graphmem.graph.port import GraphAnswer
 from tests.pace import patience
 
 pytestmark = pytest.mark.process
@@ -83,7 +83,7 @@ def kept() -> Iterator[Sandbox]:
         yield one
 
 
-def ask(graph: Path, query: str, timeout_s: float = 10.0, limit: int = 100, **parameters: object) -> Answer:
+def ask(graph: Path, query: str, timeout_s: float = 10.0, limit: int = 100, **parameters: object) -> GraphAnswer:
     return run(graph, query, parameters, timeout_s=timeout_s, limit=limit)
 
 

@@ -10,7 +10,7 @@ import pytest
 from graphmem import Memory, Usage
 from graphmem.cli.app import run
 from graphmem.errors import BadInput
-from graphmem.settings.config import Section, load_settings, sections
+from graphmem.settings.config import SettingsSection, load_settings, sections
 from tests.pace import patience
 from tests.sample import open_memory, trust_all
 
@@ -91,7 +91,7 @@ def test_a_type_file_that_is_a_bomb_is_a_finding_and_the_rest_is_read(bomb: str,
 
 
 def test_every_number_of_the_settings_has_an_upper_bound() -> None:
-    def unbounded(model: type[Section]) -> list[str]:
+    def unbounded(model: type[SettingsSection]) -> list[str]:
         numbers = {name: field for name, field in model.model_fields.items() if field.annotation in (int, float)}
         return [name for name, field in numbers.items() if not any(hasattr(bound, "le") for bound in field.metadata)]
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphmem import Memory
 from graphmem.cli.app import run
-from graphmem.cli.caller import Session, ids_of
+from graphmem.cli.caller import Invocation, ids_of
 from graphmem.constants import REQUESTS
 from graphmem.contract.service import ServiceStatus
 from graphmem.dispatch import OWNER
@@ -24,7 +24,7 @@ from graphmem.http.app import make_app
 from graphmem.http.operations import operations
 from graphmem.ledger import undo
 from graphmem.machine import requests
-from graphmem.machine.requests import Request, carried_out
+from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.mcp import server as mcp_server
 from graphmem.mcp.tools import TOOLS
 from tests.http.test_fuzz import REAL
@@ -81,7 +81,7 @@ def test_what_was_written_before_the_answer_could_be_kept_is_not_written_again(
     http: TestClient, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if the process had died between the write and its answer."""
-    monkeypatch.setattr(Request, "keep", lambda self, answer: None)
+    monkeypatch.setattr(RequestUnderWay, "keep", lambda self, answer: None)
     done = set()
     for name, given in REAL.items():
         if operations()[name].is_read:
@@ -131,15 +131,15 @@ def test_a_refused_request_can_be_corrected_under_its_id(http: TestClient, memor
 
 def repeat(root: Path, *words: str) -> int:
     """Run a command as its caller does after the service died."""
-    with carried_out(Request("1", "\0".join(words), is_repeat=True)):
-        return run([*words, "--dir", str(root)], Session(new_id=ids_of("1")))
+    with carried_out(RequestUnderWay("1", "\0".join(words), is_repeat=True)):
+        return run([*words, "--dir", str(root)], Invocation(new_id=ids_of("1")))
 
 
 def test_a_command_that_is_repeated_prints_what_it_printed(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
     root = memory.client.layout.root
     words = ["session", "start", "--task", "mend the cart"]
-    with carried_out(Request("1", "\0".join(words))) as asked:
-        assert run([*words, "--dir", str(root)], Session(new_id=ids_of("1"))) == 0
+    with carried_out(RequestUnderWay("1", "\0".join(words))) as asked:
+        assert run([*words, "--dir", str(root)], Invocation(new_id=ids_of("1"))) == 0
         asked.keep({"status": 0, "written": [[1, "the first answer\n"]]})
     before, _ = contents(root), capsys.readouterr()
     assert repeat(root, *words) == 0
@@ -152,8 +152,8 @@ def test_a_command_whose_answer_was_not_kept_is_reported_as_done(
 ) -> None:
     root = memory.client.layout.root
     words = ["add", "failure", "--trigger", "it went boom"]
-    with carried_out(Request("1", "\0".join(words))):
-        assert run([*words, "--dir", str(root)], Session(new_id=ids_of("1"))) == 0
+    with carried_out(RequestUnderWay("1", "\0".join(words))):
+        assert run([*words, "--dir", str(root)], Invocation(new_id=ids_of("1"))) == 0
     before, _ = contents(root), capsys.readouterr()
     assert repeat(root, *words) == 0
     assert "done before" in capsys.readouterr().out
@@ -177,15 +177,15 @@ def test_what_no_service_carried_out_is_carried_out(memory: Memory) -> None:
 
 def test_a_write_that_was_noted_and_never_happened_is_carried_out(memory: Memory) -> None:
     """As after a death between the note and the rename of the files."""
-    with carried_out(Request("1")) as asked:
+    with carried_out(RequestUnderWay("1")) as asked:
         memory.failures.add("it went boom", name="boom")
         name = requests.read(asked.path(memory.client.layout.requests)).note  # type: ignore[union-attr]
     layout = memory.client.layout
     undo.doubt(layout.undo / f"{name}{undo.SURE}")
-    with carried_out(Request("1")), pytest.raises(AlreadyDone), memory.client.writing():
+    with carried_out(RequestUnderWay("1")), pytest.raises(AlreadyDone), memory.client.writing():
         pytest.fail("the rows are there")
     (layout.data / "failure.ndjson").unlink()
-    with carried_out(Request("1")):
+    with carried_out(RequestUnderWay("1")):
         memory.failures.add("it went boom", name="boom")
     assert memory.list().total == 1
 
@@ -195,7 +195,7 @@ def test_two_at_the_same_time_are_one(memory: Memory) -> None:
     answers: list[object] = []
 
     def send() -> None:
-        with carried_out(Request("1")) as asked, Memory(memory.client.layout.root) as own:
+        with carried_out(RequestUnderWay("1")) as asked, Memory(memory.client.layout.root) as own:
             try:
                 asked.refuse_done(own.client.layout.requests, lambda note: True)
                 answers.append(own.feedback("boom", helped=True).action)
@@ -217,18 +217,18 @@ def test_two_at_the_same_time_are_one(memory: Memory) -> None:
 def test_old_requests_are_forgotten(memory: Memory) -> None:
     folder = memory.client.layout.requests
     for number in range(REQUESTS * 5 // 4 + 1):
-        with carried_out(Request(str(number))) as asked:
+        with carried_out(RequestUnderWay(str(number))) as asked:
             asked.has_changed(folder)
             asked.keep(number)
     assert len(list(folder.iterdir())) <= REQUESTS * 5 // 4
     with pytest.raises(AlreadyDone):
-        Request(str(number)).refuse_done(folder, lambda note: True)
+        RequestUnderWay(str(number)).refuse_done(folder, lambda note: True)
 
 
 def test_a_damaged_file_is_no_request(memory: Memory) -> None:
     folder = memory.client.layout.requests
     folder.mkdir(parents=True)
-    asked = Request("1")
+    asked = RequestUnderWay("1")
     for text in (b"", b"{", b"[1]", b'{"content": 1}', b"\xff"):
         asked.path(folder).write_bytes(text)
         asked.refuse_done(folder, lambda note: True)
@@ -240,7 +240,7 @@ def test_a_damaged_file_is_no_request(memory: Memory) -> None:
 # --- MCP ----------------------------------------------------------------------------------------------------------
 
 
-def call(memory: Memory, name: str, arguments: dict[str, Any], asked: Request) -> Any:
+def call(memory: Memory, name: str, arguments: dict[str, Any], asked: RequestUnderWay) -> Any:
     return mcp_server.result_of(TOOLS[name], lambda: memory, arguments, asked)
 
 
@@ -249,7 +249,7 @@ def test_every_tool_that_writes_is_carried_out_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, *, is_kept: bool
 ) -> None:
     if not is_kept:
-        monkeypatch.setattr(Request, "keep", lambda self, answer: None)
+        monkeypatch.setattr(RequestUnderWay, "keep", lambda self, answer: None)
     memory.campaigns.create("a faster shop", name="shop")
     memory.campaigns.add_tasks("shop", [{"seq": 1, "slug": "measure", "objective": "measure it"}])
     memory.failures.add("it went boom", name="boom")
@@ -261,10 +261,10 @@ def test_every_tool_that_writes_is_carried_out_once(
     ]
     for name, arguments in calls:
         asked = json.dumps([name, arguments])
-        first = call(memory, name, arguments, Request(asked, asked))
+        first = call(memory, name, arguments, RequestUnderWay(asked, asked))
         assert not first.is_error, first
         before = contents(memory.client.layout.root)
-        second = call(memory, name, arguments, Request(asked, asked))
+        second = call(memory, name, arguments, RequestUnderWay(asked, asked))
         assert contents(memory.client.layout.root) == before, name
         assert not second.is_error
         if is_kept:
@@ -276,7 +276,7 @@ def test_a_call_without_an_id_is_a_repeat_only_where_its_answer_was_lost(memory:
     memory.failures.add("it went boom", name="boom")
 
     def report() -> None:
-        asked = Request("mcp call x", "x", is_by_content=True)
+        asked = RequestUnderWay("mcp call x", "x", is_by_content=True)
         assert not call(memory, "feedback", {"ref": "failure/boom", "helped": True}, asked).is_error
 
     def helped() -> int:
@@ -285,7 +285,7 @@ def test_a_call_without_an_id_is_a_repeat_only_where_its_answer_was_lost(memory:
     report()
     report()
     assert helped() == 2, "a process that lives has sent its answer, or will"
-    path = Request("mcp call x").path(memory.client.layout.requests)
+    path = RequestUnderWay("mcp call x").path(memory.client.layout.requests)
     kept = json.loads(path.read_text())
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()

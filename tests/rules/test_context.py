@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.context import PREFACE, Entry, block, entry_text, fitting, tokens, track_record
+from graphmem.rules.context import PREFACE, BlockEntry, block, entry_text, fitting, tokens, track_record
 
 ENTRIES = st.lists(
     st.builds(
-        Entry,
+        BlockEntry,
         section=st.sampled_from(["Failures", "Patterns"]),
         text=st.integers(1, 400).map(lambda size: "x" * size),
         worth=st.tuples(st.integers(0, 4).map(float), st.floats(0, 1)),
@@ -17,7 +17,9 @@ ENTRIES = st.lists(
 
 
 @given(ENTRIES, st.integers(1, 600))
-def test_a_block_is_within_its_budget_and_leaves_out_only_what_did_not_fit(entries: list[Entry], budget: int) -> None:
+def test_a_block_is_within_its_budget_and_leaves_out_only_what_did_not_fit(
+    entries: list[BlockEntry], budget: int
+) -> None:
     kept = fitting(entries, budget)
     text = block([entries[place] for place in sorted(kept)], budget)
     assert tokens(text) <= budget or text == ""

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.rules.derivation import expression_of
-from graphmem.rules.worth_keeping import OFFERED_FROM, POINTS, Signs, criteria, is_offered
+from graphmem.rules.worth_keeping import OFFERED_FROM, POINTS, TaskSigns, criteria, is_offered
 
-NOTHING = Signs(was_blocked=True, are_idioms_applied=False, budget_left=None, files=0, similarity=1.0)
+NOTHING = TaskSigns(was_blocked=True, are_idioms_applied=False, budget_left=None, files=0, similarity=1.0)
 
 
 @pytest.mark.parametrize(

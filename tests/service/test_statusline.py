@@ -280,14 +280,14 @@ def test_it_reads_at_most_2_mb_and_prints_what_is_known_by_then(
     for number in range(6):
         many_events(tmp_path, number)
     read = list[int]()
-    content = statusline.Reader.content
+    content = statusline.StatusReader.content
 
-    def counting(reader: statusline.Reader, path: str) -> bytes:
+    def counting(reader: statusline.StatusReader, path: str) -> bytes:
         found = content(reader, path)
         read.append(len(found))
         return found
 
-    monkeypatch.setattr(statusline.Reader, "content", counting)
+    monkeypatch.setattr(statusline.StatusReader, "content", counting)
     assert printed(tmp_path, capsys) == "login 0/1 · chunk 2 of 5 · 1 blocked · …"
     assert 0 < sum(read) <= statusline.MOST_BYTES == 2 * 2**20
     (tmp_path / ".graphmem/data/event.ndjson").unlink()

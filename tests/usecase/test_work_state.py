@@ -17,7 +17,7 @@ from graphmem.contract.events import ListEventsRequest
 from graphmem.contract.phases import Phase
 from graphmem.machine.arrivals import arrived
 from graphmem.rules.moves import ITEM_MOVES, PHASE_MOVES
-from graphmem.usecase.work.event_log import Follower
+from graphmem.usecase.work.event_log import EventFollower
 from tests.sample import Clock, contents, data, open_memory
 
 # --- phases -----------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_a_damaged_line_of_this_machine_is_left_out(memory: Memory, tmp_path: Pa
 def test_a_follower_gets_what_comes_once_and_also_what_a_merge_brings_late(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory, open_memory(tmp_path, clock=Clock()) as writer:
         writer.events.add("lifecycle", data={"n": 0})
-        follower = Follower(ListEventsRequest(types=("lifecycle",)))
+        follower = EventFollower(ListEventsRequest(types=("lifecycle",)))
 
         def look() -> list[object]:
             return [one.data for one, _ in follower.look(memory.client)]
@@ -281,7 +281,7 @@ def test_what_comes_with_an_earlier_time_than_a_cursor_comes_after_it(tmp_path: 
         one = memory.events.list(cursor=cursor, limit=1)
         assert [found.data for found in one.events] == [{"n": 2}]
         assert [found.type for found in memory.events.list(cursor=one.cursor).events] == ["context-made"]
-        follower = Follower(ListEventsRequest(cursor=cursor))
+        follower = EventFollower(ListEventsRequest(cursor=cursor))
         assert [event.type for event, _ in follower.look(memory.client)] == ["lifecycle", "context-made"]
 
 
@@ -310,5 +310,5 @@ def test_a_follower_goes_on_after_a_cursor(memory: Memory) -> None:
     for number in range(3):
         memory.events.add("lifecycle", data={"n": number})
     first = memory.events.list(limit=100).events[0]
-    follower = Follower(ListEventsRequest(cursor=f"{first.at}~{first.id}"))
+    follower = EventFollower(ListEventsRequest(cursor=f"{first.at}~{first.id}"))
     assert [one.data for one, _ in follower.look(memory.client)] == [{"n": 1}, {"n": 2}]

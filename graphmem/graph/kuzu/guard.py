@@ -49,7 +49,7 @@ class Token:
         return self.text[1:-1] if self.kind is Kind.QUOTED else self.text
 
 
-class Wanted(Enum):
+class Expected(Enum):
     """What the grammar wants next: ``OPERATOR`` represents whatever can follow a complete operand or pattern."""
 
     CLAUSE = auto()
@@ -68,22 +68,22 @@ CHANGING = frozenset({"nextval", "currval"})
 
 # Where a clause must begin. ALL follows UNION, LOGICAL follows EXPLAIN; the engine knows that they are nowhere else.
 CLAUSES = {
-    **dict.fromkeys(["MATCH", "UNWIND", "WITH", "RETURN"], Wanted.OPERAND),
-    **dict.fromkeys(["OPTIONAL", "EXPLAIN", "LOGICAL", "PROFILE", "ALL"], Wanted.CLAUSE),
-    "CALL": Wanted.FUNCTION,
+    **dict.fromkeys(["MATCH", "UNWIND", "WITH", "RETURN"], Expected.OPERAND),
+    **dict.fromkeys(["OPTIONAL", "EXPLAIN", "LOGICAL", "PROFILE", "ALL"], Expected.CLAUSE),
+    "CALL": Expected.FUNCTION,
 }
 # After an operand, where names cannot be.
 OPERATORS = {
-    **dict.fromkeys(["MATCH", "UNWIND", "WITH", "RETURN"], Wanted.OPERAND),
+    **dict.fromkeys(["MATCH", "UNWIND", "WITH", "RETURN"], Expected.OPERAND),
     **dict.fromkeys(
         ["WHERE", "SKIP", "LIMIT", "YIELD", "AS", "AND", "OR", "XOR", "IN", "STARTS", "ENDS", "CONTAINS", "IS"],
-        Wanted.OPERAND,
+        Expected.OPERAND,
     ),
-    **dict.fromkeys(["WHEN", "THEN", "ELSE", "HINT", "JOIN", "MULTI_JOIN"], Wanted.OPERAND),
-    **dict.fromkeys(["END", "ASC", "ASCENDING", "DESC", "DESCENDING"], Wanted.OPERATOR),
-    **dict.fromkeys(["OPTIONAL", "UNION"], Wanted.CLAUSE),
-    "ORDER": Wanted.BY,
-    "CALL": Wanted.FUNCTION,
+    **dict.fromkeys(["WHEN", "THEN", "ELSE", "HINT", "JOIN", "MULTI_JOIN"], Expected.OPERAND),
+    **dict.fromkeys(["END", "ASC", "ASCENDING", "DESC", "DESCENDING"], Expected.OPERATOR),
+    **dict.fromkeys(["OPTIONAL", "UNION"], Expected.CLAUSE),
+    "ORDER": Expected.BY,
+    "CALL": Expected.FUNCTION,
 }
 # Where an operand is wanted: words that the engine takes for no name, after which it still is (STARTS *WITH*).
 PREFIXES = frozenset(["NOT", "DISTINCT", "CASE", "WHEN", "WHERE", "WITH"])
@@ -259,7 +259,7 @@ class _Walk:
     """Goes over the tokens once and refuses the first that is not allowed where it is."""
 
     tokens: list[Token]
-    wanted: Wanted = Wanted.CLAUSE
+    wanted: Expected = Expected.CLAUSE
     open: list[str] = field(default_factory=list)
     labels: set[str] = field(default_factory=set)
 
@@ -267,13 +267,13 @@ class _Walk:
         for place, token in enumerate(self.tokens):
             if token.kind is Kind.MARK:
                 self.mark(place, token)
-            elif self.wanted is Wanted.CLAUSE:
+            elif self.wanted is Expected.CLAUSE:
                 self.wanted = self.one_of(CLAUSES, place)
-            elif self.wanted is Wanted.FUNCTION:
+            elif self.wanted is Expected.FUNCTION:
                 self.function(place, token)
-            elif self.wanted is Wanted.BY:
-                self.wanted = self.one_of({"BY": Wanted.OPERAND}, place)
-            elif self.wanted is Wanted.OPERATOR and token.kind is Kind.WORD:
+            elif self.wanted is Expected.BY:
+                self.wanted = self.one_of({"BY": Expected.OPERAND}, place)
+            elif self.wanted is Expected.OPERATOR and token.kind is Kind.WORD:
                 self.operator(place, token)
             else:
                 self.operand(place, token)
@@ -283,19 +283,19 @@ class _Walk:
             raise Refused(
                 "a query is one statement", hint="run them one by one", details={"statement": ";", "offset": token.at}
             )
-        if self.wanted not in (Wanted.OPERAND, Wanted.OPERATOR) and token.text != "}":
+        if self.wanted not in (Expected.OPERAND, Expected.OPERATOR) and token.text != "}":
             raise self.refusal(place)
         if token.text in "([{":
             self.open.append(token.text)
-            self.wanted = Wanted.CLAUSE if self.is_subquery(place) else Wanted.OPERAND
+            self.wanted = Expected.CLAUSE if self.is_subquery(place) else Expected.OPERAND
         elif token.text in CLOSES:
             if not self.open or self.open.pop() != CLOSES[token.text]:
                 raise Refused(f"{token.text!r} closes nothing", details={"offset": token.at})
-            self.wanted = Wanted.OPERATOR
+            self.wanted = Expected.OPERATOR
         elif token.text == "*":  # everything, or a product
-            self.wanted = Wanted.OPERATOR if self.wanted is Wanted.OPERAND else Wanted.OPERAND
+            self.wanted = Expected.OPERATOR if self.wanted is Expected.OPERAND else Expected.OPERAND
         elif token.text != "!":  # a factorial leaves things as they are
-            self.wanted = Wanted.OPERAND
+            self.wanted = Expected.OPERAND
 
     def is_subquery(self, place: int) -> bool:
         """Tell ``EXISTS {`` and ``COUNT {`` from the properties of a variable: ``(count {key: 1})``."""
@@ -309,7 +309,7 @@ class _Walk:
             raise self.refusal(place - 1)
         if self.text(place + 1) != "(":
             raise self.refusal(place - 1)
-        self.wanted = Wanted.OPERATOR
+        self.wanted = Expected.OPERATOR
 
     def operator(self, place: int, token: Token) -> None:
         """Take a word after an operand; in brackets begins no clause, so other words may be there (types)."""
@@ -327,9 +327,9 @@ class _Walk:
             )
         if is_name and self.text(place - 1) in (":", "|") and self.open and self.open[-1] != "{":
             self.labels.add(token.name)
-        self.wanted = Wanted.OPERAND if token.word in PREFIXES else Wanted.OPERATOR
+        self.wanted = Expected.OPERAND if token.word in PREFIXES else Expected.OPERATOR
 
-    def one_of(self, words: dict[str, Wanted], place: int) -> Wanted:
+    def one_of(self, words: dict[str, Expected], place: int) -> Expected:
         if (word := self.word(place)) not in words:
             raise self.refusal(place)
         return words[word]

@@ -31,7 +31,7 @@ from graphmem.graph.kuzu import guard
 from graphmem.graph.kuzu.engine import Connection, Engine, open_database
 from graphmem.graph.kuzu.sandbox import Sandbox
 from graphmem.graph.kuzu.schema import schema_version
-from graphmem.graph.port import Answer, CheckedQuery, Position
+from graphmem.graph.port import CheckedQuery, GraphAnswer, Position
 from graphmem.graph.query import stored
 from graphmem.graph.worker import crash_error, free_bytes, run_worker
 from graphmem.names import label, relation_label
@@ -144,7 +144,7 @@ class KuzuMirror:
         """Return a query of a user if it is one statement that only reads."""
         return guard.check(text)
 
-    def cypher(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> Answer:
+    def cypher(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> GraphAnswer:
         """Run a query on the graph as the catalog is now, in a sandbox."""
         with self.shared_lock() as stamp:
             return self.run_query(stamp, text, parameters, timeout_s=timeout_s, limit=limit)
@@ -157,7 +157,7 @@ class KuzuMirror:
         *,
         timeout_s: float,
         limit: int,
-    ) -> Answer:
+    ) -> GraphAnswer:
         """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
         query = stored(name)
         query.refuse_parameters(parameters)
@@ -188,7 +188,7 @@ class KuzuMirror:
 
     def run_query(
         self, stamp: FileStamp, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int
-    ) -> Answer:
+    ) -> GraphAnswer:
         """Run a query in the sandbox while the lock is held; where it names no table of ours, hint at the one meant."""
         try:
             return self.sandbox.run(self.path, text, parameters, timeout_s=timeout_s, limit=limit, state=stamp)

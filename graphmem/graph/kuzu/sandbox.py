@@ -45,7 +45,7 @@ from graphmem.constants import (
 )
 from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
 from graphmem.graph.kuzu.engine import Connection, Database, Engine, open_database, used_bytes, without_asyncio
-from graphmem.graph.port import Answer
+from graphmem.graph.port import GraphAnswer
 from graphmem.graph.worker import (
     WorkerResult,
     error_fields,
@@ -65,7 +65,7 @@ CAPITALS = frozenset(["_ID", "_LABEL", "_SRC", "_DST", "_NODES", "_RELS"])  # of
 NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
-class Request(TypedDict):
+class SandboxRequest(TypedDict):
     """What the child reads from standard input."""
 
     engine: Engine
@@ -97,7 +97,7 @@ class Sandbox:
         timeout_s: float,
         limit: int,
         state: object = None,
-    ) -> Answer:
+    ) -> GraphAnswer:
         """
         Run ``query`` on the database at ``path`` and return at most ``limit`` rows.
 
@@ -114,7 +114,7 @@ class Sandbox:
 
         Cost: a process, about 0.1 s CPU, unless one is kept. Source: docs/guarantees.md, "Queries of others".
         """
-        request = Request(
+        request = SandboxRequest(
             engine=self.engine,
             path=str(path.resolve()),
             query=query,
@@ -186,13 +186,13 @@ def end_child(child: subprocess.Popen[bytes], owner: int) -> int:
 
 def run(
     path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int, engine: Engine = "kuzu"
-) -> Answer:
+) -> GraphAnswer:
     """Run one query as ``Sandbox.run`` does, in a child that answers no other."""
     with contextlib.closing(Sandbox(engine)) as sandbox:
         return sandbox.run(path, query, parameters, timeout_s=timeout_s, limit=limit)
 
 
-def answer_of(result: WorkerResult, timeout_s: float) -> Answer:
+def answer_of(result: WorkerResult, timeout_s: float) -> GraphAnswer:
     """Return the answer of a child, or raise what went wrong as an error."""
     if len(result.output) > CYPHER_OUTPUT_BYTES:
         raise _error("size", "", timeout_s)
@@ -206,7 +206,7 @@ def answer_of(result: WorkerResult, timeout_s: float) -> Answer:
         raise Unavailable(**answer["unavailable"])
     if "error" in answer:
         raise _error(answer["error"]["code"], answer["error"]["message"], timeout_s)
-    return Answer(**answer)
+    return GraphAnswer(**answer)
 
 
 @contextlib.contextmanager
@@ -289,16 +289,16 @@ def main() -> NoReturn:
     os._exit(0)
 
 
-def _next_request() -> Request | None:
+def _next_request() -> SandboxRequest | None:
     """Return the next request; None where none comes for so long that this process is to end."""
     if not select.select([sys.stdin.fileno()], [], [], CYPHER_IDLE_S)[0]:  # poll() fails where no descriptor is allowed
         return None
     line = sys.stdin.buffer.readline()
-    request: Request | None = json.loads(line) if line else None
+    request: SandboxRequest | None = json.loads(line) if line else None
     return request
 
 
-def _opened(request: Request, output: int) -> tuple[Database, Connection]:
+def _opened(request: SandboxRequest, output: int) -> tuple[Database, Connection]:
     """Open the database, or end with the reason why that cannot be."""
     path = Path(request["path"])
     try:
@@ -318,7 +318,7 @@ def _opened(request: Request, output: int) -> tuple[Database, Connection]:
     return opened
 
 
-def _answer(connection: Connection, request: Request) -> bytes:
+def _answer(connection: Connection, request: SandboxRequest) -> bytes:
     try:
         _bound_cpu(request["timeout_s"])
         connection.set_query_timeout(max(1, int(request["timeout_s"] * 1000)))
@@ -349,7 +349,7 @@ def _lock_up() -> None:
         resource.setrlimit(which, (kept, kept))
 
 
-def _execute(connection: Connection, request: Request) -> bytes:
+def _execute(connection: Connection, request: SandboxRequest) -> bytes:
     result = connection.execute(request["query"], request["parameters"])
     if isinstance(result, list):
         raise ValueError("a query is one statement")

@@ -23,7 +23,7 @@ from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
-from graphmem.rules.extraction import Finding, findings, first_of_each, is_seen, is_verdict, overlap
+from graphmem.rules.extraction import RunFinding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.lesson_state import LessonState, injected, is_eligible
 from graphmem.store.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records.doubts import Doubter
@@ -38,7 +38,7 @@ RUNS = ("run", "run_id")  # where an event says in which run
 
 
 @dataclass(frozen=True)
-class Events:
+class RunEvents:
     """The verdicts among the events of one run, and when the last event was."""
 
     rows: list[Mapping[str, Any]]
@@ -134,7 +134,7 @@ def has_moved(before: LessonState | None, after: LessonState) -> bool:
     return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
 
 
-def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | None) -> Events:
+def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | None) -> RunEvents:
     """Return the events of an input with the run that they are of, and the time of the last."""
     rows: list[Mapping[str, Any]] = []
     bad: list[BadFinding] = []
@@ -175,7 +175,7 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
     named = run or (runs.pop() if runs else unnamed_run(name, rows, times))
     named = str(screened_fields(client, "run", {"run": named})["run"])
     known = client.catalog.fact(row_id(named))
-    return Events(rows, named, max(times) if times else known.at if isinstance(known, Run) else client.now())
+    return RunEvents(rows, named, max(times) if times else known.at if isinstance(known, Run) else client.now())
 
 
 def type_of(event: Mapping[str, Any]) -> str:
@@ -205,7 +205,7 @@ def unnamed_run(name: str, verdicts: list[Mapping[str, Any]], times: list[dateti
     return f"{'run' if name.startswith('<') else PurePath(name).stem}-{mark(content)}"
 
 
-def triggered(found: Finding, lessons: Mapping[int, Lesson], cosines: Mapping[int, float]) -> Iterable[SeenLesson]:
+def triggered(found: RunFinding, lessons: Mapping[int, Lesson], cosines: Mapping[int, float]) -> Iterable[SeenLesson]:
     """Yield the lessons that a finding is, each with the rule that says so."""
     for number, lesson in lessons.items():
         share, cosine = overlap(found.text, lesson), cosines.get(number, 0.0)
@@ -215,7 +215,9 @@ def triggered(found: Finding, lessons: Mapping[int, Lesson], cosines: Mapping[in
             yield SeenLesson(ref=lesson.key_ref, rule="similarity", finding=found.text, similarity=cosine)
 
 
-def likenesses(snapshot: Snapshot, found: list[Finding], lessons: Mapping[int, Lesson]) -> dict[int, dict[int, float]]:
+def likenesses(
+    snapshot: Snapshot, found: list[RunFinding], lessons: Mapping[int, Lesson]
+) -> dict[int, dict[int, float]]:
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
     if snapshot.embedder is None:
         snapshot.notify_once("no embedding model is at hand: findings are compared by their keywords only")
@@ -227,7 +229,7 @@ def likenesses(snapshot: Snapshot, found: list[Finding], lessons: Mapping[int, L
     return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
 
 
-def candidate(snapshot: Snapshot, found: Finding, at: datetime) -> Lesson:
+def candidate(snapshot: Snapshot, found: RunFinding, at: datetime) -> Lesson:
     """Return the lesson that a finding makes: made when its run was, so that every clone makes the same."""
     fields = {
         "type": "anti_pattern",

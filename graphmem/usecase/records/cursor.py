@@ -13,7 +13,7 @@ from graphmem.model import Record
 
 
 @dataclass(frozen=True)
-class Place:
+class ListPlace:
     """
     The place of a record in a list: sorted by a field, those without a value last, then by type and name.
 
@@ -64,7 +64,7 @@ class Place:
 
     def is_before(self, record: Record, request: ListRequest) -> bool:
         """Return whether a record comes after this place."""
-        other = Place.of(record, request)
+        other = ListPlace.of(record, request)
         if (self.value is None) != (other.value is None):
             return other.value is None
         if self.value == other.value:

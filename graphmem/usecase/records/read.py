@@ -13,7 +13,7 @@ from graphmem.rules.fixes import fixes
 from graphmem.rules.merge import FACTS
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.cursor import Place
+from graphmem.usecase.records.cursor import ListPlace
 from graphmem.usecase.records.doubts import Doubter
 
 
@@ -59,7 +59,7 @@ def get(client: Client, request: GetRequest) -> Got:
 
 def listing(client: Client, request: ListRequest) -> Listing:
     """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
-    tags, sort, place = request.tags, request.sort, Place.given(request)
+    tags, sort, place = request.tags, request.sort, ListPlace.given(request)
     most = None if request.limit is None else min(request.limit + 1, LARGEST)  # one more than is shown
     with client.reading() as snapshot:
         catalog, is_live = snapshot.catalog, not request.archived
@@ -79,7 +79,7 @@ def listing(client: Client, request: ListRequest) -> Listing:
             if place is not None:
                 found = [record for record in found if place.is_before(record, request)]
         shown = found[: request.limit]
-        cursor = Place.of(shown[-1], request).cursor(request) if shown and len(found) > len(shown) else None
+        cursor = ListPlace.of(shown[-1], request).cursor(request) if shown and len(found) > len(shown) else None
         return Listing(results=listed(snapshot, shown), total=total, cursor=cursor)
 
 

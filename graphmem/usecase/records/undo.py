@@ -63,7 +63,7 @@ def undo(client: Client, request: UndoRequest) -> Writes:
     number = request.number
     with client.writing() as snapshot:
         current = notes.Overlay(snapshot.catalog.lines_of, client.ledger.symmetric)
-        taken: list[notes.Write] = []
+        taken: list[notes.NotedWrite] = []
         passed: list[Path] = []
         for path in notes.noted(snapshot.layout):
             if len(taken) == number:
@@ -91,7 +91,9 @@ def undo(client: Client, request: UndoRequest) -> Writes:
         return answer
 
 
-def changes_since(snapshot: Snapshot, current: notes.Overlay, write: notes.Write, *, is_sure: bool) -> list[str] | None:
+def changes_since(
+    snapshot: Snapshot, current: notes.Overlay, write: notes.NotedWrite, *, is_sure: bool
+) -> list[str] | None:
     """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
     gone = [file for file, total in write.types.items() if checksum(snapshot, file) != total]
     if gone:
@@ -106,7 +108,9 @@ def checksum(snapshot: Snapshot, file: str) -> int | None:
     return crc32(safe_files.read(path)) if safe_files.is_file(path) else None
 
 
-def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, write: notes.Write, going: Sequence[str]) -> None:
+def refuse_types_in_use(
+    snapshot: Snapshot, current: notes.Overlay, write: notes.NotedWrite, going: Sequence[str]
+) -> None:
     """Raise ``Refused`` for a type that has rows, or that another type names which is not itself ``going``."""
     for file in write.types:
         group, name = PurePath(file).parent.name, PurePath(file).stem
@@ -171,7 +175,7 @@ def read_back(client: Client, file: str, line: bytes) -> Entry:
     return found._replace(line=line)
 
 
-def described(catalog: Catalog, write: notes.Write) -> Write:
+def described(catalog: Catalog, write: notes.NotedWrite) -> Write:
     """Return a write as answers show it."""
     files = write.files.values()
     return Write(
@@ -191,7 +195,7 @@ def with_names(catalog: Catalog, title: str) -> str:
     return " ".join(shown.get(word, word) for word in words)
 
 
-def titles_of(catalog: Catalog, write: notes.Write) -> list[str]:
+def titles_of(catalog: Catalog, write: notes.NotedWrite) -> list[str]:
     """Return what the first rows of a write are called, where an older version noted it."""
     lines: list[bytes] = []
     for file, rows in write.files.items():
@@ -205,7 +209,7 @@ def row_named(file: str, line: bytes | None) -> str:
     return notes.title(orjson.loads(line)) if line is not None else f"a row of {file} that is gone"
 
 
-def changed_since(write: notes.Write, rows: Sequence[str]) -> Refused:
+def changed_since(write: notes.NotedWrite, rows: Sequence[str]) -> Refused:
     """Report what was changed since a write, so that it cannot be taken back."""
     more = f" and {len(rows) - notes.SHOWN:,} more" if len(rows) > notes.SHOWN else ""
     wrote = f" ({', '.join(write.titles)})" if write.titles else ""

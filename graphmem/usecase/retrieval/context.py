@@ -15,7 +15,7 @@ from graphmem.errors import BadInput
 from graphmem.model import Campaign, Constraint, Entity, Failure, Pattern, Record
 from graphmem.model.field import format_time
 from graphmem.names import visible
-from graphmem.rules.context import Entry, block, fitting, quoted, tokens, track_record
+from graphmem.rules.context import BlockEntry, block, fitting, quoted, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.labels import Sort, folded, paths, words
@@ -119,7 +119,7 @@ def cut(
     out = list(not_taken(snapshot.settings.retrieval, request, found, taken, is_known=is_known))
     profile = profile_of(snapshot.settings.retrieval, found.profile)
     texts = [
-        Entry(entry.section, entry.text, worth(snapshot, entry, profile, is_aside=entry.ref in aside))
+        BlockEntry(entry.section, entry.text, worth(snapshot, entry, profile, is_aside=entry.ref in aside))
         for entry in entries
     ]
     fit = fitting(texts, request.budget, found.asked)

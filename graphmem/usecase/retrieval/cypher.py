@@ -8,7 +8,7 @@ from graphmem.constants import DOUBTS_OF_ROWS
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
 from graphmem.contract.doubts import Doubt
 from graphmem.errors import Refused, Usage
-from graphmem.graph.port import Answer
+from graphmem.graph.port import GraphAnswer
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
 from graphmem.model import MODELS, MemoryRecord
 from graphmem.model.vocabulary import KINDS
@@ -80,7 +80,7 @@ def with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     return value
 
 
-def run(client: Client, query: Callable[..., Answer], request: CypherRequest | CypherNamedRequest) -> CypherRows:
+def run(client: Client, query: Callable[..., GraphAnswer], request: CypherRequest | CypherNamedRequest) -> CypherRows:
     """Run a checked query on the graph as the files are now, within its bounds or those of the settings."""
     settings = client.settings.cypher
     timeout_s = settings.timeout if request.timeout_s is None else request.timeout_s
@@ -100,7 +100,7 @@ def run(client: Client, query: Callable[..., Answer], request: CypherRequest | C
         )
 
 
-def refs_in(answer: Answer, record_types: Collection[str]) -> Iterator[str]:
+def refs_in(answer: GraphAnswer, record_types: Collection[str]) -> Iterator[str]:
     """Yield the references in rows, once each: those of nodes, and texts that are one."""
     seen = set[str]()
     for value in chain(*answer.rows):

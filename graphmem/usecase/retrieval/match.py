@@ -15,7 +15,7 @@ from graphmem.model import Failure, Record
 from graphmem.rules.dedup import differing
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
-from graphmem.rules.signature import Error, Reader
+from graphmem.rules.signature import Error, ErrorReader
 from graphmem.store.runtime import Client, Snapshot
 from graphmem.usecase.records.doubts import Doubter
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
@@ -104,7 +104,7 @@ class Log:
         self.unread = 0  # lines whose errors were not looked at: there were too many before
         self.used = 0.0  # seconds of the processor to read errors
         self.errors: dict[tuple[str, str], tuple[Error, list[int]]] = {}
-        self.reader = Reader()
+        self.reader = ErrorReader()
 
     def read(self, block: Sequence[Line], known: set[int]) -> None:
         """Take a piece of the log, and which of its lines are known."""

@@ -8,7 +8,7 @@ from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_RECORDS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
 from graphmem.model import Campaign, Constraint, Record, Session, Task
-from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, tokens
+from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.rules.notes import advice
@@ -39,7 +39,7 @@ def prime(client: Client, request: PrimeRequest) -> Briefing:
         opening = OPENING.format(size=counted(records, "note"))
         held = sorted(session_entries(snapshot, request.session), key=by_age, reverse=True)
         entries = [*held, *campaign_entries(snapshot), *recent(snapshot)]
-        texts = [Entry(entry.section, entry.text, (-place,)) for place, entry in enumerate(entries)]
+        texts = [BlockEntry(entry.section, entry.text, (-place,)) for place, entry in enumerate(entries)]
         kept = sorted(fitting(texts, request.budget, opening=opening))
         text = block([texts[place] for place in kept], request.budget, opening=opening) or opening
         missing = len(held) - sum(entries[place].section == SESSION for place in kept)

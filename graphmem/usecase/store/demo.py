@@ -56,7 +56,7 @@ NEXT = (
 )
 
 
-class Step(Answer):
+class DemoStep(Answer):
     """One command of the demo with its answer."""
 
     command: str
@@ -70,7 +70,7 @@ class Demonstrated(Answer):
     path: str
     added: BulkAdded
     embedded: int
-    steps: list[Step]
+    steps: list[DemoStep]
     files: dict[str, str]  # committed file: SHA-256 after the rebuild
     identical: bool
     seconds: float

@@ -7,7 +7,7 @@ from graphmem.contract.store import Trust, TrustRequest
 from graphmem.errors import Refused
 from graphmem.model import Task
 from graphmem.names import inert
-from graphmem.settings.config import Wanted, are_trusted, needs_trust, trust_lock, untrusted
+from graphmem.settings.config import ToTrust, are_trusted, needs_trust, trust_lock, untrusted
 from graphmem.settings.config import trust as trust_all
 from graphmem.store.runtime import Client
 from graphmem.system.lock import locked
@@ -24,7 +24,7 @@ def trust(client: Client, request: TrustRequest) -> Trust:
         Refused: ``yes`` is another digest: what needs trust now is not what was shown with it.
     """
     config = client.layout.config
-    wanted = Wanted(needs_trust(config), verify_commands(client))
+    wanted = ToTrust(needs_trust(config), verify_commands(client))
     if request.yes is not None and request.yes != wanted.digest:
         raise refusal(request.yes, wanted)
     if wanted.digest and request.yes:
@@ -41,7 +41,7 @@ def trust(client: Client, request: TrustRequest) -> Trust:
     )
 
 
-def keep(client: Client, wanted: Wanted) -> None:
+def keep(client: Client, wanted: ToTrust) -> None:
     """Let it count in this clone; one process at a time writes the file that has what the user trusts in all clones."""
     with locked(trust_lock(), timeout_s=client.lock_timeout_s):
         trust_all(client.layout.config, wanted)
@@ -54,7 +54,7 @@ def lines_of(settings: Mapping[str, object], commands: Sequence[str]) -> list[st
     return [f"{name} {inert(json.dumps(value, ensure_ascii=False))}" for name, value in named]
 
 
-def refusal(given: str, wanted: Wanted) -> Refused:
+def refusal(given: str, wanted: ToTrust) -> Refused:
     """Return the error for a digest of something else; it says what needs trust now."""
     now = lines_of(wanted.asked, wanted.commands)
     more = f" and {len(now) - SHOWN:,} more" if len(now) > SHOWN else ""

@@ -184,7 +184,7 @@ def shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:
     )
 
 
-class Follower:
+class EventFollower:
     """
     Finds events as they come, each once; also one that a merge brings, whatever its time.
 

@@ -25,7 +25,7 @@ from graphmem.model import Campaign, Failure, Pattern, Task
 from graphmem.model.entry import Entry
 from graphmem.names import row_id, split_ref
 from graphmem.rules.derivation import expression_of
-from graphmem.rules.worth_keeping import Signs, criteria, is_offered
+from graphmem.rules.worth_keeping import TaskSigns, criteria, is_offered
 from graphmem.settings.config import are_trusted
 from graphmem.store.runtime import Client, Snapshot, counted
 from graphmem.system.checks import CheckEnd, run_all
@@ -243,7 +243,7 @@ def offer_patterns(run: Observation) -> None:
     written, mute = 0, 0
     own = patterns_by_task(run)
     for number, task in run.finished.items():
-        signs = Signs(
+        signs = TaskSigns(
             was_blocked=task.blocked_at is not None,
             are_idioms_applied=are_idioms_applied(run.client.layout.root, task),
             budget_left=None if task.budget is None or task.spent is None else task.budget - task.spent,

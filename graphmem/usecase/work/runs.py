@@ -57,7 +57,7 @@ def shown(state: RunState) -> RunShown:
 
 
 @contextlib.contextmanager
-def changing(client: Client) -> Iterator[run_file.Held]:
+def changing(client: Client) -> Iterator[run_file.HeldRun]:
     """Yield the run state to be changed, alone with it."""
     path = client.layout.run_state
     try:

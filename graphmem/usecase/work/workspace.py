@@ -7,7 +7,7 @@ from graphmem.contract.context import ContextEntry
 from graphmem.contract.tasks import Delivery, Sibling, Workspace
 from graphmem.model import Record, Task
 from graphmem.names import split_ref
-from graphmem.rules.context import Entry, block, fitting, quoted, quoted_name, tokens
+from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.notes import notes_of
 from graphmem.store.runtime import Snapshot
 from graphmem.system.shell import command
@@ -50,9 +50,9 @@ def workspace(
     said = {ref for one in first for ref in (one.ref, *one.solved_by)}
     known = [*first, *(one for one in known if one.ref not in said)]
     entries = [
-        *(Entry(LINEAGE, delivery_text(one), (3.0, -place)) for place, one in enumerate(lineage)),
-        *(Entry(SIBLINGS, sibling_text(one), (2.0, -place)) for place, one in enumerate(siblings)),
-        *(Entry(entry.section, entry.text, (1.0, -place)) for place, entry in enumerate(known)),
+        *(BlockEntry(LINEAGE, delivery_text(one), (3.0, -place)) for place, one in enumerate(lineage)),
+        *(BlockEntry(SIBLINGS, sibling_text(one), (2.0, -place)) for place, one in enumerate(siblings)),
+        *(BlockEntry(entry.section, entry.text, (1.0, -place)) for place, entry in enumerate(known)),
     ]
     opening = OPENING.rstrip("\n").format(
         ref=quoted_name(task.ref),
