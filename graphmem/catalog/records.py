@@ -173,6 +173,12 @@ class RecordReads(NameReads, FactReads):
         (edges,) = self.connection.execute("SELECT count(*) FROM relation WHERE is_live").fetchone()
         return records, edges
 
+    def without_vector(self) -> int:
+        """Return how many live records have a text and no vector yet."""
+        sql = "SELECT count(*) FROM record WHERE is_live AND text_hash IS NOT NULL AND vector IS NULL"
+        (number,) = self.connection.execute(sql).fetchone()
+        return int(number)
+
     def of_record_types(self, ids: Collection[int], record_types: Collection[str]) -> set[int]:
         """Return those of some records that are of these kinds or entity types."""
         found: set[int] = set()

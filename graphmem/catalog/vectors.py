@@ -18,7 +18,7 @@ from zlib import crc32
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
 from graphmem.catalog.keys import hash_of
 from graphmem.catalog.pca import Mapping, Sketch, best, product
-from graphmem.constants import EMBEDDING_BATCH, SKETCH_ROWS
+from graphmem.constants import SKETCH_ROWS
 from graphmem.model import Feedback
 from graphmem.system import safe_files
 
@@ -39,6 +39,7 @@ TABLES = {"record": UNSET, "question": "vector IS NULL"}  # with texts that have
 ALL_TEXTS = "SELECT text_hash FROM record WHERE text_hash IS NOT NULL UNION SELECT text_hash FROM question"
 MOST_COSINE = 1.01  # of two unit vectors, with what rounding adds
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
+FEW_TEXTS = 8  # the same, where a command waits: 0.1 s
 
 
 class Encoder(Protocol):
@@ -108,7 +109,7 @@ class VectorStore:
             return 0
         self.place_known()
         missing = self.missing(first())
-        done, step = 0, STEP if seconds is None else EMBEDDING_BATCH
+        done, step = 0, STEP if seconds is None else FEW_TEXTS
         end = None if seconds is None or len(missing) <= step else time.monotonic() + seconds
         while done < len(missing) and (end is None or time.monotonic() < end):
             if progress:

@@ -51,6 +51,9 @@ def shown(answer: StoreStatus) -> Iterator[str]:
     yield f"store: {answer.store}, {text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')}"
     if answer.findings:
         yield f"files: {text.count(answer.findings, 'finding')}"
+    if answer.without_vector:
+        lacking = text.count(answer.without_vector, "record")
+        yield f"search: {lacking} of {answer.records:,} without a vector yet, found by words alone"
     if answer.unregistered:
         yield f"clone: git does not know how to merge and show the memory ({', '.join(answer.unregistered)})"
     yield f"task: {text.one_line(answer.task) if answer.task else 'none'}"

@@ -35,6 +35,7 @@ DIGEST_CHARS = 32
 # Settings that load weights, let secrets in or start a process, with the values that a project may ask for untrusted.
 NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "embedding.model": ("none", constants.DEFAULT_MODEL),
+    "embedding.background": (False,),
     "retrieval.reranker": ("",),
     "store.secrets": ("refuse", "redact"),
     "service.autostart": (False,),
@@ -54,6 +55,7 @@ class Embedding(SettingsSection):
     """Which model makes the vectors."""
 
     model: Name = constants.DEFAULT_MODEL
+    background: bool = True
 
 
 class Retrieval(SettingsSection):

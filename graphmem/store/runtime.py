@@ -39,6 +39,7 @@ from graphmem.names import quoted, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.settings.config import Settings, from_environment, load_settings, project_folder, settings_stamp
 from graphmem.store import purging
+from graphmem.store.background import embed_in_background
 from graphmem.store.checkout import checkout
 from graphmem.store.clone import Clone, derived_folder, find_clone
 from graphmem.store.sync import Follower, Sync, SyncedLedger
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 MessageHandler = Callable[[str], None]
 LOCK = "store.lock"
+MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
 
 
 class Progress(Protocol):
@@ -504,11 +506,17 @@ class Client:
             lambda done, total: self.runtime.progress("embedding", done, total), first=first, seconds=seconds
         )
         if self.vectors.lacking:
-            self.notify_once(
-                f"{counted(self.vectors.lacking, 'text')} have no vector yet, and are found by their words alone;"
-                " each command makes some, and all are made by: graphmem rebuild"
-            )
+            rest = "a process in the background makes them" if self.embed_later() else MAKES_VECTORS
+            texts = counted(self.vectors.lacking, "text")
+            self.notify_once(f"{texts} have no vector yet, and are found by their words alone; {rest}")
         return made
+
+    def embed_later(self) -> bool:
+        """Let a process in the background make the vectors that are missing; return whether it does."""
+        embedding = self.settings.embedding
+        if self.present is not None or not embedding.background or embedding.model == "none":
+            return False
+        return embed_in_background(self.layout.root, self.local)
 
     def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = EMBED_S) -> None:
         """

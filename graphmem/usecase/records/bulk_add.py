@@ -33,6 +33,7 @@ from graphmem.usecase.records.validation import changed, holder_of, identified, 
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress
+MANY_RECORDS = 50  # of an input, whose vectors are made in the background; fewer are made by the next query
 
 
 def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) -> BulkAdded:
@@ -79,6 +80,8 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
             raise bad_input(intake)
         snapshot.commit(list(intake.puts.values()))
         keep_rejects(intake)
+    if len(records) > MANY_RECORDS:
+        client.embed_later()
     return BulkAdded.model_validate(
         {**intake.counts, "relations": intake.relations, "updates": intake.updates, "results": intake.results}
     )

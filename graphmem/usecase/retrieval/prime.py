@@ -117,6 +117,7 @@ def status(client: Client) -> StoreStatus:
             relations=relations,
             unregistered=missing,
             findings=findings,
+            without_vector=snapshot.catalog.without_vector() if snapshot.settings.embedding.model != "none" else 0,
             task=task.description if task else None,
             campaigns=campaigns,
             next=list(next_steps(records, missing, findings, campaigns)),

@@ -1,0 +1,27 @@
+"""What the process runs that makes all vectors of a store."""
+
+import contextlib
+import os
+import signal
+import sys
+
+from graphmem.catalog.database import catalog_errors
+from graphmem.errors import GraphmemError
+from graphmem.store.background import LOCK
+from graphmem.store.runtime import Runtime
+from graphmem.system.lock import locked
+
+LOWEST_PRIORITY = 19
+MOST_S = 3_600  # about 200,000 texts; a clone may hold any number
+
+
+def main() -> None:
+    """Make the vectors that the store named by the first argument lacks; what goes wrong is met by the next command."""
+    os.nice(LOWEST_PRIORITY)
+    signal.alarm(MOST_S)  # what is embedded by then is kept
+    with contextlib.suppress(GraphmemError, OSError), catalog_errors():
+        runtime = Runtime(sys.argv[1], command="embedding")
+        client = runtime.client()
+        with contextlib.closing(runtime), locked(client.local / LOCK, timeout_s=0):
+            client.sync()
+            client.embed_missing(seconds=None)
