@@ -71,6 +71,7 @@ def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory, monke
     for name in [name for name in os.environ if name.startswith("GRAPHMEM_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_BACKGROUND", "false")  # no test leaves a process behind
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_WAIT", "600")  # an answer does not depend on how fast the machine is
     home = tmp_path_factory.getbasetemp()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config" / str(next(TESTS))))  # one that no other test wrote
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))

@@ -538,6 +538,7 @@ def below(root: type[errors.GraphmemError]) -> Iterator[type[errors.GraphmemErro
 SETTINGS = {
     "embedding.model": "A sentence-transformers name, a local path, or `none`.",
     "embedding.background": "Whether a process of low priority makes the vectors of texts that no command waits for.",
+    "embedding.wait": "Seconds that a command embeds texts that others brought, before it answers.",
     "retrieval.profile": "How relevance becomes a score: `learned` from reports, or by the `classic` formula.",
     "retrieval.half_life_days": "Days until a memory counts half, in the classic profile and in pruning.",
     "retrieval.cost_exponent": "Power of log2(cost + 1) in the learned profile; 0 leaves it out.",
@@ -588,7 +589,7 @@ def config() -> str:
         "A project's file can name no model but the default or `none`, and no reranker, until somebody trusts it: "
         "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).\n"
         "`store.secrets = \"allow\"` of a project counts only then, too.\n"
-        "It may lower `cypher.timeout` and `cypher.limit`, and not raise them above what you or the defaults allow.",
+        "It may lower `cypher.timeout`, `cypher.limit` and `embedding.wait`, and not raise them above what you or the defaults allow.",
         table(["key", "default", "at most", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"
         "`graphmem mcp` also looks at `CLAUDE_PROJECT_DIR`, which Claude Code sets.\n"

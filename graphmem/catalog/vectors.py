@@ -7,6 +7,7 @@ Search is exact: one product with all rows. Of very many rows short vectors choo
 """
 
 import contextlib
+import math
 import os
 import sqlite3
 import time
@@ -92,7 +93,7 @@ class VectorStore:
         progress: Callable[[int, int], None] | None = None,
         *,
         first: Callable[[], Collection[int]] = tuple,
-        seconds: float | None = None,
+        seconds: float = math.inf,
     ) -> int:
         """
         Give every live record and every question its vector; return how many texts had to be embedded.
@@ -100,8 +101,8 @@ class VectorStore:
         Args:
             progress: called with how many texts are done and how many there are.
             first: returns the records whose texts come before all others; called where texts are missing.
-            seconds: to stop after, where there is more to embed than one batch; None for all. ``lacking`` then tells
-                how many texts have no vector yet.
+            seconds: to stop after, where there is more to embed than one batch; ``lacking`` then tells how many texts
+                have no vector yet.
         """
         self.lacking = 0
         if not self.is_behind:
@@ -109,9 +110,9 @@ class VectorStore:
             return 0
         self.place_known()
         missing = self.missing(first())
-        done, step = 0, STEP if seconds is None else FEW_TEXTS
-        end = None if seconds is None or len(missing) <= step else time.monotonic() + seconds
-        while done < len(missing) and (end is None or time.monotonic() < end):
+        done, step = 0, STEP if seconds == math.inf else FEW_TEXTS
+        end = time.monotonic() + (math.inf if len(missing) <= step else seconds)
+        while done < len(missing) and time.monotonic() < end:
             if progress:
                 progress(done, len(missing))
             self.embed(missing[done : done + step])

@@ -34,7 +34,11 @@ VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "spie
 
 
 class Embedder(Protocol):
-    """A model that turns texts into float32 vectors of unit length; longer ones count as damaged."""
+    """
+    A model that turns texts into float32 vectors of unit length; longer ones count as damaged.
+
+    Both methods raise ``Unavailable`` where the model does not answer: the call then goes by words alone.
+    """
 
     name: str  # as the user says it
     fingerprint: str  # 32 hexadecimal digits; where it is equal, so are the vectors

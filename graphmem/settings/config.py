@@ -41,7 +41,7 @@ NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "service.autostart": (False,),
 }
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
-BOUNDS = ("cypher.timeout", "cypher.limit")
+BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
 TOP_LEVEL = {"format"}
 
 
@@ -56,6 +56,7 @@ class Embedding(SettingsSection):
 
     model: Name = constants.DEFAULT_MODEL
     background: bool = True
+    wait: Annotated[float, Field(ge=0, le=3_600)] = constants.EMBED_S
 
 
 class Retrieval(SettingsSection):

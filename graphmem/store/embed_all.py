@@ -8,7 +8,7 @@ import sys
 from graphmem.catalog.database import catalog_errors
 from graphmem.errors import GraphmemError
 from graphmem.store.background import LOCK
-from graphmem.store.runtime import Runtime
+from graphmem.store.runtime import ALL, Runtime
 from graphmem.system.lock import locked
 
 LOWEST_PRIORITY = 19
@@ -24,4 +24,4 @@ def main() -> None:
         client = runtime.client()
         with contextlib.closing(runtime), locked(client.local / LOCK, timeout_s=0):
             client.sync()
-            client.embed_missing(seconds=None)
+            client.embed_missing(seconds=ALL)

@@ -1,6 +1,7 @@
 """An open store: its ledger, its catalog and what follows them, wired together."""
 
 import contextlib
+import math
 import os
 import threading
 import weakref
@@ -18,7 +19,6 @@ from graphmem.catalog.database import CATALOG, catalog_errors, has_passing_cause
 from graphmem.catalog.words import LexicalIndex
 from graphmem.constants import (
     DEFAULT_MODEL,
-    EMBED_S,
     FORMAT,
     MODEL_COMMAND,
     SHOWN_FINDINGS,
@@ -48,12 +48,14 @@ from graphmem.system.lock import locked
 from graphmem.system.surroundings import current_folder
 
 if TYPE_CHECKING:
+    from graphmem.catalog.pca import Vector
     from graphmem.catalog.vectors import VectorStore
     from graphmem.embed.model import Embedder
     from graphmem.embed.reranker import Reranker
 
 MessageHandler = Callable[[str], None]
 LOCK = "store.lock"
+ALL = math.inf  # seconds that embedding may take: as many as it takes
 MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
 
 
@@ -167,6 +169,8 @@ class Client:
     notices: list[str] = field(default_factory=list)  # of the call under way
     is_in_call: bool = False
     has_looked: bool = False  # at the files, in the call under way
+    is_model_away: bool = False  # it did not answer in the call under way
+    questions: "dict[str, Vector]" = field(default_factory=dict)  # of the call under way, with their vectors
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.catalog.close)  # a thread that ends closes nothing
@@ -192,8 +196,7 @@ class Client:
     def close(self) -> None:
         """Let go of the catalog and the graph."""
         self.is_closed = True
-        if (store := vars(self).pop("vectors", None)) is not None:
-            store.close()
+        self.drop_vectors()
         self.close_graph()
         self.catalog.close()
         if self.present is not None and self.whole is None:
@@ -249,6 +252,7 @@ class Client:
         finally:
             self.is_in_call = self.has_looked = False
             self.notices = []
+            self.forget_questions()
 
     def answered_notices(self) -> list[str]:
         """Return the notices for the answer of the call under way."""
@@ -460,6 +464,42 @@ class Client:
             self.notify_once(text)
         return found
 
+    @contextlib.contextmanager
+    def asking_model(self) -> Iterator[None]:
+        """Ask the model in the block; where it does not answer, the rest of the call goes by words alone."""
+        try:
+            yield
+        except Unavailable as error:
+            self.notify_once(f"{error.message}: search is by words alone")
+            self.drop_vectors()
+            self.__dict__["vectors"] = None
+            self.is_model_away = True
+
+    def question_vector(self, text: str) -> "Vector | None":
+        """
+        Return the vector of a question, made once in a call; None without a model, or where it does not answer.
+
+        To be called before the snapshot is opened: a model may be asked over a network.
+        """
+        if text not in self.questions and self.vectors is not None and self.embedder is not None:
+            with self.asking_model():
+                self.questions[text] = self.embedder.encode_query(text)
+        return self.questions.get(text) if self.vectors is not None else None
+
+    def forget_questions(self) -> None:
+        """Forget what was asked in the call that ends; the next one asks a model again that did not answer."""
+        self.questions.clear()
+        if self.is_model_away:
+            self.is_model_away = False
+            vars(self).pop("vectors", None)
+        if self.whole is not None:
+            self.whole.forget_questions()
+
+    def drop_vectors(self) -> None:
+        """Let go of the files of the vectors."""
+        if (store := vars(self).pop("vectors", None)) is not None:
+            store.close()
+
     @cached_property
     def model(self) -> "tuple[Embedder | None, list[str]]":
         """The model of this store, and what there is to say about it."""
@@ -490,22 +530,29 @@ class Client:
         encoder = self.embedder if other is None else other.vectors  # which has most of them already
         return vectors.VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
 
-    def embed_missing(self, first: Callable[[], Collection[int]] = tuple, *, seconds: float | None = EMBED_S) -> int:
+    def embed_missing(self, first: Callable[[], Collection[int]] = tuple, *, seconds: float | None = None) -> int:
         """
         Embed what has no vector yet; return how many texts that were.
 
         Args:
             first: returns the records whose texts come before all others; called where texts are missing.
-            seconds: to stop after, which is reported; what is left is made by later commands. None for all.
+            seconds: to stop after, which is reported; None for what the settings say.
         """
         if self.vectors is None:
             return 0
         if self.whole is not None:
-            return self.whole.embed_missing(first, seconds=seconds)
-        made = self.vectors.catch_up(
-            lambda done, total: self.runtime.progress("embedding", done, total), first=first, seconds=seconds
-        )
-        if self.vectors.lacking:
+            made = self.whole.embed_missing(first, seconds=seconds)
+            if self.whole.is_model_away:
+                self.drop_vectors()
+                self.__dict__["vectors"], self.is_model_away = None, True
+            return made
+        made = 0
+        with self.asking_model():
+            made = self.vectors.catch_up(
+                lambda done, total: self.runtime.progress("embedding", done, total), first=first,
+                seconds=self.settings.embedding.wait if seconds is None else seconds,
+            )  # fmt: skip
+        if self.vectors is not None and self.vectors.lacking:
             rest = "a process in the background makes them" if self.embed_later() else MAKES_VECTORS
             texts = counted(self.vectors.lacking, "text")
             self.notify_once(f"{texts} have no vector yet, and are found by their words alone; {rest}")
@@ -518,7 +565,7 @@ class Client:
             return False
         return embed_in_background(self.layout.root, self.local)
 
-    def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = EMBED_S) -> None:
+    def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = None) -> None:
         """
         Load the model and embed what a command will compare, before it takes the lock; the vectors are kept.
 
@@ -527,8 +574,9 @@ class Client:
         if self.vectors is None:
             return
         self.embed_missing(seconds=seconds)
-        if texts:
-            self.vectors.encode_documents(list(dict.fromkeys(texts)))
+        if texts and self.vectors is not None:
+            with self.asking_model():
+                self.vectors.encode_documents(list(dict.fromkeys(texts)))
 
 
 @dataclass(frozen=True)

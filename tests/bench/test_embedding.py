@@ -19,6 +19,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.embed.model import PACKAGE
+from graphmem.store.runtime import ALL
 from tests.benchmark.data import read
 from tests.benchmark.speed import cpu
 
@@ -46,7 +47,7 @@ def ours(folder: Path, texts: list[str]) -> float:
         memory.add_rows(map(orjson.dumps, rows))
         assert memory.client.embedder is not None
         memory.client.embedder.encode_query("warm up")
-        return cpu(lambda: memory.client.embed_missing(seconds=None))
+        return cpu(lambda: memory.client.embed_missing(seconds=ALL))
 
 
 def theirs(batch: int, texts: list[str]) -> float:

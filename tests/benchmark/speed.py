@@ -33,7 +33,7 @@ from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, 
 from graphmem.contract.answer import Part
 from graphmem.graph.kuzu.engine import Connection, open_database
 from graphmem.ndjson import encode
-from graphmem.store.runtime import Progress
+from graphmem.store.runtime import ALL, Progress
 
 SEED = 20_261_122  # of everything that is made
 RELATIONS = 1.4  # a memory
@@ -111,7 +111,7 @@ def bulk(memory: Memory, raw: Raw, rows: Rows, edges: Edges) -> Iterator[Figure]
 
 def queries(memory: Memory, raw: Raw, rows: Rows) -> Iterator[Figure]:
     """Measure queries for texts that are there; the raw engines only rank, and nothing is fused or shown."""
-    memory.client.embed_missing(seconds=None)
+    memory.client.embed_missing(seconds=ALL)
     model, store = memory.client.embedder, memory.client.vectors
     assert model is not None
     assert store is not None

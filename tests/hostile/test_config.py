@@ -9,6 +9,7 @@ import pytest
 
 from graphmem import Memory, Usage
 from graphmem.cli.app import run
+from graphmem.constants import EMBED_S
 from graphmem.errors import BadInput
 from graphmem.settings.config import SettingsSection, load_settings, sections
 from tests.pace import patience
@@ -99,15 +100,19 @@ def test_every_number_of_the_settings_has_an_upper_bound() -> None:
 
 
 @pytest.mark.parametrize("value", ["86400", "10.5", "inf", "nan", "'86400'", "1e300"])
-def test_a_project_cannot_raise_the_bounds_of_a_query(value: str, tmp_path: Path) -> None:
+def test_a_project_cannot_raise_the_bounds_of_a_query(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRAPHMEM_EMBEDDING_WAIT")
     said: list[str] = []
     Memory.init(tmp_path)
     config = tmp_path / ".graphmem/config.toml"
-    config.write_text(f"format = 1\n[cypher]\ntimeout = {value}\nlimit = 2000\n")
+    config.write_text(f"format = 1\n[cypher]\ntimeout = {value}\nlimit = 2000\n[embedding]\nwait = {value}\n")
     with Memory(tmp_path, on_message=said.append) as memory:
         assert (memory.client.settings.cypher.timeout, memory.client.settings.cypher.limit) == (10, 1000)
-        assert sum("untrusted" in found.code for found in memory.doctor().findings) == 2
-    assert sum("of the project, which may lower it from" in line for line in said) == 2
+        assert memory.client.settings.embedding.wait == EMBED_S
+        assert sum("untrusted" in found.code for found in memory.doctor().findings) == 3
+    assert sum("of the project, which may lower it from" in line for line in said) == 3
 
 
 def test_a_project_may_lower_the_bounds_and_you_may_raise_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from graphmem.catalog.vectors import STEP
@@ -82,6 +83,12 @@ def test_another_version_embeds_nothing_again(tmp_path: Path) -> None:
     assert model.done == 0
 
 
+@pytest.fixture
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings of a user: no command waits for long."""
+    monkeypatch.delenv("GRAPHMEM_EMBEDDING_WAIT")
+
+
 class Slow(Counting):
     """A model that takes 10 ms a text."""
 
@@ -90,6 +97,7 @@ class Slow(Counting):
         return super().encode_documents(texts, progress)
 
 
+@pytest.mark.usefixtures("in_a_hurry")
 def test_the_first_query_of_a_large_clone_is_answered_by_words_and_embeds_what_they_find_first(tmp_path: Path) -> None:
     """Among 100,000 texts without a vector it took an hour."""
     said: list[str] = []
@@ -114,6 +122,7 @@ def test_the_first_query_of_a_large_clone_is_answered_by_words_and_embeds_what_t
         assert (vectors.lacking, vectors.is_behind) == (0, False)
 
 
+@pytest.mark.usefixtures("in_a_hurry")
 def test_an_add_to_a_large_clone_embeds_nothing_of_it_while_it_holds_the_lock(tmp_path: Path) -> None:
     with open_memory(tmp_path, embedder=Slow()) as memory:
         data(tmp_path, "failure").write_bytes(b"".join(failure(f"f{number}") for number in range(900)))

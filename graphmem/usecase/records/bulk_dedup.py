@@ -12,7 +12,7 @@ from graphmem.model import MODELS, MemoryRecord
 from graphmem.model.field import format_time
 from graphmem.names import row_id
 from graphmem.ndjson import BadLine, decode
-from graphmem.store.runtime import Client
+from graphmem.store.runtime import ALL, Client
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded
 from graphmem.usecase.records.change import NEVER
 from graphmem.usecase.records.duplicates import MOST_ALIKE, classify, merged, variant_edge, variants_of
@@ -95,12 +95,12 @@ def embed_input(client: Client, lines: Iterable[bytes]) -> None:
                 made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
                 texts.append(made.search_text if isinstance(made, MemoryRecord) else "")
     client.sync()
-    client.embed_ahead(texts, seconds=None)
+    client.embed_ahead(texts, seconds=ALL)
 
 
 def pool_of(client: Client, kind: str, texts: Sequence[str]) -> Pool:
     """Return the live records of a kind with their vectors, and behind these the vectors of new texts."""
-    client.embed_missing(seconds=None)
+    client.embed_missing(seconds=ALL)
     numbers = [number for number, *_ in client.catalog.live_rows(kind)]
     known = dict(client.vectors.of(numbers)) if client.vectors is not None else {}
     pool = Pool(None)

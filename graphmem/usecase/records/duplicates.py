@@ -51,9 +51,9 @@ def find_alike(client: Client, made: MemoryRecord) -> DuplicateMatch:
     """Look for the record that a new one repeats, and for those that are only similar."""
     client.catch_up(client.clues)
     repeats = client.catalog.repeating(made, MOST_ALIKE)
-    if client.vectors is None or client.embedder is None:
-        return classify(client.settings.retrieval, made, {}, repeats, client.catalog.stored)
     client.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
+    if client.vectors is None:
+        return classify(client.settings.retrieval, made, {}, repeats, client.catalog.stored)
     vector = client.vectors.vector_of(made.search_text)
     bound = client.settings.retrieval.variant_similarity
     similar = {n: cosine for n, cosine in client.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}

@@ -69,6 +69,8 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
     if nowhere:
         client.catch_up(client.lexical)
         client.embed_missing(lambda: likely(client, nowhere[:MOST_TEXTS]))
+        for error, _ in nowhere[:MOST_TEXTS]:
+            client.question_vector(error.text)
     with client.reading(client.lexical) as snapshot:
         by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
@@ -181,9 +183,10 @@ def likely(client: Client, found: Found) -> list[int]:
 
 def nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
     """Return the failure that is most similar to a text, and how similar it is."""
-    if snapshot.vectors is None or snapshot.embedder is None:
+    vector = snapshot.client.question_vector(text)
+    if snapshot.vectors is None or vector is None:
         return list(snapshot.lexical.search(text, ["failure"], 1).items())[:1]
-    return snapshot.vectors.search(snapshot.embedder.encode_query(text), ["failure"], 1)
+    return snapshot.vectors.search(vector, ["failure"], 1)
 
 
 def add(hits: dict[int, LogHit], number: int, new: LogHit) -> None:

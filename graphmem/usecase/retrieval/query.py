@@ -98,6 +98,7 @@ def prepare(client: Client, request: QueryRequest, first: Callable[[], Collectio
     most = max(min(request.limit, MOST_RESULTS), client.settings.retrieval.candidates)
     gist = telling(request.text)
     client.embed_missing(lambda: [*client.lexical.search(gist, record_types, most), *first()])
+    client.question_vector(gist)
 
 
 def searched_types(vocabulary: Vocabulary, request: QueryRequest) -> list[str] | None:
@@ -145,7 +146,7 @@ def asked(
     snapshot: Snapshot, text: str, gist: str, record_types: Collection[str] | None, profile: str | None
 ) -> Question:
     """Return a question with its vector, and what was reported when something like it was asked."""
-    vector = snapshot.embedder.encode_query(gist) if snapshot.embedder and snapshot.vectors is not None else None
+    vector = snapshot.client.question_vector(gist)
     ranking = profile_of(snapshot.settings.retrieval, profile)
     occasions = Occasions() if ranking.is_classic else occasions_of(snapshot, gist, vector)
     return Question(text, gist, record_types, vector, ranking, occasions)
@@ -178,7 +179,7 @@ def candidates(snapshot: Snapshot, question: Question, limit: int) -> Candidates
     settings = snapshot.settings.retrieval
     most = max(limit, settings.candidates)
     nearest: list[int] = []
-    if snapshot.vectors is not None:
+    if snapshot.vectors is not None and question.vector is not None:
         nearest = [number for number, _ in snapshot.vectors.search(question.vector, question.record_types, most)]
     lexical = snapshot.lexical.search(question.gist, question.record_types, most, nearest)
     best = fused([list(lexical)[:most], nearest], settings.rrf_k)[:most]
@@ -252,7 +253,7 @@ def evidence_of(snapshot: Snapshot, question: Question, found: Candidates) -> Ev
 
 def similarities(snapshot: Snapshot, question: Question, numbers: Collection[int]) -> dict[int, float]:
     """Return the cosines of records with the question, from 0 to 1; none for those without a vector."""
-    if snapshot.vectors is None:
+    if snapshot.vectors is None or question.vector is None:
         return {}
     cosines = snapshot.vectors.cosines_of(numbers, question.vector)
     return {number: min(1.0, max(0.0, cosine)) for number, cosine in cosines.items()}

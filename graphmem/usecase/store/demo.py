@@ -15,7 +15,7 @@ from graphmem.contract.records import AddRowsRequest, BulkAdded
 from graphmem.contract.store import Initialised, InitRequest
 from graphmem.errors import Refused
 from graphmem.ledger.layout import FOLDER, Layout
-from graphmem.store.runtime import Client
+from graphmem.store.runtime import ALL, Client
 from graphmem.system import safe_files
 from graphmem.usecase.records import bulk_add
 from graphmem.usecase.store import init
@@ -105,7 +105,7 @@ def plant(client: Client) -> tuple[BulkAdded, int]:
     added = bulk_add.bulk_add(client, lines, AddRowsRequest(name="rows.ndjson"))
     outcome = "Throttled, second factor for all; no account was taken over since"
     campaigns.complete(client, CompleteCampaignRequest(ref=FINISHED, outcome=outcome))
-    return added, client.embed_missing(seconds=None)
+    return added, client.embed_missing(seconds=ALL)
 
 
 def campaign_rows() -> Iterator[dict[str, object]]:

@@ -4,7 +4,7 @@ import time
 
 from graphmem.catalog.vectors import forget_damaged
 from graphmem.contract.store import RebuildRequest, Rebuilt
-from graphmem.store.runtime import Client
+from graphmem.store.runtime import ALL, Client
 from graphmem.system.collector import collector_paused
 
 
@@ -24,7 +24,7 @@ def rebuild(client: Client, request: RebuildRequest) -> Rebuilt:
         if request.embed:
             client.catch_up(client.clues)
             client.catch_up(client.lexical)
-            embedded = client.embed_missing(seconds=None)
+            embedded = client.embed_missing(seconds=ALL)
         if client.graph.is_installed:
             records, edges = client.graph.rebuild()
         else:

@@ -380,9 +380,10 @@ def objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Cam
     if not others:
         return {}  # the objective need not be embedded
     if snapshot.vectors is not None and snapshot.embedder is not None:
-        vector = snapshot.embedder.encode_documents([objective])[0]
-        found = {number: float(row @ vector) for number, row in snapshot.vectors.of(others)}
-        return {number: min(1.0, max(0.0, found.get(number, 0.0))) for number in others}
+        with snapshot.client.asking_model():
+            vector = snapshot.embedder.encode_documents([objective])[0]
+            found = {number: float(row @ vector) for number, row in snapshot.vectors.of(others)}
+            return {number: min(1.0, max(0.0, found.get(number, 0.0))) for number in others}
     mine = set(query_terms(objective))
     return {number: term_cosine(mine, set(query_terms(record.objective))) for number, record in others.items()}
 
