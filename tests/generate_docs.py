@@ -589,7 +589,8 @@ def config() -> str:
         "A project's file can name no model but the default or `none`, and no reranker, until somebody trusts it: "
         "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).\n"
         "`store.secrets = \"allow\"` of a project counts only then, too.\n"
-        "It may lower `cypher.timeout`, `cypher.limit` and `embedding.wait`, and not raise them above what you or the defaults allow.",
+        "It may lower `cypher.timeout`, `cypher.limit` and `embedding.wait`, and not raise them above what you or the "
+        "defaults allow.",
         table(["key", "default", "at most", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"
         "`graphmem mcp` also looks at `CLAUDE_PROJECT_DIR`, which Claude Code sets.\n"
