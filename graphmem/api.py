@@ -20,6 +20,7 @@ from graphmem.handle import Handle, Operations, call_without_store
 
 if TYPE_CHECKING:
     from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
+    from graphmem.contract.command_runs import Ran
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
     from graphmem.contract.effectiveness import Loop
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from graphmem.contract.stats import Stats
     from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
     from graphmem.contract.tasks import TaskChanged, TaskShown
-    from graphmem.contract.test_runs import Ran
     from graphmem.contract.vocabulary import TypeList
     from graphmem.dispatch import Log
     from graphmem.model.vocabulary import EntityType, RelationType

@@ -10,6 +10,7 @@ from graphmem import dispatch
 from graphmem.contract.operations import OPERATIONS
 from graphmem.dispatch import OWNER, Caller, Log
 from graphmem.embed.shared import Models
+from graphmem.store import git_setup
 from graphmem.store.runtime import (
     Client,
     MessageHandler,
@@ -20,7 +21,6 @@ from graphmem.store.runtime import (
     no_progress,
     system_clock,
 )
-from graphmem.usecase.store import git_setup
 
 
 class Operations:

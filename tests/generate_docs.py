@@ -24,6 +24,7 @@ from graphmem.cli.app import VERBS, command_line
 from graphmem.cli.help import help_of
 from graphmem.contract.answer import Answer
 from graphmem.contract.campaigns import CampaignTasks, Ready, Similar
+from graphmem.contract.command_runs import Ran
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop
@@ -41,7 +42,6 @@ from graphmem.contract.request import bounds
 from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Exported, Initialised, Rebuilt, Trust
-from graphmem.contract.test_runs import Ran
 from graphmem.contract.vocabulary import TypeList
 from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit

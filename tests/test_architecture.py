@@ -29,6 +29,8 @@ LEVELS = (
     ("cli", "demo"),
     ("__main__",),
 )
+# The rooms of `usecase/`; a room imports from those before it only, and what stands in none from all.
+USE_CASES = ("evidence", "writing", "records", "learning", "retrieval", "work", "store")
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
 SQL = re.compile(r"(SELECT \w.* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA) ")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
@@ -83,6 +85,34 @@ def imports_upwards(file: str) -> Iterator[str]:
                 yield f"{file}:{line} imports {name} from the package"
         elif theirs != mine and not (LEVEL[theirs] < LEVEL[mine] or (LEVEL[theirs] == LEVEL[mine] <= 1)):
             yield f"{file}:{line} imports {name}"
+
+
+def test_a_room_of_use_cases_imports_only_from_those_before_it() -> None:
+    found = []
+    for file in MODULES:
+        mine = file.split("/")[1] if file.startswith("usecase/") else ""
+        if mine not in USE_CASES:
+            continue
+        for line, name in imports(file):
+            theirs = name.split(".")[2] if name.startswith("graphmem.usecase.") else mine
+            if theirs not in USE_CASES or USE_CASES.index(theirs) > USE_CASES.index(mine):
+                found.append(f"{file}:{line} imports {name}")
+    assert found == []
+    assert {file.split("/")[1] for file in MODULES if file.count("/") == 2 and file.startswith("usecase/")} == {
+        *USE_CASES
+    }
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    """At every level of folders: two folders beside each other, of which each needs the other, are one."""
+    circles = set()
+    for file in MODULES:
+        for _, name in imports(file):
+            mine, theirs = file.removesuffix(".py").split("/"), name.split(".")[1:]
+            shared = next((n for n, pair in enumerate(zip(mine, theirs, strict=False)) if pair[0] != pair[1]), None)
+            if name.startswith("graphmem.") and shared:
+                circles.add((*mine[:shared], mine[shared], theirs[shared]))
+    assert {one for one in circles if (*one[:-2], one[-1], one[-2]) in circles} == set()
 
 
 def test_only_the_catalog_speaks_sql() -> None:
@@ -145,7 +175,7 @@ FREE = (
     "settings/", "git/", "embed/", "system/files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
     "http/tokens.py", "service/",
-    "usecase/records/citations.py", "usecase/records/versions.py", "catalog/catalog.py", "model/", "model_files.py",
+    "usecase/evidence/citations.py", "usecase/evidence/versions.py", "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"

@@ -10,8 +10,8 @@ from graphmem.cli.caller import Invocation, session_of
 from graphmem.cli.match import limits, shown
 from graphmem.cli.options import argument, option
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
+from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import MatchedLog
-from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import GraphmemError
 from graphmem.names import inert, visible
 from graphmem.system import shell

@@ -24,6 +24,7 @@ from graphmem.contract.campaigns import (
     Similar,
     SimilarRequest,
 )
+from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop, VerifyLoopRequest
@@ -139,7 +140,6 @@ from graphmem.contract.tasks import (
     TaskChanged,
     TaskShown,
 )
-from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
 from graphmem.model.vocabulary import EntityType, RelationType
 
@@ -414,12 +414,12 @@ ROWS = (
     Operation("context", ContextRequest, ContextBlock, READ, "retrieval.context.context",
         "Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens.",
         past=True),
-    Operation("stale", NoParameters, StaleRecords, READ, "records.doubts.stale",
+    Operation("stale", NoParameters, StaleRecords, READ, "evidence.doubts.stale",
         "Return the records that may no longer hold: of changed code, past their day, of another major version."),
     Operation("match", MatchRequest, MatchedLog, READ, "retrieval.match.match",
         "Return the known failures that a log reports, with the lines and what fixes them.", past=True, stream="lines",
         scoped=True),
-    Operation("ran", RanRequest, Ran, WRITE, "learning.test_runs.ran",
+    Operation("ran", RanRequest, Ran, WRITE, "work.command_runs.ran",
         "Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.",
         positional=1, at_home=True, stream="log"),
     Operation("related", RelatedRequest, Related, READ, "retrieval.traversal.related",
@@ -430,7 +430,7 @@ ROWS = (
     Operation("solutions", SolutionsRequest, Solutions, READ, "retrieval.traversal.solutions",
         "Return the patterns that solve a failure, then those that solve a variant or a cause of it.", past=True,
         scoped=True),
-    Operation("similar", SimilarRequest, Similar, READ, "work.campaigns.similar",
+    Operation("similar", SimilarRequest, Similar, READ, "retrieval.similar_campaigns.similar",
         "Return finished campaigns that resemble a campaign or an objective.", past=True, scoped=True),
     Operation("observe", ObserveRequest, Observed, WRITE, "work.observation.observe",
         "Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.", positional=1,

@@ -15,8 +15,8 @@ from graphmem.ledger.types import claim, has_file, taken_labels, type_file, voca
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.runtime import Client
-from graphmem.usecase.records.screening import screened
-from graphmem.usecase.records.validation import undeclared
+from graphmem.usecase.writing.screening import screened
+from graphmem.usecase.writing.validation import undeclared
 
 
 def type_list(client: Client) -> TypeList:

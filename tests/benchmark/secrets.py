@@ -21,7 +21,7 @@ from unittest import mock
 
 from graphmem import Memory
 from graphmem.rules.secrets import Finder, exposed, redacted, secrets_in
-from graphmem.usecase.records import kingfisher
+from graphmem.usecase.writing import kingfisher
 from tests.benchmark.data import CONVERTER
 from tests.secret_samples import KINDS, Maker
 

@@ -10,7 +10,7 @@ import pytest
 from graphmem import Memory
 from graphmem.cli.app import VERBS, command_line, run
 from graphmem.cli.synonyms import COMMANDS, INSTEAD, OPTIONS
-from graphmem.usecase.store.git_setup import drivers
+from graphmem.store.git_setup import drivers
 from tests.sample import data, failure
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.cli.app import run
 from graphmem.git.merge_driver import CONFLICTS, FRESH
-from graphmem.usecase.store.git_setup import drivers
+from graphmem.store.git_setup import drivers
 from tests.repository import Repository
 from tests.sample import data, failure, line, open_memory, write
 

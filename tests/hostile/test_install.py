@@ -18,8 +18,8 @@ from graphmem.cli.app import run
 from graphmem.clients.entries import BY_PATH
 from graphmem.clients.plugin import contents
 from graphmem.contract.install import InstallClient
+from graphmem.store.git_setup import drivers
 from graphmem.system.programs import own_program, program
-from graphmem.usecase.store.git_setup import drivers
 from tests.hostile.test_children import MODULES
 
 CLIENTS = get_args(InstallClient)

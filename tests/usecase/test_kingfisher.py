@@ -7,7 +7,7 @@ import pytest
 
 from graphmem import BadInput
 from graphmem.rules.secrets import redacted, secrets_in
-from graphmem.usecase.records import kingfisher
+from graphmem.usecase.writing import kingfisher
 from tests.sample import data, failure, open_memory
 from tests.secret_samples import LOWER_HEX, Maker
 

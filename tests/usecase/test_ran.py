@@ -10,7 +10,7 @@ import pytest
 
 from graphmem import Memory, Unavailable
 from graphmem.constants import OFFERED_ERRORS, RUN_DAYS, RUNS_BYTES
-from graphmem.contract.test_runs import Ran
+from graphmem.contract.command_runs import Ran
 from graphmem.system.lock import locked
 from tests.sample import Clock, data, open_memory
 

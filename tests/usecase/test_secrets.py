@@ -15,7 +15,7 @@ from graphmem.contract.operations import REQUESTS
 from graphmem.errors import GraphmemError
 from graphmem.ledger.row import entry
 from graphmem.model import Failure
-from graphmem.usecase.records.screening import NAMED
+from graphmem.usecase.writing.screening import NAMED
 from tests.sample import CREATED, START, contents, data, failure, line, open_memory, trust_all
 from tests.secret_samples import KINDS, Maker
 

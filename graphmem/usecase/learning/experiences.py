@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from graphmem.constants import FEW_EXPERIENCES, MOST_EXPERIENCES, PROMOTE_SIMILARITY
+from graphmem.constants import PROMOTE_SIMILARITY
 from graphmem.contract.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
 from graphmem.contract.lessons import OfferedLesson
 from graphmem.contract.records import Listed
-from graphmem.errors import Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Experience, Insight
 from graphmem.model.entry import Entry
@@ -18,34 +17,11 @@ from graphmem.rules.experience import (
     agreements,
     by_worth,
     offered,
-    over_bound,
     share_keywords,
     statements_of,
 )
 from graphmem.store.runtime import Client, Snapshot, Writing
-from graphmem.usecase.records.validation import build, changed, identified
-
-
-def as_allowed(client: Client, made: Experience) -> tuple[Experience, list[Entry]]:
-    """
-    Return a new experience as the store takes it, and the rows of those that go for it.
-
-    While there are few, each has confidence low; beyond the bound the oldest of low confidence are archived.
-    """
-    there = list(client.catalog.of_kind(Experience).values())
-    if len(there) < FEW_EXPERIENCES and made.confidence != "low":
-        client.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
-        made = made.replaced({"confidence": "low"})
-    gone = [one for one in over_bound([*there, made]) if one.key_ref != made.key_ref]
-    for one in gone:
-        client.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
-    return made, [archived(client, one) for one in gone]
-
-
-def archived(client: Client, experience: Experience) -> Entry:
-    """Return the row of an experience that has to go."""
-    changes = {"archived_at": client.now(), "archive_reason": "the oldest of low confidence, over the bound"}
-    return entry(changed(experience, changes, client.now()), client.ledger.symmetric)
+from graphmem.usecase.writing.validation import build, changed, identified
 
 
 def recall(client: Client, request: RecallRequest) -> Recalled:
@@ -99,17 +75,6 @@ def promote(client: Client, request: PromoteRequest) -> Promoted:
         if isinstance(snapshot, Writing) and puts:
             snapshot.commit(puts)
         return Promoted(done=request.yes, promotions=shown)
-
-
-def refuse_chance(snapshot: Snapshot, insight: Insight) -> None:
-    """Raise ``Refused`` for an insight that was not seen on two days in two tasks: that may be chance."""
-    records = [snapshot.catalog.stored(number) for number in snapshot.catalog.known(set(insight.derived_from)).values()]
-    statements = statements_of(record for record in records if isinstance(record, Experience))
-    if not Agreement(insight.statement, tuple(statements)).is_enough:
-        raise Refused(
-            f"an insight from {', '.join(insight.derived_from) or 'no experience'}",
-            hint="it needs two experiences of different days and different tasks",
-        )
 
 
 def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:

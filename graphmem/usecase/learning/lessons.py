@@ -26,10 +26,10 @@ from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import RunFinding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.lesson_state import LessonState, injected, is_eligible
 from graphmem.store.runtime import Client, Snapshot, Writing
-from graphmem.usecase.records.doubts import Doubter
-from graphmem.usecase.records.events import put_fact
-from graphmem.usecase.records.screening import screened, screened_fields
-from graphmem.usecase.records.validation import build, identified
+from graphmem.usecase.evidence.doubts import Doubter
+from graphmem.usecase.writing.events import put_fact
+from graphmem.usecase.writing.screening import screened, screened_fields
+from graphmem.usecase.writing.validation import build, identified
 
 HEADING = "## Known Issues (from past runs)"
 TIMES = ("at", "ts", "timestamp", "time")  # where an event says when it was

@@ -28,8 +28,8 @@ from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
 from graphmem.store.runtime import Client, Snapshot, Writing
 from graphmem.usecase.records import change
-from graphmem.usecase.records.screening import screened
-from graphmem.usecase.records.validation import build, changed, keyed, refuse_no_slug, refuse_past
+from graphmem.usecase.writing.screening import screened
+from graphmem.usecase.writing.validation import build, changed, keyed, refuse_no_slug, refuse_past
 
 MOST_OF_A_NAME = 90  # characters of a session in the name of its record
 Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]

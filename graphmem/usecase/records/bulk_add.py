@@ -25,11 +25,11 @@ from graphmem.system.collector import collector_paused
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
 from graphmem.usecase.records.bulk_new import Project
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
-from graphmem.usecase.records.events import put_fact, task_key
-from graphmem.usecase.records.kingfisher import finder, is_suspect
 from graphmem.usecase.records.relations import known_relation, refuse_ends
-from graphmem.usecase.records.screening import screened_fields, unexposed
-from graphmem.usecase.records.validation import changed, holder_of, identified, keyed
+from graphmem.usecase.writing.events import put_fact, task_key
+from graphmem.usecase.writing.kingfisher import finder, is_suspect
+from graphmem.usecase.writing.screening import screened_fields, unexposed
+from graphmem.usecase.writing.validation import changed, holder_of, identified, keyed
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress

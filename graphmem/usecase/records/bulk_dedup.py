@@ -15,8 +15,8 @@ from graphmem.ndjson import BadLine, decode
 from graphmem.store.runtime import ALL, Client
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded
 from graphmem.usecase.records.change import NEVER
-from graphmem.usecase.records.duplicates import MOST_ALIKE, classify, merged, variant_edge, variants_of
-from graphmem.usecase.records.validation import changed
+from graphmem.usecase.writing.duplicates import MOST_ALIKE, classify, merged, variant_edge, variants_of
+from graphmem.usecase.writing.validation import changed
 
 if TYPE_CHECKING:
     from graphmem.catalog.pca import Matrix

@@ -16,9 +16,9 @@ from graphmem.model import MODELS, Record
 from graphmem.model.record import Row
 from graphmem.ndjson import BadLine, decode
 from graphmem.rules.named_packages import named_packages
-from graphmem.usecase.records.citations import pin
-from graphmem.usecase.records.validation import refuse_no_slug, refuse_past, without_colours
-from graphmem.usecase.records.versions import Known, beside_given, packages_of, texts_with_packages
+from graphmem.usecase.evidence.citations import pin
+from graphmem.usecase.evidence.versions import Known, beside_given, packages_of, texts_with_packages
+from graphmem.usecase.writing.validation import refuse_no_slug, refuse_past, without_colours
 
 
 @dataclass

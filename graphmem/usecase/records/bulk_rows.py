@@ -18,8 +18,8 @@ from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
 from graphmem.store.runtime import Client
 from graphmem.system.shell import command
-from graphmem.usecase.records.duplicates import NOVEL, DuplicateMatch, with_alternates
-from graphmem.usecase.records.validation import changed, known_type, refuse_taken, united
+from graphmem.usecase.writing.duplicates import NOVEL, DuplicateMatch, with_alternates
+from graphmem.usecase.writing.validation import changed, known_type, refuse_taken, united
 
 
 class Given(NamedTuple):

@@ -26,9 +26,9 @@ from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
 from graphmem.store.runtime import Client, Snapshot, Writing
 from graphmem.system.shell import command
-from graphmem.usecase.learning.experiences import as_allowed, refuse_chance
-from graphmem.usecase.records.citations import pinned
-from graphmem.usecase.records.duplicates import (
+from graphmem.usecase.evidence.citations import pinned
+from graphmem.usecase.evidence.versions import beside_given, captured, texts_with_packages
+from graphmem.usecase.writing.duplicates import (
     NOVEL,
     DuplicateMatch,
     aside_fields,
@@ -38,9 +38,10 @@ from graphmem.usecase.records.duplicates import (
     variants_of,
     with_alternates,
 )
-from graphmem.usecase.records.screening import screened, screened_fields
-from graphmem.usecase.records.succession import archived_for
-from graphmem.usecase.records.validation import (
+from graphmem.usecase.writing.experience_limits import as_allowed, refuse_chance
+from graphmem.usecase.writing.screening import screened, screened_fields
+from graphmem.usecase.writing.succession import archived_for
+from graphmem.usecase.writing.validation import (
     SHOWN,
     build,
     changed,
@@ -53,7 +54,6 @@ from graphmem.usecase.records.validation import (
     taken,
     united,
 )
-from graphmem.usecase.records.versions import beside_given, captured, texts_with_packages
 
 NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 

@@ -16,9 +16,9 @@ from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
 from graphmem.store.runtime import Client, Snapshot
 from graphmem.system.shell import command
-from graphmem.usecase.records.events import refuse_other_kind, task_key
-from graphmem.usecase.records.screening import screened, screened_fields, unexposed
-from graphmem.usecase.records.validation import build
+from graphmem.usecase.writing.events import refuse_other_kind, task_key
+from graphmem.usecase.writing.screening import screened, screened_fields, unexposed
+from graphmem.usecase.writing.validation import build
 
 
 def feedback(client: Client, request: FeedbackRequest) -> Reported:

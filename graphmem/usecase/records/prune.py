@@ -14,7 +14,7 @@ from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
 from graphmem.rules.score import importance
 from graphmem.store.runtime import Client, Snapshot, Writing
-from graphmem.usecase.records.validation import changed
+from graphmem.usecase.writing.validation import changed
 
 
 def prune(client: Client, request: PruneRequest) -> Pruned:

@@ -29,8 +29,8 @@ from graphmem.rules.purged import created_at, purge_hash
 from graphmem.store.runtime import Client, Snapshot, Writing
 from graphmem.system import safe_files
 from graphmem.system.shell import command
-from graphmem.usecase.records.duplicates import aside_fields
-from graphmem.usecase.records.validation import changed
+from graphmem.usecase.writing.duplicates import aside_fields
+from graphmem.usecase.writing.validation import changed
 
 SCRIPT_COMMAND = "graphmem purge --history-script FILE"
 

@@ -13,8 +13,8 @@ from graphmem.rules.fixes import fixes
 from graphmem.rules.merge import FACTS
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.runtime import Client, Snapshot
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.records.cursor import ListPlace
-from graphmem.usecase.records.doubts import Doubter
 
 
 def names(client: Client, request: NamesRequest) -> Sequence[str]:

@@ -8,8 +8,8 @@ from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.screening import screened
-from graphmem.usecase.records.validation import build, changed, refuse_archived
+from graphmem.usecase.writing.screening import screened
+from graphmem.usecase.writing.validation import build, changed, refuse_archived
 
 # What makes the edges that are fields of records.
 MADE_BY = {

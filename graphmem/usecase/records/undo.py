@@ -19,9 +19,9 @@ from graphmem.ndjson import BadLine
 from graphmem.store.runtime import Client, Snapshot
 from graphmem.system import safe_files
 from graphmem.usecase.records.change import put
-from graphmem.usecase.records.screening import screened
-from graphmem.usecase.records.succession import archived_for
-from graphmem.usecase.records.validation import refuse_archived
+from graphmem.usecase.writing.screening import screened
+from graphmem.usecase.writing.succession import archived_for
+from graphmem.usecase.writing.validation import refuse_archived
 
 # --- supersede -----------------------------------------------------------------------------------------------------
 

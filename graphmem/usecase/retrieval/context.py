@@ -24,7 +24,7 @@ from graphmem.rules.rank import Profile
 from graphmem.rules.score import BANDS, tier
 from graphmem.settings.config import Retrieval
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.doubts import Doubter
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,
     EXPLORATIONS,
@@ -41,8 +41,8 @@ from graphmem.usecase.retrieval.context_sections import (
 from graphmem.usecase.retrieval.known import probabilities
 from graphmem.usecase.retrieval.query import find, profile_of, tier_bounds
 from graphmem.usecase.retrieval.query import prepare as prepare_query
+from graphmem.usecase.retrieval.similar_campaigns import campaign_numbers, find_similar
 from graphmem.usecase.retrieval.traversal import solving
-from graphmem.usecase.work.campaigns import campaign_numbers, find_similar
 
 SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
 SECTIONS = (

@@ -15,7 +15,7 @@ from graphmem.model.vocabulary import KINDS
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.doubts import Doubter
+from graphmem.usecase.evidence.doubts import Doubter
 
 
 def cypher(client: Client, request: CypherRequest) -> CypherRows:

@@ -17,7 +17,7 @@ from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.signature import Error, ErrorReader
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.doubts import Doubter
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import keep_question

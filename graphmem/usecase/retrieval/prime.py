@@ -12,13 +12,13 @@ from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_na
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.rules.notes import advice
+from graphmem.store.git_setup import unregistered
 from graphmem.store.runtime import Client, Snapshot, counted
 from graphmem.system import shell
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning.sessions import board_of, current_of
-from graphmem.usecase.records.doubts import Doubter
+from graphmem.usecase.retrieval.campaign_plan import plan_of
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries
-from graphmem.usecase.store.git_setup import unregistered
-from graphmem.usecase.work.campaigns import plan_of
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
 OPENING = """# What this project remembers

@@ -26,12 +26,12 @@ from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.settings.config import Retrieval
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.doubts import Doubter
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.records.read import record_types_of
-from graphmem.usecase.records.screening import unexposed
 from graphmem.usecase.retrieval.known import known_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
+from graphmem.usecase.writing.screening import unexposed
 
 Evidences = Mapping[int, Evidence]  # by number of the record
 Relevances = Mapping[int, float]

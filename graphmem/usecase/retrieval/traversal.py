@@ -25,8 +25,8 @@ from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.runtime import Client, Snapshot
 from graphmem.system.collector import collector_paused
-from graphmem.usecase.records.doubts import Doubter
-from graphmem.usecase.records.validation import refuse_archived
+from graphmem.usecase.evidence.doubts import Doubter
+from graphmem.usecase.writing.validation import refuse_archived
 
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 

@@ -11,10 +11,10 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.model.entry import Batch
 from graphmem.store.clone import TRACKED_FIX
+from graphmem.store.git_setup import drivers, unregistered
 from graphmem.store.runtime import Client
 from graphmem.system import safe_files
 from graphmem.usecase.store import init, rebuild, validate
-from graphmem.usecase.store.git_setup import drivers, unregistered
 from graphmem.usecase.store.validate import DOCTOR
 
 INIT = "graphmem init"  # mends a clone where it never ran

@@ -7,10 +7,10 @@ from graphmem.contract.store import Initialised, InitRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, above, not_linked
+from graphmem.store.git_setup import register
 from graphmem.store.runtime import Runtime, open_client
 from graphmem.system import safe_files
 from graphmem.system.shell import command
-from graphmem.usecase.store.git_setup import register
 
 IGNORED = "local/\nstate/\n*.tmp\n"
 ATTRIBUTES = (

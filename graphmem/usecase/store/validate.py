@@ -26,9 +26,9 @@ from graphmem.rules.secrets import new_secrets
 from graphmem.store.runtime import Client, Snapshot
 from graphmem.system import safe_files
 from graphmem.system.shell import command
-from graphmem.usecase.records.kingfisher import finder, is_suspect
 from graphmem.usecase.store.conflicts import left
 from graphmem.usecase.store.export import stale_vocabulary
+from graphmem.usecase.writing.kingfisher import finder, is_suspect
 
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage

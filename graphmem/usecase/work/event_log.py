@@ -23,8 +23,8 @@ from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.names import split_ref
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
+from graphmem.usecase.writing.screening import screened
 
 TYPE = re.compile(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
 MOST_OF_A_TYPE = 64  # characters

@@ -13,7 +13,7 @@ from graphmem.model.field import format_time, parse_time
 from graphmem.names import row_id
 from graphmem.rules.moves import TASK_EVENTS, Move, disagreement
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.validation import build
+from graphmem.usecase.writing.validation import build
 
 TASK_TYPES = frozenset(TASK_EVENTS.values())
 MoveRow = tuple[str, str, str, str, int | None]  # time and id, both states, how many moves were known

@@ -24,7 +24,7 @@ from graphmem.model.exploration import ExplorationMode
 from graphmem.model.field import TEXT_BYTES
 from graphmem.store.runtime import Client
 from graphmem.usecase.records.change import add
-from graphmem.usecase.records.screening import screened
+from graphmem.usecase.writing.screening import screened
 
 MODES: tuple[ExplorationMode, ...] = get_args(ExplorationMode)
 TELLING = frozenset({"structure", "delta"})  # that are enough together

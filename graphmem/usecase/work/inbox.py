@@ -17,8 +17,8 @@ from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.rules.moves import ITEM_MOVES, refuse_move
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event, events_of_type
+from graphmem.usecase.writing.screening import screened
 
 ADDED, MOVED = "inbox-added", "inbox-moved"
 

@@ -30,15 +30,16 @@ from graphmem.settings.config import are_trusted
 from graphmem.store.runtime import Client, Snapshot, counted
 from graphmem.system.checks import CheckEnd, run_all
 from graphmem.system.surroundings import variables
+from graphmem.usecase.evidence.citations import Unread, content_of
 from graphmem.usecase.records.change import add
-from graphmem.usecase.records.citations import Unread, content_of
 from graphmem.usecase.records.feedback import prepared
-from graphmem.usecase.records.screening import unexposed
-from graphmem.usecase.records.validation import changed
+from graphmem.usecase.retrieval.campaign_plan import plan_of
 from graphmem.usecase.retrieval.query import query
-from graphmem.usecase.work.campaigns import campaign_of, plan_of, seen_together
+from graphmem.usecase.work.campaigns import campaign_of, seen_together
 from graphmem.usecase.work.events import event, events_about
 from graphmem.usecase.work.tasks import solved
+from graphmem.usecase.writing.screening import unexposed
+from graphmem.usecase.writing.validation import changed
 
 VERIFIED = "block-verified"
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

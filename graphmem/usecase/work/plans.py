@@ -22,10 +22,11 @@ from graphmem.names import row_id, split_ref
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import planned_tasks, revision
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.screening import screened
-from graphmem.usecase.records.validation import changed
-from graphmem.usecase.work.campaigns import campaign_of, plan_of, standing, tasks_of
+from graphmem.usecase.retrieval.campaign_plan import plan_of, tasks_of
+from graphmem.usecase.work.campaigns import campaign_of, standing
 from graphmem.usecase.work.events import move_event
+from graphmem.usecase.writing.screening import screened
+from graphmem.usecase.writing.validation import changed
 
 # What stays of a task that another plan changes: what it is, and what happened to it.
 LASTING = frozenset(

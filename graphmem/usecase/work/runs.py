@@ -36,8 +36,8 @@ from graphmem.rules.suggest import did_you_mean, refuse_unknown
 from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle, steps_in
 from graphmem.store.runtime import Client
 from graphmem.system import foreign, safe_files
-from graphmem.usecase.records.screening import screened
 from graphmem.usecase.work.events import event
+from graphmem.usecase.writing.screening import screened
 
 PRIORITY_SOURCES = get_args(PrioritySource)
 OWN = ("build_run", "last_updated")  # fields that commands of their own change

@@ -31,18 +31,18 @@ from graphmem.rules.moves import TASK_COMMANDS, TASK_MOVES, refuse_move
 from graphmem.store.runtime import Client, Snapshot, Writing
 from graphmem.system.shell import command
 from graphmem.usecase.learning import sessions
-from graphmem.usecase.learning.test_runs import SURE
 from graphmem.usecase.records.change import prepare, rows_to_add
 from graphmem.usecase.records.feedback import prepared
-from graphmem.usecase.records.screening import screened
-from graphmem.usecase.records.validation import build, changed, refuse_archived
+from graphmem.usecase.retrieval.campaign_plan import Plan, plan_of
 from graphmem.usecase.retrieval.context import gather
 from graphmem.usecase.retrieval.context import prepare as prepare_context
 from graphmem.usecase.retrieval.match import match
-from graphmem.usecase.work.campaigns import Plan, plan_of
+from graphmem.usecase.work.command_runs import SURE
 from graphmem.usecase.work.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
 from graphmem.usecase.work.plans import remarked
 from graphmem.usecase.work.workspace import delivered_before, handed_out_before, workspace
+from graphmem.usecase.writing.screening import screened
+from graphmem.usecase.writing.validation import build, changed, refuse_archived
 
 ACTIONS: Mapping[str, Literal["started", "completed", "blocked", "reopened"]] = {
     "active": "started", "complete": "completed", "blocked": "blocked", "pending": "reopened",

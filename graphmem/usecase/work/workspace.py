@@ -11,9 +11,9 @@ from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_na
 from graphmem.rules.notes import notes_of
 from graphmem.store.runtime import Snapshot
 from graphmem.system.shell import command
+from graphmem.usecase.retrieval.campaign_plan import Plan
 from graphmem.usecase.retrieval.context_sections import Notes, entry_of
 from graphmem.usecase.retrieval.traversal import solving
-from graphmem.usecase.work.campaigns import Plan
 
 BLOCK = "What blocked this task before"
 LINEAGE, SIBLINGS, KNOWN = "Delivered by the tasks before", "Blocked beside this task", "What the project remembers"

@@ -14,7 +14,7 @@ from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import are_variants, differing, same_memory
 from graphmem.settings.config import Retrieval
 from graphmem.store.runtime import Client
-from graphmem.usecase.records.validation import both, larger_amounts
+from graphmem.usecase.writing.validation import both, larger_amounts
 
 UNITED_SETS = ("sources", "tags", "files", "cites", "versions")
 MOST_ALIKE = 100  # nearest records that are looked at: where there are more, the same text is among the first

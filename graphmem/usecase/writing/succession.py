@@ -6,7 +6,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.errors import Refused
 from graphmem.model import Record
 from graphmem.names import split_ref
-from graphmem.usecase.records.validation import changed, refuse_archived
+from graphmem.usecase.writing.validation import changed, refuse_archived
 
 
 def archived_for(catalog: Catalog, number: int, successor: Record, reason: str | None, now: datetime) -> Record:

@@ -17,7 +17,7 @@ from graphmem.rules.lock_files import direct, is_lock, locked, patterns
 from graphmem.rules.named_packages import named_packages
 from graphmem.system import foreign
 from graphmem.system.surroundings import variables
-from graphmem.usecase.records.citations import Unread, content_of
+from graphmem.usecase.evidence.citations import Unread, content_of
 from graphmem.versions import Used, comparable
 
 Known = Mapping[str, Used]  # by the comparable name of a package

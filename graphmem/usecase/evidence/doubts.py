@@ -11,8 +11,8 @@ from graphmem.model.record import Triggered
 from graphmem.names import row_id
 from graphmem.rules.doubt import doubts, last_said
 from graphmem.store.runtime import Client, Snapshot
-from graphmem.usecase.records.citations import CiteChecker
-from graphmem.usecase.records.versions import Known, packages_of
+from graphmem.usecase.evidence.citations import CiteChecker
+from graphmem.usecase.evidence.versions import Known, packages_of
 
 STALE = ("code", "date", "versions")  # what `stale` lists: the record is as it was, and something else is not
 

@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
+from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
-from graphmem.contract.test_runs import Ran, RanRequest
 from graphmem.errors import Locked
 from graphmem.ledger.row import entry
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
@@ -25,9 +25,9 @@ from graphmem.rules.signature import errors
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder
 from graphmem.usecase.records.feedback import prepared
-from graphmem.usecase.records.screening import unexposed
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.writing.screening import unexposed
 
 SURE = frozenset(
     {"line", "match", "signature"}
