@@ -141,7 +141,7 @@ def test_only_a_write_that_is_under_way_commits() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "commit"
         and isinstance(node.value, ast.Attribute) and node.value.attr == "ledger"
     ]  # fmt: skip
-    assert [place.partition(":")[0] for place in found] == ["store/runtime.py"], found
+    assert [place.partition(":")[0] for place in found] == ["store/snapshot.py"], found
 
 
 def test_only_one_module_imports_a_graph_engine() -> None:

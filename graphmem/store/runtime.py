@@ -5,7 +5,7 @@ import math
 import os
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -24,24 +24,20 @@ from graphmem.constants import (
     SHOWN_FINDINGS,
     SILENT_BYTES,
     SILENT_CLUES,
-    SUGGESTION_NAMES,
 )
 from graphmem.contract.findings import Code, Finding
 from graphmem.embed.shared import Models
-from graphmem.errors import DamagedCatalog, GraphmemError, NotFound, Refused, Unavailable, Usage
+from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked
-from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
-from graphmem.model.vocabulary import Vocabulary
-from graphmem.names import quoted, split_ref
-from graphmem.rules.suggest import did_you_mean
 from graphmem.settings.config import Settings, from_environment, load_settings, project_folder, settings_stamp
 from graphmem.store import purging
 from graphmem.store.background import embed_in_background
 from graphmem.store.checkout import checkout
 from graphmem.store.clone import Clone, derived_folder, find_clone
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.store.sync import Follower, Sync, SyncedLedger
 from graphmem.system import safe_files
 from graphmem.system.lock import locked
@@ -577,144 +573,6 @@ class Client:
         if texts and self.vectors is not None:
             with self.asking_model():
                 self.vectors.encode_documents(list(dict.fromkeys(texts)))
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """
-    The store at one moment, as of now or of a commit. ``Client.reading`` and ``Client.writing`` yield it.
-
-    While it is in use no other process changes what it shows; a block that writes sees its own writes.
-    """
-
-    client: Client
-
-    @cached_property
-    def now(self) -> datetime:
-        """The time at which it was first asked for: one answer has one."""
-        return self.client.now()
-
-    @property
-    def catalog(self) -> Catalog:
-        """The records, the relations and what was reported about them."""
-        return self.client.catalog
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The kinds and types of the store."""
-        return self.client.catalog.vocabulary
-
-    @property
-    def lexical(self) -> LexicalIndex:
-        """The index of the words."""
-        return self.client.lexical
-
-    @property
-    def vectors(self) -> "VectorStore | None":
-        """The vectors; None without a model."""
-        return self.client.vectors
-
-    @property
-    def embedder(self) -> "Embedder | None":
-        """The model that makes vectors; None without one."""
-        return self.client.embedder
-
-    @property
-    def reranker(self) -> "Reranker | None":
-        """The reranker; None without one."""
-        return self.client.reranker
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the store."""
-        return self.client.settings
-
-    @property
-    def layout(self) -> Layout:
-        """Where the files are."""
-        return self.client.layout
-
-    @property
-    def is_past(self) -> bool:
-        """Whether it is of a commit: the code of that time is not at hand."""
-        return self.client.present is not None
-
-    def notify_once(self, text: str) -> None:
-        """Report once what bears on the answer, which holds it as a notice."""
-        self.client.notify_once(text)
-
-    def resolve(self, ref: str, record_types: Collection[str] | None = None) -> int:
-        """
-        Return the number of the record that a reference or an unambiguous bare name means.
-
-        Args:
-            ref: ``kind/name``, ``type/name`` or a name alone.
-            record_types: what it may be; None for anything.
-
-        Raises:
-            NotFound: nothing has that name, or several have.
-        """
-        catalog = self.catalog
-        record_type, name = split_ref(ref)
-        if record_type in catalog.vocabulary.record_types and (record_types is None or record_type in record_types):
-            number = catalog.lookup(record_type, name)
-            if number is not None:
-                return self.warned(number, name)
-        found = catalog.anywhere(ref, record_types)
-        if len(found) == 1:
-            return self.warned(found[0], split_ref(ref)[1])
-        if found:
-            refs = sorted(catalog.refs(found).values())
-            one_of = ", ".join(map(quoted, refs))
-            raise NotFound(f"{ref!r} is ambiguous", hint=f"one of: {one_of}", details={"candidates": refs})
-        raise NotFound(f"nothing is named {ref!r}", hint=self.suggestion(ref, record_types), details={"ref": ref})
-
-    def warned(self, number: int, name: str) -> int:
-        """Return the number of a record; where others have the name that was typed, warn once which they are."""
-        others = self.catalog.namesakes(number, name)
-        if others:
-            refs = self.catalog.refs([number, *others])
-            also = ", ".join(sorted(quoted(refs[other]) for other in others))
-            self.notify_once(f"{quoted(refs[number])} is not the only record of this name; the others: {also}")
-        return number
-
-    def suggestion(self, ref: str, record_types: Collection[str] | None) -> str:
-        """Return what was meant by a name that nothing has, or how to find out."""
-        names = [
-            name
-            for name in self.catalog.names(SUGGESTION_NAMES)
-            if record_types is None or split_ref(name)[0] in record_types
-        ]
-        bare = {split_ref(name)[1]: name for name in names}
-        record_type, name = split_ref(ref)
-        if (
-            record_type
-            and record_type not in self.catalog.vocabulary.record_types
-            and (near := did_you_mean(record_type, self.catalog.vocabulary.record_types))
-        ):
-            return f"{record_type!r} is not a kind or type; {near}"
-        return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
-
-
-@dataclass(frozen=True)
-class Writing(Snapshot):
-    """The store while one caller holds it alone. ``Client.writing`` yields it; nothing else can commit."""
-
-    def commit(
-        self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
-    ) -> None:
-        """
-        Write rows into their files and take them in, all or none.
-
-        Args:
-            puts: rows that are new or take the place of the row with their number.
-            removes: numbers of rows to take out, by file.
-            is_noted: the write can be taken back with ``undo``.
-
-        Raises:
-            Refused: a file that would change has lines that are wrong, or a row holds a secret.
-        """
-        self.client.ledger.commit(puts, removes, is_noted=is_noted)
 
 
 def counted(number: int, noun: str) -> str:

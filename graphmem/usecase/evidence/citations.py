@@ -27,7 +27,7 @@ from graphmem.errors import BadInput, NotFound, Unavailable
 from graphmem.git import commands
 from graphmem.model import MemoryRecord, Record
 from graphmem.model.cite import Cite, digest
-from graphmem.store.runtime import Snapshot
+from graphmem.store.snapshot import Snapshot
 
 Answered = TypeVar("Answered")
 

@@ -10,7 +10,8 @@ from graphmem.model.field import format_time
 from graphmem.model.record import Triggered
 from graphmem.names import row_id
 from graphmem.rules.doubt import doubts, last_said
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.citations import CiteChecker
 from graphmem.usecase.evidence.versions import Known, packages_of
 

@@ -9,7 +9,8 @@ from graphmem.contract.effectiveness import Loop, LoopStage, StageReached, Verif
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
 from graphmem.rules.health import LoopCounts, Piece, broken_stage, verdict, window
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 
 Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
 Report = tuple[int, bool]  # on which record, and whether it helped

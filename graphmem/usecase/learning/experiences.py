@@ -20,7 +20,8 @@ from graphmem.rules.experience import (
     share_keywords,
     statements_of,
 )
-from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.validation import build, changed, identified
 
 

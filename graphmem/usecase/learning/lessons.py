@@ -25,7 +25,8 @@ from graphmem.names import mark, row_id, visible
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.rules.extraction import RunFinding, findings, first_of_each, is_seen, is_verdict, overlap
 from graphmem.rules.lesson_state import LessonState, injected, is_eligible
-from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.writing.events import put_fact
 from graphmem.usecase.writing.screening import screened, screened_fields

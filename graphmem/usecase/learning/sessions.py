@@ -26,7 +26,8 @@ from graphmem.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.model.blackboard import Blackboard, CurrentTask
 from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
-from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.records import change
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import build, changed, keyed, refuse_no_slug, refuse_past

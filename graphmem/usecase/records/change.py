@@ -24,7 +24,8 @@ from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fac
 from graphmem.model.entry import Entry
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
-from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.shell import command
 from graphmem.usecase.evidence.citations import pinned
 from graphmem.usecase.evidence.versions import beside_given, captured, texts_with_packages

@@ -14,7 +14,8 @@ from graphmem.model import Fact, Feedback, MemoryRecord, Record
 from graphmem.names import row_id, row_key
 from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.system.shell import command
 from graphmem.usecase.writing.events import refuse_other_kind, task_key
 from graphmem.usecase.writing.screening import screened, screened_fields, unexposed

@@ -13,7 +13,8 @@ from graphmem.model.field import parse_time
 from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
 from graphmem.rules.score import importance
-from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.validation import changed
 
 

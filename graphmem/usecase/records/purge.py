@@ -26,7 +26,8 @@ from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
-from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 from graphmem.system.shell import command
 from graphmem.usecase.writing.duplicates import aside_fields

@@ -7,7 +7,8 @@ from graphmem.model import Relation
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import build, changed, refuse_archived
 

@@ -16,7 +16,8 @@ from graphmem.ledger.layout import holds
 from graphmem.ledger.row import read_entry
 from graphmem.model.entry import Batch, Entry
 from graphmem.ndjson import BadLine
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
 from graphmem.usecase.records.change import put
 from graphmem.usecase.writing.screening import screened

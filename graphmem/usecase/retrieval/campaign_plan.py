@@ -12,7 +12,7 @@ from graphmem.model import Campaign, Task
 from graphmem.names import split_ref
 from graphmem.rules.cascade import state_of, unreachable
 from graphmem.rules.plan import ready_tasks
-from graphmem.store.runtime import Snapshot
+from graphmem.store.snapshot import Snapshot
 
 
 def tasks_of(snapshot: Snapshot, campaign: int) -> list[Task]:

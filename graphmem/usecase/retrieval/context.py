@@ -23,7 +23,8 @@ from graphmem.rules.notes import notes_of
 from graphmem.rules.rank import Profile
 from graphmem.rules.score import BANDS, tier
 from graphmem.settings.config import Retrieval
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,

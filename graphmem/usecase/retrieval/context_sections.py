@@ -12,7 +12,7 @@ from graphmem.model.experience import ExperienceType
 from graphmem.rules.context import entry_text, track_record
 from graphmem.rules.experience import by_worth
 from graphmem.rules.notes import notes_of
-from graphmem.store.runtime import Snapshot
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.learning.experiences import recalled_by
 from graphmem.usecase.learning.lessons import lessons_for
 from graphmem.usecase.learning.sessions import board_of, constraints, decisions

@@ -14,7 +14,8 @@ from graphmem.model import MODELS, MemoryRecord
 from graphmem.model.vocabulary import KINDS
 from graphmem.names import label, relation_label, split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 
 

@@ -12,7 +12,7 @@ from graphmem.rules.known import BY_MEANING, BY_WORDS, Signs, lead, overlap, pro
 from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS, Reports
 from graphmem.rules.relevance import Evidence
-from graphmem.store.runtime import Snapshot
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.retrieval.occasions import Occasions
 
 

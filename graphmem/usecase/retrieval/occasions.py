@@ -9,7 +9,7 @@ from graphmem.constants import LIKE_QUESTIONS, REUSE_AGAINST, REUSE_FOR
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.occasions import NO_REPORTS, Reports, occasion_weight, reuse
 from graphmem.rules.rank import Rankable
-from graphmem.store.runtime import Snapshot
+from graphmem.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True)

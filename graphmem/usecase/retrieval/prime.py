@@ -13,7 +13,8 @@ from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.rules.notes import advice
 from graphmem.store.git_setup import unregistered
-from graphmem.store.runtime import Client, Snapshot, counted
+from graphmem.store.runtime import Client, counted
+from graphmem.store.snapshot import Snapshot
 from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning.sessions import board_of, current_of

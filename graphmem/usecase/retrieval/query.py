@@ -25,7 +25,8 @@ from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, grap
 from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.settings.config import Retrieval
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.records.read import record_types_of
 from graphmem.usecase.retrieval.known import known_of

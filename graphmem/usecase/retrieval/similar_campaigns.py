@@ -16,7 +16,8 @@ from graphmem.errors import BadInput, NotFound
 from graphmem.model import Campaign, Record, Task
 from graphmem.model.campaign import FINISHED, Fingerprint
 from graphmem.rules.score import overlap, size_likeness
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.retrieval.campaign_plan import actual_of, tasks_of
 
 

@@ -23,7 +23,8 @@ from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.system.collector import collector_paused
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.writing.validation import refuse_archived

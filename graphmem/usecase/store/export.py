@@ -11,7 +11,8 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import is_plain
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import vocabulary_json
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
 from graphmem.system.surroundings import current_folder
 

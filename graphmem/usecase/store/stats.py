@@ -22,7 +22,8 @@ from graphmem.rules.experience import over_bound
 from graphmem.rules.health import accuracies, bands, ratio
 from graphmem.rules.merge import FACTS
 from graphmem.rules.score import TIERS
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.records.prune import WeighedRecord, least, weighed
 from graphmem.usecase.retrieval.query import query
 from graphmem.usecase.work.campaigns import campaign_sizes

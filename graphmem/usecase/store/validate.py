@@ -23,7 +23,8 @@ from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
 from graphmem.rules.secrets import new_secrets
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
 from graphmem.system.shell import command
 from graphmem.usecase.store.conflicts import left

@@ -29,7 +29,8 @@ from graphmem.model.campaign import FINISHED
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.cascade import REPLAN_FROM
 from graphmem.rules.estimate import complexity, planned_task_count, usual_ratio
-from graphmem.store.runtime import Client, Snapshot, counted
+from graphmem.store.runtime import Client, counted
+from graphmem.store.snapshot import Snapshot
 from graphmem.system.collector import collector_paused
 from graphmem.system.shell import command
 from graphmem.usecase.records.change import add

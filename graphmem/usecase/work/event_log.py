@@ -22,7 +22,8 @@ from graphmem.machine.arrivals import arrived
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.names import split_ref
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.work.events import event
 from graphmem.usecase.writing.screening import screened
 

@@ -12,7 +12,8 @@ from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.names import row_id
 from graphmem.rules.moves import TASK_EVENTS, Move, disagreement
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.writing.validation import build
 
 TASK_TYPES = frozenset(TASK_EVENTS.values())

@@ -16,7 +16,8 @@ from graphmem.errors import BadInput, NotFound
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.rules.moves import ITEM_MOVES, refuse_move
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.work.events import event, events_of_type
 from graphmem.usecase.writing.screening import screened
 

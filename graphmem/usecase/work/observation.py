@@ -27,7 +27,8 @@ from graphmem.names import row_id, split_ref
 from graphmem.rules.derivation import expression_of
 from graphmem.rules.worth_keeping import TaskSigns, criteria, is_offered
 from graphmem.settings.config import are_trusted
-from graphmem.store.runtime import Client, Snapshot, counted
+from graphmem.store.runtime import Client, counted
+from graphmem.store.snapshot import Snapshot
 from graphmem.system.checks import CheckEnd, run_all
 from graphmem.system.surroundings import variables
 from graphmem.usecase.evidence.citations import Unread, content_of

@@ -15,7 +15,8 @@ from graphmem.contract.phases import (
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.rules.moves import PHASE_MOVES, Move, refuse_move
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.work.campaigns import campaign_of
 from graphmem.usecase.work.events import event, events_of_type, moves_of
 

@@ -21,7 +21,8 @@ from graphmem.model.entry import Entry
 from graphmem.names import row_id, split_ref
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import planned_tasks, revision
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.retrieval.campaign_plan import plan_of, tasks_of
 from graphmem.usecase.work.campaigns import campaign_of, standing
 from graphmem.usecase.work.events import move_event

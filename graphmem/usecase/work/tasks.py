@@ -28,7 +28,8 @@ from graphmem.model.field import format_time
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.moves import TASK_COMMANDS, TASK_MOVES, refuse_move
-from graphmem.store.runtime import Client, Snapshot, Writing
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.shell import command
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.records.change import prepare, rows_to_add

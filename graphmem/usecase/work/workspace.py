@@ -9,7 +9,7 @@ from graphmem.model import Record, Task
 from graphmem.names import split_ref
 from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.notes import notes_of
-from graphmem.store.runtime import Snapshot
+from graphmem.store.snapshot import Snapshot
 from graphmem.system.shell import command
 from graphmem.usecase.retrieval.campaign_plan import Plan
 from graphmem.usecase.retrieval.context_sections import Notes, entry_of

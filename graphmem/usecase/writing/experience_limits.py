@@ -10,7 +10,8 @@ from graphmem.rules.experience import (
     over_bound,
     statements_of,
 )
-from graphmem.store.runtime import Client, Snapshot
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.writing.validation import changed
 
 
