@@ -13,7 +13,7 @@ from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, session_of
 from graphmem.contract.answer import Answer
-from graphmem.settings.config import project_folder
+from graphmem.settings.folders import project_folder
 from graphmem.system import shell
 from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, DemoStep, committed, plant, prepare, shipped
 

@@ -14,7 +14,7 @@ from graphmem.contract.findings import Checked
 from graphmem.contract.install import InstallClient
 from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, TrustRequest
 from graphmem.errors import Usage
-from graphmem.settings.config import project_folder
+from graphmem.settings.folders import project_folder
 from graphmem.usecase.store.trust import allowing, lines_of
 
 CLIENTS = ", ".join(get_args(InstallClient))

@@ -23,7 +23,7 @@ from typing import Any
 from graphmem.contract.install import InstalledFile
 from graphmem.errors import BadInput, Unavailable
 from graphmem.names import visible
-from graphmem.settings.config import state_folder
+from graphmem.settings.folders import state_folder
 from graphmem.system import foreign, safe_files
 
 MOST_BYTES = 4 * 2**20  # of a configuration file that is edited

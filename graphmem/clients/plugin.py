@@ -21,7 +21,7 @@ from graphmem.clients.entries import BY_PATH, hooks_of, server_of
 from graphmem.clients.skills import SKILLS
 from graphmem.contract.install import Installed, InstallRequest
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.settings.config import state_folder
+from graphmem.settings.folders import state_folder
 from graphmem.system import shell
 from graphmem.system.programs import NAME, own_program, program
 

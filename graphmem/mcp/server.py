@@ -25,7 +25,7 @@ from graphmem.mcp.documents import MADE, PLAIN, PROMPTS, RESOURCES, TEMPLATES, r
 from graphmem.mcp.front import Front
 from graphmem.mcp.tools import TOOLS, Tool
 from graphmem.names import one_line, visible
-from graphmem.settings.config import agent_folder
+from graphmem.settings.folders import agent_folder
 
 WORKERS = 4  # calls that run at the same time; each has a connection of its own
 LISTS_MS = 3_600_000  # how long a client may keep a list: it changes with the version only

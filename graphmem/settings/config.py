@@ -5,21 +5,18 @@ Later wins: defaults, the user's config file, the project's ``config.toml``, the
 An unknown key is an error that names the nearest one.
 """
 
-import contextlib
 import difflib
-import hashlib
-import json
 import os
-import stat
-import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphmem import constants, model_files
-from graphmem.errors import BadInput, Unavailable
+from graphmem import constants
+from graphmem.errors import BadInput
+from graphmem.settings.folders import user_config
+from graphmem.settings.trust import Asked, asked_for, trust_file, untrusted
 from graphmem.system import foreign, safe_files
 from graphmem.system.surroundings import variables
 
@@ -27,19 +24,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]
 Profile = Literal["classic", "learned"]
 Secrets = Literal["refuse", "redact", "allow"]
-Asked = str | bool | int | float  # a value that a project asks for
 Name = Annotated[str, Field(max_length=1_000)]
 CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
-DIGEST_CHARS = 32
-# Settings that load weights, let secrets in or start a process, with the values that a project may ask for untrusted.
-NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
-    "embedding.model": ("none", constants.DEFAULT_MODEL),
-    "embedding.background": (False,),
-    "retrieval.reranker": ("",),
-    "store.secrets": ("refuse", "redact"),
-    "service.autostart": (False,),
-}
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
 TOP_LEVEL = {"format"}
@@ -130,56 +117,6 @@ class Settings(SettingsSection):
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
 
-def user_config() -> Path:
-    """Return the path of the user's own config file."""
-    home = variables().get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(home).expanduser() / "graphmem" / "config.toml"
-
-
-def cache_folder() -> Path:
-    """Return the folder for what can be made again: of stores that cannot be written themselves."""
-    home = variables().get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser() / "graphmem"
-
-
-def state_folder() -> Path:
-    """Return the folder for what belongs to the user and this machine and is in no project."""
-    home = variables().get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(home).expanduser() / "graphmem"
-
-
-def private_folder() -> Path:
-    """
-    Return a folder of this user alone: the one in the cache, or where that cannot be written, one for temporary files.
-
-    Raises:
-        Unavailable: neither can be written.
-    """
-    with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
-        folder = cache_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-    folder = Path(tempfile.gettempdir()) / f"graphmem-{os.getuid()}"
-    with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022:
-            return folder
-    raise Unavailable(f"{folder} cannot be used for temporary files", hint="set XDG_CACHE_HOME to a folder of yours")
-
-
-def project_folder() -> str | None:
-    """Return the folder that ``GRAPHMEM_DIR`` names."""
-    return variables().get("GRAPHMEM_DIR") or None
-
-
-def agent_folder() -> str | None:
-    """Return the folder that ``GRAPHMEM_DIR`` names, else the project that the agent's program names, if it has one."""
-    found = os.environ.get("CLAUDE_PROJECT_DIR")
-    return project_folder() or (found if found and (Path(found) / ".graphmem").is_dir() else None)
-
-
 def load_settings(
     project: Path | None = None,
     options: Mapping[str, Mapping[str, object]] | None = None,
@@ -268,109 +205,6 @@ def shown(value: object) -> str:
 def needs_trust(project: Path) -> dict[str, Asked]:
     """Return the settings of a project's config file that count only when it is trusted, by section and key."""
     return asked_for(read_project(project)) if safe_files.is_file(project) else {}
-
-
-def asked_for(found: Mapping[str, Any]) -> dict[str, Asked]:
-    """Return those of a project's settings that count only where the project is trusted."""
-    asked: dict[str, Asked] = {}
-    for name, harmless in NEEDS_TRUST.items():
-        section, _, key = name.partition(".")
-        keys = found.get(section)
-        value = keys.get(key) if isinstance(keys, Mapping) else None
-        of_kind = str if isinstance(harmless[0], str) else str | bool | int | float  # what the setting is read from
-        if value not in harmless and isinstance(value, of_kind):
-            asked[name] = value
-    return asked
-
-
-def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
-    """Return why these settings of this clone do not count; None where they were trusted, with the files they load."""
-    entry = trusted().get(os.path.realpath(project))
-    if not isinstance(entry, dict) or entry.get("settings") != dict(asked):
-        return "look at it, and allow it with: graphmem trust"
-    seen = dict(entry.get("seen", {}))
-    for name, value in asked.items():
-        was, (now, is_local) = entry.get("files", {}).get(name), files_of(name, value, seen)
-        if was != now and (is_local or was):  # what the hub gives to a name that was trusted without files is its own
-            names = sorted(file for file in {*(was or {}), *now} if (was or {}).get(file) != now.get(file))
-            what = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-            return f"changed since it was trusted: {what}; look at it, and allow it with: graphmem trust"
-    if seen != entry.get("seen"):
-        with contextlib.suppress(OSError):  # it only saves reading the files again
-            keep(project, {**entry, "seen": seen})
-    return None
-
-
-class ToTrust:
-    """
-    What a clone asks this user to trust at one moment: settings, the files that they load, and commands.
-
-    Attributes:
-        digest: of all of it, long enough that nobody finds another content with the same one; None for nothing.
-    """
-
-    def __init__(self, asked: Mapping[str, Asked], commands: Collection[str]) -> None:
-        self.asked, self.commands = dict(asked), sorted(commands)
-        self.seen: model_files.Seen = {}
-        self.files = {name: files_of(name, value, self.seen)[0] for name, value in asked.items()}
-        whole = json.dumps([self.asked, self.files, self.commands], sort_keys=True)
-        self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if asked or commands else None
-
-
-def trust(project: Path, wanted: ToTrust) -> None:
-    """Let these settings count in this clone, as long as they and their files are the same, and its commands run."""
-    found = entry_of(project)
-    if wanted.asked:
-        found |= {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen}
-    keep(project, {**found, "commands": sorted({*found.get("commands", ()), *wanted.commands})})
-
-
-def entry_of(project: Path) -> dict[str, Any]:
-    """Return what was trusted in a clone."""
-    found = trusted().get(os.path.realpath(project))
-    return found if isinstance(found, dict) else {}
-
-
-def are_trusted(project: Path, commands: Collection[str]) -> bool:
-    """Return whether each of these commands may be run in a clone: the very text was trusted there."""
-    return set(commands) <= set(entry_of(project).get("commands", ()))
-
-
-def files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
-    """Return the hashes of the files that a model would be loaded from now, and whether they are not the hub's."""
-    found = model_files.folder_of(setting, str(name)) if setting in model_files.OWNERS else None
-    return (model_files.hashes(found[0], seen), found[1]) if found else ({}, False)
-
-
-def keep(project: Path, entry: Mapping[str, object]) -> None:
-    """Write down what was trusted in a clone, for this user alone to read."""
-    path = trust_file()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-    with open(handle, "w", encoding="utf-8") as file:
-        json.dump({**trusted(), os.path.realpath(project): entry}, file, indent=1)
-    os.replace(fresh, path)
-
-
-def trust_file() -> Path:
-    """Return where trusted settings are kept: beside the user's settings, where no branch can write."""
-    return user_config().with_name("trust.json")
-
-
-def trust_lock() -> Path:
-    """Return the lock file of ``trust_file``, whose folder is made where it is missing."""
-    path = trust_file().with_name("trust.lock")
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
-
-
-def trusted() -> dict[str, object]:
-    """Return what was trusted, by the path of the project's config file."""
-    try:
-        found = json.loads(trust_file().read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def read_toml(path: Path, data: bytes) -> dict[str, Any]:

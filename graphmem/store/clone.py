@@ -21,7 +21,7 @@ from pathlib import Path
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.git import commands
 from graphmem.ledger.layout import FOLDER, Layout
-from graphmem.settings.config import private_folder, state_folder
+from graphmem.settings.folders import private_folder, state_folder
 from graphmem.system import safe_files
 
 FILE = "clone-id"  # in local/ and state/: the id, and the state of git's index when it was compared

@@ -32,7 +32,8 @@ from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked
 from graphmem.model.field import format_time, parse_time
-from graphmem.settings.config import Settings, from_environment, load_settings, project_folder, settings_stamp
+from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
+from graphmem.settings.folders import project_folder
 from graphmem.store import purging
 from graphmem.store.background import embed_in_background
 from graphmem.store.checkout import checkout

@@ -16,7 +16,7 @@ from graphmem.catalog.database import checksum
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.row import entry
 from graphmem.model.entry import Batch
-from graphmem.settings.config import private_folder
+from graphmem.settings.folders import private_folder
 from tests.sample import contents, data, failure, open_memory, write
 
 WITHOUT_RIGHTS = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []

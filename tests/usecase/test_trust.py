@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.settings import config
+from graphmem.settings import trust
 from tests.sample import open_memory, trust_all
 
 
@@ -25,4 +25,4 @@ def test_projects_that_are_trusted_at_once_are_all_trusted(tmp_path: Path, monke
         settings.write_text(settings.read_text() + f'[retrieval]\nreranker = "model/of-{folder.name}"\n')
     with ThreadPoolExecutor(len(projects)) as pool:
         assert all(pool.map(trusts, projects))
-    assert {str(folder / ".graphmem/config.toml") for folder in projects} <= config.trusted().keys()
+    assert {str(folder / ".graphmem/config.toml") for folder in projects} <= trust.trusted().keys()

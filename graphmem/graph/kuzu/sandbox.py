@@ -56,6 +56,7 @@ from graphmem.graph.worker import (
     watch_parent,
     write_all,
 )
+from graphmem.settings.folders import private_folder
 
 THREADS = 2  # of a query
 MESSAGE_CHARS = 500  # of an error of the engine, which may hold texts of the store
@@ -212,8 +213,6 @@ def answer_of(result: WorkerResult, timeout_s: float) -> GraphAnswer:
 @contextlib.contextmanager
 def place(timeout_s: float) -> Iterator[None]:
     """Hold one of the places for queries that all processes of this user share; wait for one."""
-    from graphmem.settings.config import private_folder  # noqa: PLC0415 - the child does not pay for the models of settings
-
     end, folder = time.monotonic() + timeout_s, private_folder()
     while True:
         for number in range(CYPHER_AT_ONCE):

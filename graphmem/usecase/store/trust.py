@@ -7,8 +7,9 @@ from graphmem.contract.store import Trust, TrustRequest
 from graphmem.errors import Refused
 from graphmem.model import Task
 from graphmem.names import inert
-from graphmem.settings.config import ToTrust, are_trusted, needs_trust, trust_lock, untrusted
-from graphmem.settings.config import trust as trust_all
+from graphmem.settings.config import needs_trust
+from graphmem.settings.trust import ToTrust, are_trusted, trust_lock, untrusted
+from graphmem.settings.trust import trust as trust_all
 from graphmem.store.runtime import Client
 from graphmem.system.lock import locked
 from graphmem.system.shell import command

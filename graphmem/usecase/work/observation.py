@@ -26,7 +26,7 @@ from graphmem.model.entry import Entry
 from graphmem.names import row_id, split_ref
 from graphmem.rules.derivation import expression_of
 from graphmem.rules.worth_keeping import TaskSigns, criteria, is_offered
-from graphmem.settings.config import are_trusted
+from graphmem.settings.trust import are_trusted
 from graphmem.store.runtime import Client, counted
 from graphmem.store.snapshot import Snapshot
 from graphmem.system.checks import CheckEnd, run_all

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from graphmem.rules.secrets import Finder, Secret, apart, in_characters, is_token, may_hold, secrets_in
-from graphmem.settings.config import private_folder
+from graphmem.settings.folders import private_folder
 
 
 @cache
