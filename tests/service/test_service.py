@@ -481,7 +481,7 @@ def send(connection, value, files):
     answer(connection, value, files)
 server.send = send
 if sys.argv.pop(1) == "early":
-    server.Request.keep = lambda self, answer: None
+    server.RequestUnderWay.keep = lambda self, answer: None
 from graphmem.__main__ import main
 main()
 """
