@@ -52,8 +52,13 @@ class Caller:
         reads = operation.previews is not None if request is None else operation.only_reads(request)
         if self.may == READ and operation.effect != READ and not reads:
             raise ReadOnly(f"{operation.name} writes, and this caller may only read")
-        if self.sees is not None and not operation.scoped:
-            raise Refused(f"{operation.name} cannot be limited to some kinds, and this caller may not see all")
+        if not operation.scoped:
+            self.check_sees_all(operation.name)
+
+    def check_sees_all(self, what: str) -> None:
+        """Raise ``Refused`` for something that shows records of every kind, where the caller may not see all."""
+        if self.sees is not None:
+            raise Refused(f"{what} cannot be limited to some kinds, and this caller may not see all")
 
 
 OWNER = Caller()

@@ -23,25 +23,34 @@ from graphmem import errors
 from graphmem.cli.app import VERBS, command_line
 from graphmem.cli.help import help_of
 from graphmem.contract.answer import Answer
-from graphmem.contract.campaigns import CampaignTasks, Ready, Similar
+from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
 from graphmem.contract.command_runs import Ran
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop
+from graphmem.contract.events import EventList, Happened
 from graphmem.contract.experiences import Promoted, Recalled
+from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.contract.feedback import BulkReported, Reported
 from graphmem.contract.findings import Checked, Code, Doctored
 from graphmem.contract.history import Difference, History
+from graphmem.contract.hooks import HookAnswer
+from graphmem.contract.inbox import ItemChanged, ItemList
 from graphmem.contract.lessons import Injected, Learned
 from graphmem.contract.match import MatchedLog
+from graphmem.contract.observation import Observed
 from graphmem.contract.operations import REQUESTS
+from graphmem.contract.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
+from graphmem.contract.prime import Briefing, StoreStatus
 from graphmem.contract.query import Found
 from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
 from graphmem.contract.relations import Connection, Linked, Related, Solutions
 from graphmem.contract.request import bounds
+from graphmem.contract.runs import BuildResume, Required, RunShown
 from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
-from graphmem.contract.store import Exported, Initialised, Rebuilt, Trust
+from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
+from graphmem.contract.tasks import TaskChanged, TaskShown
 from graphmem.contract.vocabulary import TypeList
 from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit
@@ -395,7 +404,7 @@ def default_in_json(field: FieldInfo) -> str:
 
 # --- answers --------------------------------------------------------------------------------------------------------
 
-ANSWERS: dict[str, type[BaseModel]] = {
+ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test compares it with the operations
     "`init`": Initialised,
     "`add KIND`, `edit`, `rename`, `forget`, `restore`, `supersede`, `session decide`, `session constrain`, "
     "`session end`, `campaign create`": Changed,
@@ -422,6 +431,30 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "`session`, `session start`, `session task`, `session prefer`, `session note`": SessionContext,
     "`campaign add-tasks`, `campaign complete`": CampaignTasks,
     "`campaign ready`": Ready,
+    "`campaign status`, `campaign propagate`": CampaignStanding,
+    "`campaign replan-input`": ReplanInput,
+    "`campaign merge-plan`": MergedPlan,
+    "`task start`, `task complete`, `task block`, `task reopen`": TaskChanged,
+    "`task show`": TaskShown,
+    "`observe`": Observed,
+    "`explore start`": ExplorationStarted,
+    "`explore report`": ExplorationReported,
+    "`explore wait`": ExplorationWaited,
+    "`run show`, `run set`, `run done`, `run begin`, `run chunk`, `run checkpoint`, `run end`": RunShown,
+    "`run require`": Required,
+    "`run resume`": BuildResume,
+    "`phase status`": PhaseStatus,
+    "`phase can`": PhaseCan,
+    "`phase to`, `phase reset`": PhaseMoved,
+    "`phase duration`": PhaseDurations,
+    "`inbox add`, `inbox take`, `inbox dismiss`, `inbox done`": ItemChanged,
+    "`inbox list`": ItemList,
+    "`event`": Happened,
+    "`events`": EventList,
+    "`prime`": Briefing,
+    "`status`": StoreStatus,
+    "`resolve`": Resolved,
+    "`hook`": HookAnswer,
     "`type list`": TypeList,
     "`type add entity`, `type show`": vocabulary.EntityType,
     "`type add relation`, `type show`": vocabulary.RelationType,

@@ -117,7 +117,7 @@ def add_route(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
                 return answer(operation.call(memory.runtime, caller, given))
 
             if operation.is_read:
-                return tagged(memory, operation.name, given, known, run)
+                return tagged(memory, caller, operation.name, given, known, run)
             return once(memory, request_of(request, operation, given.model_dump_json()), run)
 
         return await run(work)  # type: ignore[no-any-return]
@@ -200,8 +200,9 @@ def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
         return StreamingResponse(parts_of(lines), media_type=TYPES[True][0])
 
     async def call(request: Call) -> Response:
-        known = request.headers.get("if-none-match")
-        return await run(lambda memory: tagged(memory, "rows", None, known, lambda: collected(memory)))  # type: ignore[no-any-return]
+        caller, known = request.scope["caller"], request.headers.get("if-none-match")
+        caller.check_sees_all("rows")
+        return await run(lambda memory: tagged(memory, caller, "rows", None, known, lambda: collected(memory)))  # type: ignore[no-any-return]
 
     shown = {"description": "The rows, one JSON object a line", "content": {TYPES[True][0]: {"schema": {}}}}
     app.get(

@@ -15,14 +15,19 @@ from starlette.responses import Response
 from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.contract.operations import OPERATIONS
-from graphmem.dispatch import attempt
+from graphmem.dispatch import Caller, attempt
 
 ROWS = "rows"  # the stream of all rows is no operation
 AGAIN = "private, no-cache"  # a caller may keep the answer, and asks each time whether it still holds
 
 
 def tagged(
-    memory: Memory, name: str, given: BaseModel | None, known: str | None, run: Callable[[], Response]
+    memory: Memory,
+    caller: Caller,
+    name: str,
+    given: BaseModel | None,
+    known: str | None,
+    run: Callable[[], Response],
 ) -> Response:
     """
     Return the answer of an operation that reads, with its tag; 304 where the caller has it.
@@ -32,7 +37,8 @@ def tagged(
         known: the header ``If-None-Match``: tags of answers that the caller has.
         run: makes the answer.
     """
-    follows_from_files = name == ROWS or OPERATIONS[name].from_files
+    # The contents of all files would tell one who sees a part that something else changed.
+    follows_from_files = caller.sees is None and (name == ROWS or OPERATIONS[name].from_files)
     before = tag_of_files(memory, name, given) if follows_from_files else None
     if before is not None and is_among(before, known):
         return unchanged(before)

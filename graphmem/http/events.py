@@ -8,6 +8,7 @@ from threading import Event
 from typing import Annotated
 
 from fastapi import FastAPI, Header, Query
+from fastapi import Request as Call
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -43,10 +44,12 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
     streams: set[object] = set()
 
     async def call(
+        request: Call,
         last_event_id: Annotated[str | None, Header(description="Cursor of the last event that the caller got")] = None,
         cursor: Annotated[str | None, Query(description="The same, for a caller that cannot set the header")] = None,
         type: Annotated[list[str] | None, Query(description="Types of events; task- means all that begin so")] = None,  # noqa: A002
     ) -> Response:
+        request.scope["caller"].check_sees_all("the stream of events")
         if len(streams) >= MOST_STREAMS:
             return problem(503, "unavailable", f"there are {MOST_STREAMS} event streams already", hint="close one")
         follower = EventFollower(ListEventsRequest(types=tuple(type or ()), cursor=last_event_id or cursor))

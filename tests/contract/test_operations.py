@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -17,10 +17,12 @@ from graphmem.contract.operations import NOUNS, OPERATIONS, READ
 from graphmem.contract.request import NoParameters
 from graphmem.dispatch import Caller, lines_of, use_case_of
 from graphmem.ledger.layout import Look
+from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.service.caller import HERE
 from graphmem.store.runtime import Client
 from graphmem.store.sync import SyncedLedger
 from graphmem.system.lock import locked
+from tests.generate_docs import ANSWERS
 from tests.http.test_fuzz import REAL
 from tests.repository import Repository
 from tests.sample import contents, open_memory
@@ -82,6 +84,11 @@ def test_every_operation_is_a_method_of_the_memory_and_no_method_is_something_el
         if not method.startswith("_") and not isinstance(value, cached_property)
     }
     assert methods == names
+
+
+def test_the_shape_of_every_answer_is_in_the_reference() -> None:
+    printed = [*ANSWERS.values(), Sequence[str], EntityType | RelationType]  # `names` is for shells; `type show`
+    assert [name for name, row in OPERATIONS.items() if row.answer not in printed] == []
 
 
 def test_an_edit_takes_fields_as_keywords_too(memory: Memory) -> None:

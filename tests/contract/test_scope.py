@@ -100,6 +100,10 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
+def test_the_operations_that_can_be_limited_are_all_asked_here() -> None:
+    assert {name for name, row in OPERATIONS.items() if row.scoped} == ASKED.keys()
+
+
 @pytest.fixture(params=["without a model", "with a model"])
 def whole(request: pytest.FixtureRequest, tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
     """A store with everything."""
