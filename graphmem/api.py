@@ -1481,7 +1481,13 @@ class Memory(Handle):
             changes: Items of ``fields``, as keywords.
         """
         answer: Changed = self.call(
-            "edit", ref=ref, tag=tag, untag=untag, unset=unset, dry_run=dry_run, fields={**(fields or {}), **changes}
+            "edit",
+            ref=ref,
+            tag=tag,
+            untag=untag,
+            unset=unset,
+            dry_run=dry_run,
+            fields={**(fields or {}), **changes} if changes else fields,
         )
         return answer
 
@@ -1720,7 +1726,7 @@ class Memory(Handle):
 
     def ran(
         self,
-        command: Collection[str],
+        command: Sequence[str],
         *,
         status: int,
         log: Log = (),

@@ -5,7 +5,7 @@ A use case runs again where what it had read is no longer so: git replaced a fil
 Nothing was changed in either case, so running it again is the same as calling it a moment later.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
@@ -64,14 +64,20 @@ class Caller:
 OWNER = Caller()
 
 
-def call(runtime: Runtime | None, caller: Caller, name: str, request: Request, stream: Log | None = None) -> Any:
+def call(
+    runtime: Runtime | None,
+    caller: Caller,
+    name: str,
+    request: Request | Mapping[str, object],
+    stream: Log | None = None,
+) -> Any:
     """
     Call an operation and return its answer.
 
     Args:
         runtime: of the open store; None for an operation that needs none.
         name: of the operation, as in ``OPERATIONS``.
-        request: its parameters, which were checked when it was made.
+        request: its parameters; as a mapping they are checked now.
         stream: the lines of an operation that reads some; an iterator is read once.
 
     Raises:
@@ -79,21 +85,24 @@ def call(runtime: Runtime | None, caller: Caller, name: str, request: Request, s
         GraphmemError: as the operation says.
     """
     operation = OPERATIONS[name]
-    caller.check(operation, request)
-    use_case = use_case_of(operation)
-    given = () if operation.request is NoParameters else (request,)
-    if runtime is None or not operation.needs_store:
-        return use_case(*given)
-    is_read_once = isinstance(stream, Iterator)
-    lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
     with observed("operation", name):
+        if not isinstance(request, Request):
+            request = operation.request(**request)
+        caller.check(operation, request)
+        use_case = use_case_of(operation)
+        given = () if operation.request is NoParameters else (request,)
+        if not operation.needs_store:
+            return use_case(*given)
+        assert runtime is not None, name
+        is_read_once = isinstance(stream, Iterator)
+        lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
         client = runtime.client(caller.sees)
 
         def run() -> Any:
             return use_case(client, *(() if lines is None else (lines_of(lines),)), *given)
 
         answer = attempt(client, run, may_repeat=operation.is_held or not is_read_once)
-    if operation.effect != READ and (asked := requests.current()) is not None:
+    if not operation.only_reads(request) and (asked := requests.current()) is not None:
         asked.has_changed(client.layout.requests)
     return answer
 

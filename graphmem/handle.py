@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from graphmem import dispatch
-from graphmem.contract.operations import OPERATIONS
 from graphmem.dispatch import OWNER, Caller, Log
 from graphmem.embed.shared import Models
 from graphmem.store import git_setup
@@ -37,12 +36,12 @@ class Operations:
 
     def call(self, name: str, stream: Log | None = None, /, **given: object) -> Any:
         """Call an operation by its name with parameters that are not checked yet, and return its answer."""
-        return dispatch.call(self.runtime, self.caller, name, OPERATIONS[name].request(**given), stream)
+        return dispatch.call(self.runtime, self.caller, name, given, stream)
 
 
 def call_without_store(name: str, /, **given: object) -> Any:
     """Call an operation that needs no open store."""
-    return dispatch.call(None, OWNER, name, OPERATIONS[name].request(**given))
+    return dispatch.call(None, OWNER, name, given)
 
 
 class Handle(Operations):

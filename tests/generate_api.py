@@ -15,6 +15,7 @@ from graphmem.contract.operations import NOUNS, ROWS, STREAMS, Operation
 from graphmem.handle import Handle
 
 WIDTH = 120
+ORDERED = ("command:",)  # parameters whose items have an order
 HEAD = '''"""
 The Python API: ``Memory``, one method an operation, grouped by noun.
 
@@ -96,7 +97,7 @@ def method(row: Operation, verb: str) -> str:
     returns = spelled(row.answer)
     given = [f"{name}={name}" for name in row.request.model_fields if name != row.keywords]
     if row.keywords:
-        given.append(f"{row.keywords}={{**({row.keywords} or {{}}), **changes}}")
+        given.append(f"{row.keywords}={{**({row.keywords} or {{}}), **changes}} if changes else {row.keywords}")
     stream = [row.stream] if row.stream else []
     called = "self.call" if row.needs_store else "call_without_store"
     head = block(f"    def {verb}", parameters(row), f" -> {returns}:")
@@ -111,6 +112,7 @@ def parameters(row: Operation) -> list[str]:
     required = [name for name, field in fields.items() if field.is_required()]
     positional = len(required) if row.positional is None else row.positional
     named = [f"{name}: {taken(field)}{default(field)}" for name, field in fields.items()]
+    named = [part.replace("Collection[", "Sequence[") if part.startswith(ORDERED) else part for part in named]
     by_name = named[positional:]
     found = named[:positional]
     if row.stream == "log":  # a command that passed has none

@@ -39,7 +39,7 @@ from graphmem.contract.inbox import ItemChanged, ItemList
 from graphmem.contract.lessons import Injected, Learned
 from graphmem.contract.match import MatchedLog
 from graphmem.contract.observation import Observed
-from graphmem.contract.operations import REQUESTS
+from graphmem.contract.operations import NOUNS, REQUESTS
 from graphmem.contract.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
 from graphmem.contract.prime import Briefing, StoreStatus
 from graphmem.contract.query import Found
@@ -76,7 +76,7 @@ def python() -> str:
     )
     assert isinstance(handle, griffe.Module)
     assert isinstance(api, griffe.Module)
-    nouns = [found for found in api.classes.values() if "Operations" in [str(base) for base in found.bases]]
+    nouns = [api.classes[noun.title()] for noun in NOUNS]
     parts = [
         "# Python",
         "Every method of `graphmem.Memory` and of its nouns.\n"

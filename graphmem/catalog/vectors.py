@@ -116,11 +116,10 @@ class VectorStore:
             if progress:
                 progress(done, len(missing))
             self.embed(missing[done : done + step])
-            done = min(done + step, len(missing))
-        if done:
             self.place_known()
-            if progress:
-                progress(len(missing), len(missing))
+            done = min(done + step, len(missing))
+        if done and progress:
+            progress(len(missing), len(missing))
         self.lacking = len(missing) - done
         if self.is_wasteful:
             with contextlib.suppress(OSError):  # where the disk is full it has to wait
@@ -233,11 +232,20 @@ class VectorStore:
                 report = parse_row(*row)
                 assert isinstance(report, Feedback)
                 texts[digest] = report.question or ""
-        self.append(list(texts), self.encoder.encode_documents(list(texts.values())))
+        self.append(list(texts), self.encoder.encode_documents(list(texts.values())), is_there=True)
 
-    def append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
-        """Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off."""
+    def append(self, digests: Sequence[bytes], vectors: "Matrix", *, is_there: bool = False) -> None:
+        """
+        Write vectors at the end of the file and note their places; what a crash leaves half-written is cut off.
+
+        Args:
+            is_there: the texts are of the store; those that it no longer has, such as purged ones, are left out.
+        """
         with transaction(self.connection):
+            if is_there:
+                there = self.texts_among(digests)
+                vectors = vectors[[place for place, digest in enumerate(digests) if digest in there]]
+                digests = [digest for digest in digests if digest in there]
             known = self.connection.execute("SELECT 1 FROM vector WHERE model = ? LIMIT 1", (self.fingerprint,))
             is_ours = known.fetchone() is not None  # else the catalog was made again, and nothing tells what is there
             with safe_files.folder(self.folder, make=True), safe_files.opened(self.path, "ab") as file:
@@ -259,10 +267,13 @@ class VectorStore:
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_bytes {self.fingerprint}", size)
             )
 
-    def vector_of(self, text: str) -> "Vector":
-        """Return the vector of a text that a record has or is about to have; it is kept, so it is made once."""
-        vector: Vector = self.encode_documents([text])[0]
-        return vector
+    def texts_among(self, digests: Collection[bytes]) -> set[bytes]:
+        """Return those hashes that are of a text of a record or of a question."""
+        found: set[bytes] = set()
+        for part in chunks(digests):
+            sql = f"SELECT text_hash FROM ({ALL_TEXTS}) WHERE text_hash IN ({marks(part)})"
+            found.update(digest for (digest,) in self.connection.execute(sql, part))
+        return found
 
     def encode_documents(self, texts: Sequence[str]) -> "Matrix":
         """Return one unit row a text; those that are not kept yet are made, and kept."""

@@ -321,7 +321,7 @@ def add_handlers(app: FastAPI) -> None:
     async def of_http(call: Call, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         words = {400: "the body is not JSON", 404: f"no route {call.url.path[:80]!r}", 413: "the body is too large"}
-        codes = {400: "bad_json", 403: "read_only", 404: "no_route", 405: "wrong_method", 413: "too_large"}
+        codes = {400: "bad_json", 404: "no_route", 405: "wrong_method", 413: "too_large"}
         hints = {404: "the routes are in /openapi.json", 405: "operations are POST"}
         status = error.status_code
         detail = words.get(status, str(error.detail))

@@ -48,7 +48,7 @@ class Look:
         return [
             file
             for file, (folder, _, name) in named
-            if FRESH.fullmatch(name) and (not folder or folder.startswith(("data", "types", "state")))
+            if FRESH.fullmatch(name) and (not folder or folder.partition("/")[0] in ("data", "types", "state"))
         ]
 
     def below(self, top: str, end: str) -> list[str]:

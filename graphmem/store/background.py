@@ -7,6 +7,7 @@ from pathlib import Path
 from graphmem.errors import Locked, Unavailable
 from graphmem.system import detached, safe_files
 from graphmem.system.lock import locked
+from graphmem.system.surroundings import variables
 
 LOCK = "embedding.lock"  # of the process that makes them: one at a time for a store
 STARTED = "embedding.started"  # its time is that of the last start
@@ -32,7 +33,8 @@ def embed_in_background(root: Path, local: Path) -> bool:
             if 0 <= age_s < PAUSE_S:
                 return False
         safe_files.put(local / STARTED, b"")
-        detached.launch([sys.executable, "-P", "-c", CODE, str(root.absolute())], is_child=False)
+        command = [sys.executable, "-P", "-c", CODE, str(root.absolute())]
+        detached.launch(command, is_child=False, variables=variables())  # so that it has the caller's model
     except Locked:
         return True
     except (OSError, Unavailable):

@@ -17,10 +17,11 @@ MOST_S = 3_600  # about 200,000 texts; a clone may hold any number
 
 def main() -> None:
     """Make the vectors that the store named by the first argument lacks; what goes wrong is met by the next command."""
+    root, sys.argv = sys.argv[1], ["graphmem", "embedding"]  # what the lock calls its holder
     os.nice(LOWEST_PRIORITY)
     signal.alarm(MOST_S)  # what is embedded by then is kept
     with contextlib.suppress(GraphmemError, OSError), catalog_errors():
-        runtime = Runtime(sys.argv[1], command="embedding")
+        runtime = Runtime(root)
         client = runtime.client()
         with contextlib.closing(runtime), locked(client.local / LOCK, timeout_s=0):
             client.sync()

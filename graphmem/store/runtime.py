@@ -5,7 +5,7 @@ import math
 import os
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -45,7 +45,7 @@ from graphmem.system.lock import locked
 from graphmem.system.surroundings import current_folder
 
 if TYPE_CHECKING:
-    from graphmem.catalog.pca import Vector
+    from graphmem.catalog.pca import Matrix, Vector
     from graphmem.catalog.vectors import VectorStore
     from graphmem.embed.model import Embedder
     from graphmem.embed.reranker import Reranker
@@ -215,7 +215,9 @@ class Client:
         if self.has_looked and not is_thorough:
             return
         if self.whole is not None:
-            self.whole.sync(is_thorough=is_thorough)
+            with self.whole.calling():  # what is reported to it may be of what this caller does not see
+                self.whole.refresh_settings()
+                self.whole.sync(is_thorough=is_thorough)
             self.after_sync(Sync())
             return
         self.before_sync()
@@ -483,6 +485,14 @@ class Client:
                 self.questions[text] = self.embedder.encode_query(text)
         return self.questions.get(text) if self.vectors is not None else None
 
+    def document_vectors(self, texts: Sequence[str]) -> "Matrix | None":
+        """Return the vectors of texts, kept or made now; None without a model, or where it does not answer."""
+        if self.vectors is None:
+            return None
+        with self.asking_model():
+            return self.vectors.encode_documents(texts)
+        return None
+
     def forget_questions(self) -> None:
         """Forget what was asked in the call that ends; the next one asks a model again that did not answer."""
         self.questions.clear()
@@ -538,18 +548,19 @@ class Client:
         if self.vectors is None:
             return 0
         if self.whole is not None:
-            made = self.whole.embed_missing(first, seconds=seconds)
-            if self.whole.is_model_away:
-                self.drop_vectors()
-                self.__dict__["vectors"], self.is_model_away = None, True
-            return made
+            with self.asking_model(), self.whole.calling():
+                made = self.whole.embed_missing(first, seconds=seconds)
+                if self.whole.is_model_away:
+                    raise Unavailable("the model does not answer")
+                return made
+            return 0
         made = 0
         with self.asking_model():
             made = self.vectors.catch_up(
                 lambda done, total: self.runtime.progress("embedding", done, total), first=first,
                 seconds=self.settings.embedding.wait if seconds is None else seconds,
             )  # fmt: skip
-        if self.vectors is not None and self.vectors.lacking:
+        if self.vectors is not None and self.vectors.lacking and seconds != 0:
             rest = "a process in the background makes them" if self.embed_later() else MAKES_VECTORS
             texts = counted(self.vectors.lacking, "text")
             self.notify_once(f"{texts} have no vector yet, and are found by their words alone; {rest}")
@@ -558,7 +569,8 @@ class Client:
     def embed_later(self) -> bool:
         """Let a process in the background make the vectors that are missing; return whether it does."""
         embedding = self.settings.embedding
-        if self.present is not None or not embedding.background or embedding.model == "none":
+        has_none = embedding.model == "none" or vars(self).get("model", (True, []))[0] is None
+        if self.present is not None or not embedding.background or has_none:
             return False
         return embed_in_background(self.layout.root, self.local)
 

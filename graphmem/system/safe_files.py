@@ -30,7 +30,9 @@ STORE = ".graphmem"
 DERIVED = "local"  # the folder in a store of what is made again from its files
 PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
 COPIED_BYTES = 2**20  # at a time
-MOST_HELD = 64  # folders that a call keeps open; a branch can bring any number
+MOST_HELD = 16  # folders that a call keeps open; a branch can bring any number, and many calls run at once
+MOST_DEPTH = 128  # folders in each other that are looked into
+USUAL_DEPTH = 2  # of the folders of a store, which a call uses again
 PUT_TRIES = 10  # to put a new file in its place while others sweep the folder
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 MODES = {
@@ -320,7 +322,13 @@ def entries(path: Path | str) -> list[os.DirEntry[str]]:
 
 def listed(path: Path | str) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in name order."""
-    with folder(path) as handle, os.scandir(handle) as found:
+    with folder(path) as handle:
+        return held_by(handle)
+
+
+def held_by(handle: int) -> list[os.DirEntry[str]]:
+    """Return what an open folder holds, in name order."""
+    with os.scandir(handle) as found:
         known = sorted(found, key=attrgetter("name"))
         for entry in known:
             entry.is_symlink()  # asked while the folder is open: the system may have to look
@@ -328,17 +336,42 @@ def listed(path: Path | str) -> list[os.DirEntry[str]]:
 
 
 def tree(path: Path, but: Path | None = None) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
-    """Yield a folder and every folder below it, with what each holds; ``but`` is not looked into."""
-    left, aside = [str(path)], str(but)
-    while left:
-        found = left.pop()
+    """
+    Yield a folder and every folder below it, with what each holds; ``but`` is not looked into.
+
+    Each is opened from the one that holds it, so a chain of folders takes time in proportion to its length; only the
+    first ``MOST_DEPTH`` are looked into.
+    """
+    with contextlib.suppress(FileNotFoundError), folder(path) as top:
+        known = held_by(top)
+        yield str(path), known
+        chain = [(str(path), top, True, iter(known))]  # with each, whether somebody else closes it
         try:
-            known = listed(found)
-        except FileNotFoundError:  # it has just been removed
-            continue
-        yield found, known
-        below = [f"{found}/{entry.name}" for entry in known if entry.is_dir(follow_symlinks=False)]
-        left += [inner for inner in reversed(below) if inner != aside]
+            while chain:
+                outer, handle, is_kept, rest = chain[-1]
+                entry = next((one for one in rest if one.is_dir(follow_symlinks=False)), None)
+                if entry is None:
+                    chain.pop()
+                    if not is_kept:
+                        os.close(handle)
+                elif (found := f"{outer}/{entry.name}") != str(but) and len(chain) < MOST_DEPTH:
+                    try:
+                        if len(chain) <= USUAL_DEPTH:
+                            below, is_kept = opened_folder(found)
+                        else:
+                            below, is_kept = os.open(entry.name, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle), False
+                    except OSError as error:
+                        if isinstance(gone := explained(error, found), FileNotFoundError):
+                            continue  # it has just been removed, or a link has its name
+                        raise gone from None
+                    chain.append((found, below, is_kept, iter(())))
+                    known = held_by(below)
+                    chain[-1] = found, below, is_kept, iter(known)
+                    yield found, known
+        finally:
+            for _, handle, is_kept, _ in chain:
+                if not is_kept:
+                    os.close(handle)
 
 
 def walk(path: Path) -> Iterator[Path]:

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
-from graphmem import Failure, Memory, ReadOnly, dispatch
+from graphmem import Failure, GraphmemError, Memory, ReadOnly, dispatch
 from graphmem.cli.app import OF_THE_PAST, VERBS
 from graphmem.contract.operations import NOUNS, OPERATIONS, READ
 from graphmem.contract.request import NoParameters
 from graphmem.dispatch import Caller, lines_of, use_case_of
 from graphmem.ledger.layout import Look
+from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.service.caller import HERE
 from graphmem.store.runtime import Client
@@ -97,6 +98,8 @@ def test_an_edit_takes_fields_as_keywords_too(memory: Memory) -> None:
     record = memory.get("boom").record
     assert isinstance(record, Failure)
     assert (record.fix, record.cost, record.tags) == ("run", 1.0, ("loud",))
+    with pytest.raises(GraphmemError, match="fields is 'oops'"):
+        memory.edit("boom", "oops")  # type: ignore[arg-type]
 
 
 def test_decisions_and_constraints_have_an_add_of_their_own(memory: Memory) -> None:
@@ -117,8 +120,10 @@ def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing
         real = {**given, str(row.previews): row.previews != "dry_run"}
         with pytest.raises(ReadOnly):
             dispatch.call(memory.runtime, reader, name, row.request.model_construct(**real))
-    for name in ("list", "status", "stats", "prune"):
-        dispatch.call(memory.runtime, reader, name, OPERATIONS[name].request())
+    with carried_out(RequestUnderWay("one")) as asked:
+        for name in ("list", "status", "stats", "prune"):
+            dispatch.call(memory.runtime, reader, name, {})
+    assert not asked.is_written  # a reader cannot fill the place where the requests of writers are kept
     assert contents(memory.client.layout.root) == before
 
 

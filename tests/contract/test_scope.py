@@ -147,6 +147,10 @@ def test_a_bad_line_of_a_file_that_a_caller_may_not_see_is_not_told(tmp_path: Pa
         for caller, files in ((OWNER, ["failure", "pattern"]), (READER, ["pattern"])):
             notices = dispatch.call(memory.runtime, caller, "list", request).notices
             assert [re.findall(r"data/(\w+)\.ndjson", notice) for notice in notices] == [[file] for file in files]
+        data(tmp_path, "failure").write_text("")
+        data(tmp_path, "pattern").write_text("")
+        dispatch.call(memory.runtime, READER, "list", request)
+        assert dispatch.call(memory.runtime, OWNER, "list", request).notices == []  # none of another caller's
 
 
 def test_what_changes_on_disk_and_in_another_process_is_seen_and_nothing_more(tmp_path: Path) -> None:

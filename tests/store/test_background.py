@@ -7,14 +7,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from graphmem import Memory
+from graphmem.catalog.vectors import STEP
 from graphmem.store import background
 from graphmem.store.background import STARTED, embed_in_background
 from graphmem.system.lock import locked
+from graphmem.system.surroundings import Surroundings, called_from
 from tests.pace import within
 from tests.sample import failure, open_memory
+from tests.usecase.test_embedding import Counting
 
 ROWS = [failure(f"f{number}", f"error number {number} in the shop") for number in range(200)]
 
@@ -23,7 +28,10 @@ ROWS = [failure(f"f{number}", f"error number {number} in the shop") for number i
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     """The processes that are started; none is."""
     found: list[Sequence[str]] = []
-    monkeypatch.setattr("graphmem.system.detached.launch", lambda command, is_child: found.append(command))
+    monkeypatch.setattr(
+        "graphmem.system.detached.launch",
+        lambda command, is_child, variables: found.append([*command, variables.get("GRAPHMEM_EMBEDDING_MODEL", "")]),
+    )
     return found
 
 
@@ -99,3 +107,32 @@ def test_a_project_cannot_start_a_process(
     with Memory(tmp_path) as memory:
         assert any("embedding.background" in notice for notice in memory.add_rows(ROWS).notices)
     assert starts == []
+
+
+def test_the_process_has_the_variables_of_the_caller_also_where_a_service_answers(
+    tmp_path: Path, starts: list[Sequence[str]]
+) -> None:
+    with called_from(Surroundings("/", {"GRAPHMEM_EMBEDDING_MODEL": "a/model"})):
+        assert embed_in_background(tmp_path, tmp_path)
+    assert [command[-1] for command in starts] == ["a/model"]
+
+
+def test_vectors_are_placed_as_they_are_made_and_none_is_kept_of_a_text_that_was_purged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Purging(Counting):
+        """A model in whose time the last record is purged."""
+
+        def encode_documents(self, texts: Sequence[str], progress: object = None) -> NDArray[np.float32]:
+            lacking.append(memory.client.catalog.without_vector())
+            if len(lacking) == 2:
+                other.purge(["failure/f299"], yes=True)
+            return super().encode_documents(texts)
+
+    lacking: list[int] = []
+    with open_memory(tmp_path, embedder=Purging()) as memory, Memory(tmp_path) as other:
+        memory.add_rows([failure(f"f{number}") for number in range(STEP + 44)])
+        memory.rebuild()
+        assert lacking == [STEP + 44, 44]
+        kept = memory.client.catalog.connection.execute("SELECT count(*) FROM vector").fetchone()
+        assert kept == (STEP + 43,)

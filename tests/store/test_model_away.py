@@ -91,3 +91,12 @@ def test_a_question_is_embedded_before_the_snapshot_is_opened(filled: Memory, re
     ASKS[name](filled)
     assert remote.in_snapshot
     assert not any(remote.in_snapshot)
+
+
+def test_a_model_that_goes_away_while_the_store_is_held_stops_no_write(
+    filled: Memory, remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is compared is embedded before the lock; a text that is not is no reason to lose the write."""
+    monkeypatch.setattr(filled.client, "embed_ahead", lambda *_, **__: setattr(remote, "is_away", True))
+    answer = filled.failures.add("the disk is full", name="disk")
+    assert (answer.action, answer.notices) == ("created", [f"{AWAY}: search is by words alone"])

@@ -120,10 +120,8 @@ def promoted(
 
 def likeness(snapshot: Snapshot, texts: list[str]) -> Callable[[int, int], bool]:
     """Return a function that decides whether two texts, by their places, say the same: by keywords or by meaning."""
-    cosines: Any = None
-    if snapshot.vectors is not None and texts:
-        vectors = snapshot.vectors.encode_documents(texts)
-        cosines = vectors @ vectors.T
+    vectors = snapshot.client.document_vectors(texts) if texts else None
+    cosines = None if vectors is None else vectors @ vectors.T
 
     def is_alike(left: int, right: int) -> bool:
         if share_keywords(texts[left], texts[right]):

@@ -222,10 +222,12 @@ def likenesses(
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
     if snapshot.embedder is None:
         snapshot.notify_once("no embedding model is at hand: findings are compared by their keywords only")
-    if snapshot.vectors is None or not found or not lessons:
+    if not found or not lessons:
         return {}
-    finding = snapshot.vectors.encode_documents([one.text for one in found])
-    known = snapshot.vectors.encode_documents([lesson.search_text for lesson in lessons.values()])
+    finding = snapshot.client.document_vectors([one.text for one in found])
+    known = snapshot.client.document_vectors([lesson.search_text for lesson in lessons.values()])
+    if finding is None or known is None:
+        return {}
     products = (finding @ known.T).tolist()
     return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
 

@@ -102,14 +102,13 @@ def pool_of(client: Client, kind: str, texts: Sequence[str]) -> Pool:
     """Return the live records of a kind with their vectors, and behind these the vectors of new texts."""
     client.embed_missing(seconds=ALL)
     numbers = [number for number, *_ in client.catalog.live_rows(kind)]
+    new = client.document_vectors(texts)
     known = dict(client.vectors.of(numbers)) if client.vectors is not None else {}
     pool = Pool(None)
-    if client.vectors is not None:
+    if new is not None:
         import numpy as np  # noqa: PLC0415 - only a comparison by meaning needs it
 
-        pool.vectors = np.concatenate(
-            [*(vector[None] for vector in known.values()), client.vectors.encode_documents(texts)]
-        )
+        pool.vectors = np.concatenate([*(vector[None] for vector in known.values()), new])
     places = {number: place for place, number in enumerate(known)}
     for number in numbers:
         record = client.catalog.stored(number)

@@ -52,9 +52,10 @@ def find_alike(client: Client, made: MemoryRecord) -> DuplicateMatch:
     client.catch_up(client.clues)
     repeats = client.catalog.repeating(made, MOST_ALIKE)
     client.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
-    if client.vectors is None:
+    vectors = client.document_vectors([made.search_text])
+    if client.vectors is None or vectors is None:
         return classify(client.settings.retrieval, made, {}, repeats, client.catalog.stored)
-    vector = client.vectors.vector_of(made.search_text)
+    vector = vectors[0]
     bound = client.settings.retrieval.variant_similarity
     similar = {n: cosine for n, cosine in client.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
     similar |= client.vectors.cosines_of({row_id(one.key_ref) for one in repeats}, vector)
