@@ -179,11 +179,17 @@ class VectorStore:
         self.checked_size = self.size()
 
     def check_file(self) -> None:
-        """Forget the places in a file that is not what it was."""
+        """Forget the places in a file that is not what it was, or in that of another model."""
         size = self.size()
-        if self.checked_size < 0 or size < self.checked_size:
+        if self.checked_size < 0 or size < self.checked_size or not self.is_current:
             self.switch()
         self.checked_size = size
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the places in the catalog are those of this model; another process may use another one meanwhile."""
+        kept = self.connection.execute("SELECT value FROM meta WHERE name = 'vector_model'").fetchone()
+        return kept is not None and kept[0] == self.fingerprint
 
     def place_known(self) -> None:
         """Give records and questions the vectors of texts that were embedded before."""
@@ -306,6 +312,8 @@ class VectorStore:
             record_types: kinds and entity types to look among; None for all.
             limit: at most this many.
         """
+        if not self.is_current:
+            return []
         rows = self.rows()
         if record_types is None or self.has_records(record_types, min(FEW, len(rows) // 8)):
             pairs = self.nearest(rows, query, record_types, limit)
@@ -367,7 +375,8 @@ class VectorStore:
             query: float32, shape ``(dimensions,)``, unit length.
             limit: at most this many, those with the largest cosine.
         """
-        if self.connection.execute("SELECT 1 FROM question WHERE vector IS NOT NULL LIMIT 1").fetchone() is None:
+        some = "SELECT 1 FROM question WHERE vector IS NOT NULL LIMIT 1"
+        if not self.is_current or self.connection.execute(some).fetchone() is None:
             return {}
         rows, found = self.rows(), dict[bytes, float]()
         likeness = None if self.is_sketched else self.likeness(rows, query)
@@ -401,7 +410,7 @@ class VectorStore:
     def cosines_of(self, ids: Collection[int], query: "Vector") -> dict[int, float]:
         """Return the cosines of a unit vector with those of some records, where these have one; 0 for damaged ones."""
         places: dict[int, int] = {}
-        for part in chunks(ids):
+        for part in chunks(ids if self.is_current else ()):
             sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
             places |= dict(self.connection.execute(sql, part).fetchall())
         if not places:
@@ -414,7 +423,7 @@ class VectorStore:
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one that is not damaged."""
         rows = self.rows() if ids else None
-        for part in chunks(ids):
+        for part in chunks(ids if self.is_current else ()):
             sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
             for number, place in self.connection.execute(sql, part):
                 assert rows is not None

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from graphmem import Memory
 from graphmem.catalog.vectors import STEP
 from graphmem.constants import EMBED_S
 from tests.pace import patience
@@ -132,3 +133,36 @@ def test_an_add_to_a_large_clone_embeds_nothing_of_it_while_it_holds_the_lock(tm
         vectors = memory.client.vectors
         assert vectors is not None
         assert vectors.lacking > 0
+
+
+class Another(Counting):
+    """Another model: each text has another vector."""
+
+    name, fingerprint = "another", "1" * 32
+
+    def encode_query(self, text: str) -> NDArray[np.float32]:
+        return super().encode_query(text[::-1])
+
+
+def test_two_models_on_one_store_never_measure_with_the_vectors_of_each_other(tmp_path: Path) -> None:
+    """Two processes with different settings; the one took the places that the other had written for its own file."""
+    with open_memory(tmp_path, embedder=Counting()) as one, open_memory(tmp_path, embedder=Another()) as other:
+        for number in range(20):
+            one.failures.add(f"error {number} of the shop", name=f"f{number}", dedup=False)
+
+        def similar(memory: Memory) -> dict[str, float]:
+            hits = memory.query("error 7", limit=50).results
+            return {hit.ref: hit.similarity for hit in hits if hit.ref != "failure/more"}
+
+        first, second = similar(one), similar(other)
+        assert first != second
+        other.failures.add("an error that the other adds", name="more", dedup=False)
+        for _ in range(2):
+            assert {ref: value for ref, value in similar(one).items() if ref != "failure/more"} == pytest.approx(first)
+            assert {ref: value for ref, value in similar(other).items() if ref != "failure/more"} == pytest.approx(
+                second
+            )
+        vectors = one.client.vectors
+        assert vectors is not None
+        similar(other)  # between the look of the one and its snapshot
+        assert vectors.search(Counting().encode_query("error 7"), None, 5) == []
