@@ -7,6 +7,8 @@ import sys
 os.environ["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads spin
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["GRAPHMEM_EMBEDDING_BACKGROUND"] = "false"  # no test leaves a process behind
+os.environ["GRAPHMEM_EMBEDDING_WAIT"] = "600"  # no answer depends on how fast the machine is
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test starts would compile all of graphmem
 
 import itertools
@@ -26,6 +28,7 @@ from tests.sample import open_memory, write_graph_here
 sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
+OURS = ("GRAPHMEM_EMBEDDING_BACKGROUND", "GRAPHMEM_EMBEDDING_WAIT")  # set above, also for fixtures of a whole module
 settings.register_profile("fast", max_examples=20)  # of a property test that asks for no number
 
 
@@ -68,10 +71,8 @@ def starts_a_process(*_: object, **__: object) -> NoReturn:
 
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("GRAPHMEM_")]:
+    for name in [name for name in os.environ if name.startswith("GRAPHMEM_") and not name.startswith(OURS)]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("GRAPHMEM_EMBEDDING_BACKGROUND", "false")  # no test leaves a process behind
-    monkeypatch.setenv("GRAPHMEM_EMBEDDING_WAIT", "600")  # an answer does not depend on how fast the machine is
     home = tmp_path_factory.getbasetemp()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config" / str(next(TESTS))))  # one that no other test wrote
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
