@@ -215,12 +215,11 @@ class VectorStore:
     def switch(self) -> None:
         """Forget the places in the file of another model, or in a file that is gone or shorter than was noted."""
         fingerprint = self.encoder.fingerprint
-        kept = self.connection.execute("SELECT value FROM meta WHERE name = 'vector_model'").fetchone()
         (top,) = self.connection.execute("SELECT max(place) FROM vector WHERE model = ?", (fingerprint,)).fetchone()
         is_short = top is not None and (top + 1) * self.row_bytes > self.size()
         if is_short:
             self.connection.execute("DELETE FROM vector WHERE model = ?", (fingerprint,))
-        if is_short or kept is None or kept[0] != fingerprint:
+        if is_short or not self.is_current:
             self.forget_places()
             self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model', ?)", (fingerprint,))
 
