@@ -13,6 +13,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test star
 
 import itertools
 import subprocess
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -28,6 +29,7 @@ from tests.sample import open_memory, write_graph_here
 sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
+FAST_CASES = 3  # of one test, in a fast run
 OURS = ("GRAPHMEM_EMBEDDING_BACKGROUND", "GRAPHMEM_EMBEDDING_WAIT")  # set above, also for fixtures of a whole module
 settings.register_profile("fast", max_examples=20)  # of a property test that asks for no number
 
@@ -46,23 +48,38 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
-NOT_FAST = frozenset(
-    {
-        "bench", "benchmark", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "service", "system",
-        "test_embedding.py", "test_encoder.py", "test_fresh_clone.py", "test_journal.py", "test_processes.py",
-        "test_standings.py",
-    }
+NOT_FAST = (
+    "bench", "benchmark", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "service", "system",
+    "cli/test_hints.py", "cli/test_takeback.py", "contract/test_graph_engine.py", "embed/test_encoder.py",
+    "ledger/test_hostile.py", "ledger/test_journal.py", "ledger/test_standings.py", "machine/test_requests.py",
+    "model/test_expression.py", "rules/test_passage.py", "test_links.py", "test_long_lived.py", "test_processes.py",
+    "test_public_sets.py", "usecase/test_cite.py", "usecase/test_embedding.py", "usecase/test_fresh_clone.py",
+    "usecase/test_replayed_history.py", "usecase/test_same_line.py", "usecase/test_takeback.py",
 )  # fmt: skip
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if config.getoption("--fast") and collection_path.name in NOT_FAST else None
+    is_left_out = config.getoption("--fast") and any(map(collection_path.match, NOT_FAST))
+    return True if is_left_out else None
 
 
-def pytest_collection_modifyitems(config: pytest.Config) -> None:
-    """Skip, in a fast run, what is not marked and starts a process all the same; git and the graph engine are some."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    Take, in a fast run, some cases of each test only: every second where it has twice as many as are taken.
+
+    What is not marked and starts a process all the same is skipped; git and the graph engine are some.
+    """
     if config.getoption("--fast"):
         subprocess.Popen.__init__ = starts_a_process  # type: ignore[method-assign]
+        cases = Counter(map(name_of, items))
+        step = {name: -(-number // FAST_CASES) for name, number in cases.items()}
+        numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+        items[:] = [item for item in items if next(numbers[name_of(item)]) % step[name_of(item)] == 0]
+
+
+def name_of(item: pytest.Item) -> str:
+    """Return the name of a test without that of its case."""
+    return item.nodeid.partition("[")[0]
 
 
 def starts_a_process(*_: object, **__: object) -> NoReturn:

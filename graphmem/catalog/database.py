@@ -156,13 +156,21 @@ def renew(connection: sqlite3.Connection) -> None:
             names = connection.execute(of_files).fetchall()
             kept = connection.execute("SELECT model, text_hash, place, crc FROM vector").fetchall()
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
-        for statement in statements():
-            fresh.execute(statement)
+        fresh.deserialize(empty())
         fresh.execute("INSERT INTO meta VALUES ('identity', hex(randomblob(16)))")
         fresh.executemany("INSERT INTO meta VALUES (?, ?)", names)
         fresh.executemany("INSERT INTO vector VALUES (?,?,?,?)", kept)
-        fresh.execute(f"PRAGMA user_version = {VERSION}")
         fresh.backup(connection)
+
+
+@cache
+def empty() -> bytes:
+    """Return the file of a catalog without rows; a process that makes several runs the statements once."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        for statement in statements():
+            made.execute(statement)
+        made.execute(f"PRAGMA user_version = {VERSION}")
+        return made.serialize()
 
 
 @contextlib.contextmanager
