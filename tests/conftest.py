@@ -49,12 +49,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
 NOT_FAST = (
-    "bench", "benchmark", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "service", "system",
+    "bench", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "service", "system",
     "cli/test_hints.py", "cli/test_takeback.py", "contract/test_graph_engine.py", "embed/test_encoder.py",
     "ledger/test_hostile.py", "ledger/test_journal.py", "ledger/test_standings.py", "machine/test_requests.py",
     "model/test_expression.py", "rules/test_passage.py", "test_links.py", "test_long_lived.py", "test_processes.py",
-    "test_public_sets.py", "usecase/test_cite.py", "usecase/test_embedding.py", "usecase/test_fresh_clone.py",
-    "usecase/test_replayed_history.py", "usecase/test_same_line.py", "usecase/test_takeback.py",
+    "test_public_sets.py", "store/test_clone.py", "store/test_embedding.py", "evidence/test_citations.py",
+    "work/test_replayed_history.py", "retrieval/test_lines.py", "records/test_undo.py",
 )  # fmt: skip
 
 

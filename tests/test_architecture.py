@@ -9,6 +9,7 @@ from pathlib import Path
 import graphmem
 
 ROOT = Path(graphmem.__file__).parent
+TESTS = Path(__file__).parent
 LEVELS = (
     ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "versions"),
     ("system",),
@@ -229,3 +230,13 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 named.setdefault(node.name, []).append(file)
     assert {name: files for name, files in named.items() if len(files) > 1} == {}
+
+
+# Folders of tests that are about no room of the package: they attack, break or measure.
+OF_NO_ROOM = {"bench", "bench/timed", "faults", "hostile"}
+
+
+def test_a_folder_of_tests_is_called_as_the_room_that_it_tests() -> None:
+    rooms = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")}
+    folders = {path.parent.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")}
+    assert folders - OF_NO_ROOM <= rooms

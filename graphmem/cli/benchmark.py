@@ -11,5 +11,5 @@ def benchmark() -> None:
     """
     raise Unavailable(
         "the benchmark comes with the source of graphmem, not with the installed package",
-        hint="in a checkout: .bin/setup test, then .venv/bin/python -m tests.benchmark --help",
+        hint="in a checkout: .bin/setup test, then .venv/bin/python -m tests.bench --help",
     )

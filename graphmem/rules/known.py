@@ -2,7 +2,7 @@
 Whether anything is known: how likely the first result of a query is relevant (docs/concepts/retrieval.md; decision 21).
 
 A logistic regression on few signs. Its weights were fitted on 2026-11-23 to questions of the public sets, put to stores
-with and without their answers; ``python -m tests.benchmark.known --data FOLDER`` fits and prints them again.
+with and without their answers; ``python -m tests.bench.known --data FOLDER`` fits and prints them again.
 """
 
 import math

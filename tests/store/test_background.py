@@ -19,7 +19,7 @@ from graphmem.system.lock import locked
 from graphmem.system.surroundings import Surroundings, called_from
 from tests.pace import within
 from tests.sample import failure, open_memory
-from tests.usecase.test_embedding import Counting
+from tests.store.test_embedding import Counting
 
 ROWS = [failure(f"f{number}", f"error number {number} in the shop") for number in range(200)]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphmem import Memory, Unavailable
 from tests.sample import open_memory
-from tests.usecase.test_embedding import Counting
+from tests.store.test_embedding import Counting
 
 AWAY = "the model at http://127.0.0.1:9 does not answer"
 EVENTS = [b'{"type": "review.verdict", "run": "r1", "findings": [{"text": "never shout in the shop"}]}']

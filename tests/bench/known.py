@@ -1,0 +1,408 @@
+"""
+Does a query know what it knows? The public sets' questions, put to stores with and without their answers.
+
+Of each set some queries are asked twice, of a store that holds their answers and of one from which they are taken out;
+beside them questions of other fields, and the sets' own questions without an answer. What is noted of each is what
+`graphmem.rules.known` judges a first result by, so the weights are fitted here too: one set is left out at a time to
+measure, none to print what goes into that module.
+
+usage: python -m tests.bench.known --data FOLDER [--kept FOLDER] [--plot FILE]
+"""
+
+import argparse
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from operator import mul
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from unittest import mock
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from graphmem import Memory
+from graphmem.cli.picture import plotter
+from graphmem.constants import DEFAULT_MODEL, KNOWN, MODEL_COMMAND, UNSURE
+from graphmem.contract.query import Hit
+from graphmem.embed.model import Embedder, find_model
+from graphmem.errors import Unavailable
+from graphmem.rules.known import Signs, Weights
+from graphmem.usecase.retrieval import known as use_case
+from tests.bench.data import plant, read
+from tests.sample import contents, open_memory
+
+FIELDS = {
+    "attackgraph": "security",
+    "beads": "trackers",
+    "campaigns": "trackers",
+    "citrig": "openstack",
+    "cmdfix": "shell",
+    "codegraph": "python",
+    "debpkgs": "packages",
+    "diagnostics": "python",
+    "dupbugs": "java",
+    "locomo": "talk",
+    "logtrig": "openstack",
+    "neardup": "trackers",
+    "pyerrors": "python",
+    "swefix": "python",
+}  # a question of another field than the store's has no answer there
+MEMORIES = 1_000  # of a set at most: the answers, and others by lot
+QUERIES = 150  # of a task at most
+FOREIGN = 8  # questions of each set of another field
+BINS = 10  # of the reliability
+STEPS = 30  # of Newton's method; it is there after ten
+COLOURS = ("#0b6e4f", "#c8553d")
+RIDGE = 3.0  # weight of the squares of the weights in the fit; 0.3 and 30 give the same figures
+Sort = Literal["answerable", "taken out", "no answer", "other field"]
+Numbers = NDArray[np.float64]
+
+
+class Case(NamedTuple):
+    """A question put to a store: what was found first, and whether it is right."""
+
+    set: str
+    sort: Sort
+    is_right: bool
+    by_meaning: bool
+    with_match: bool
+    relevance: float  # of the first result
+    signs: tuple[float, ...]  # empty where nothing was found
+
+
+class Chosen(NamedTuple):
+    """What is asked of a set, and which memories are stored."""
+
+    queries: list[dict[str, Any]]
+    memories: list[dict[str, Any]]
+
+
+def cases_of(data: Path, kept: Path) -> list[Case]:
+    """Return the cases of all sets; those of a set are kept in a file, and taken from there the next time."""
+    embedder = find_model(DEFAULT_MODEL, cache_folder=None).embedder
+    if embedder is None:
+        raise Unavailable("the benchmark needs the embedding model", hint=MODEL_COMMAND)
+    found = list[Case]()
+    with mock.patch.object(embedder, "encode_query", cache(embedder.encode_query)):
+        for name in FIELDS:
+            file = kept / f"{name}.json"
+            if not file.exists():
+                (kept / name).mkdir(parents=True)
+                file.write_bytes(orjson.dumps([[*case] for case in collect(data, name, kept / name, embedder)]))
+                print(f"collected {name}", flush=True)
+            found += [Case(*values) for values in orjson.loads(file.read_bytes())]
+    return found
+
+
+# --- collecting ------------------------------------------------------------------------------------------------------
+
+
+def choose(folder: Path) -> Chosen:
+    """Return some queries of each task of a set, and its memories with their answers; never a query's own memory."""
+    rng, memories = random.Random(f"known {folder.name}"), read(folder, "memories")
+    if folder.name == "locomo":  # one conversation is a store
+        memories = [row for row in memories if row["group"] == "conv-26"]
+    ids = {row["id"] for row in memories}
+    asked = [
+        row for row in read(folder, "queries") if not row.get("rollup") and (not row["gold"] or ids & {*row["gold"]})
+    ]
+    asked += [
+        {"id": f"negative {n}", "task": "negative", "gold": [], **row}
+        for n, row in enumerate(read(folder, "negatives"))
+    ]
+    rng.shuffle(asked)
+    queries, counts, own, gold = [], dict[str, int](), set[str](), set[str]()
+    for row in asked:
+        excluded, answers = {*row.get("exclude", ())}, {*row["gold"]}
+        if counts.get(row["task"], 0) < QUERIES and not excluded & gold and not answers & own:
+            counts[row["task"]] = counts.get(row["task"], 0) + 1
+            queries.append(row)
+            own |= excluded
+            gold |= answers
+    rest = [row for row in memories if row["id"] not in own | gold]
+    rng.shuffle(rest)
+    stored = [row for row in memories if row["id"] in gold - own]
+    stored += rest[: max(0, MEMORIES - len(stored))]
+    return Chosen(queries, stored)
+
+
+def collect(data: Path, name: str, place: Path, embedder: Embedder) -> Iterator[Case]:
+    """Yield the cases of a set: with match expressions and without, by meaning and by words, each half taken out."""
+    chosen, rng = choose(data / name), random.Random(f"halves {name}")
+    refs = plant(data / name, place, lambda row: row if row["kind"] != "relation" else None)
+    ids = {refs[row["id"]]: row["id"] for row in chosen.memories}
+    of_kind = {row["kind"]: refs[row["id"]].partition("/")[0] for row in chosen.memories}
+    files = {place / ".graphmem" / path: rows(content) for path, content in contents(place).items() if "data/" in path}
+    halves = sorted({min(row["gold"]) for row in chosen.queries if row["gold"]})
+    rng.shuffle(halves)
+    asked = [(row, False) for row in chosen.queries]
+    kinds = [row.get("kinds") for row in chosen.queries]
+    asked += [({**row, "kinds": rng.choice(kinds), "gold": []}, True) for row in foreign(data, name, rng)]
+    for with_match, half in product((False, True), (0, 1)):
+        out = {*halves[half::2]}
+        gone = {answer for row in chosen.queries if row["gold"] and min(row["gold"]) in out for answer in row["gold"]}
+        kept = {ref: number for ref, number in ids.items() if number not in gone}
+        for path, found in files.items():
+            path.write_bytes(b"".join(line_of(row, with_match) for row in found if ref_of(row) in kept))
+        for model in (embedder, None):
+            with open_memory(place, embedder=model) as memory:
+                memory.rebuild()
+                for row, is_foreign in asked:
+                    record_types = sorted({of_kind[kind] for kind in row.get("kinds") or () if kind in of_kind})
+                    hits, signs = judge(memory, row["query"], record_types or None)
+                    first = kept[hits[0].ref] if hits else None
+                    if "rule" in row and not is_foreign and first != row["rule"]:
+                        continue  # a negative of cmdfix says that one rule is wrong, and nothing of another one
+                    sort = "other field" if is_foreign else sort_of({*row["gold"]}, {*kept.values()})
+                    relevance = hits[0].relevance if hits else 0.0
+                    yield Case(name, sort, first in row["gold"], model is not None, with_match, relevance, signs)
+
+
+def foreign(data: Path, name: str, rng: random.Random) -> list[dict[str, Any]]:
+    """Return questions of other fields than a set's."""
+    others = [other for other, field in FIELDS.items() if field != FIELDS[name]]
+    return [row for other in others for row in rng.sample(choose(data / other).queries, FOREIGN)]
+
+
+def sort_of(gold: Collection[str], kept: Collection[str]) -> Sort:
+    """Return what a set's own question is, by its answers and by what is stored."""
+    return "no answer" if not gold else "answerable" if {*gold} & {*kept} else "taken out"
+
+
+def rows(content: bytes) -> list[dict[str, Any]]:
+    """Return the rows of a data file."""
+    return [orjson.loads(line) for line in content.splitlines()]
+
+
+def ref_of(row: Mapping[str, Any]) -> str:
+    """Return the reference of a row."""
+    return f"{row['type'] if row['kind'] == 'entity' else row['kind']}/{row['name']}"
+
+
+def line_of(row: Mapping[str, Any], with_match: bool) -> bytes:
+    """Return the line of a row, with or without its match expression."""
+    kept = {name: value for name, value in row.items() if with_match or name != "match"}
+    return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def judge(memory: Memory, text: str, record_types: Sequence[str] | None) -> tuple[list[Hit], tuple[float, ...]]:
+    """Return what a query finds, and by what its first result is judged; empty where nothing is found."""
+    seen = list[Signs]()
+
+    def note(signs: Signs, _: Weights) -> float:
+        seen.append(signs)
+        return 0.0
+
+    with mock.patch.object(use_case, "probability", note):
+        hits = memory.query(text, kinds=record_types).results
+    return hits, seen[0].values if seen else ()
+
+
+# --- fitting ---------------------------------------------------------------------------------------------------------
+
+
+def fitted(cases: Sequence[Case], by_meaning: bool) -> Weights:
+    """
+    Return the weights of a logistic regression with a ridge, of those that are not negative.
+
+    Every set counts the same. A sign whose weight would be negative is left out: more evidence must not make a result
+    less likely.
+    """
+    values, right = np.array([case.signs for case in cases]), np.array([float(case.is_right) for case in cases])
+    share, scale = shares(cases) * len(cases), values.std(axis=0) + 1e-9
+    used = np.arange(values.shape[1]) >= (0 if by_meaning else 1)
+    while True:
+        matrix = np.column_stack((np.ones(len(cases)), (values / scale)[:, used]))
+        found = regression(matrix, right, share)
+        if (found[1:] >= 0).all():
+            break
+        used[np.flatnonzero(used)[np.argmin(found[1:])]] = False
+    weights = np.zeros(values.shape[1])
+    weights[used] = found[1:] / scale[used]
+    return Weights(float(found[0]), *map(float, weights))
+
+
+def regression(matrix: Numbers, right: Numbers, share: Numbers) -> Numbers:
+    """Return the coefficients of a logistic regression, by Newton's method; the first column is the constant."""
+    found, ridge = np.zeros(matrix.shape[1]), np.diag([0.0] + [RIDGE] * (matrix.shape[1] - 1))
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-matrix @ found))
+        slope = matrix.T @ (share * (right - likely)) - ridge @ found
+        bend = (matrix.T * (share * likely * (1 - likely))) @ matrix + ridge
+        found += np.linalg.solve(bend, slope)
+    return found
+
+
+def shares(cases: Sequence[Case]) -> Numbers:
+    """Return what each case counts, together 1, so that every set counts the same."""
+    counts = Counter(case.set for case in cases)
+    return np.array([1 / counts[case.set] / len(counts) for case in cases])
+
+
+def left_out(cases: Sequence[Case], by_meaning: bool) -> Numbers:
+    """Return the probabilities of cases, those of a set by weights that were fitted to the other sets."""
+    found = np.zeros(len(cases))
+    for name in {case.set for case in cases}:
+        weights = fitted([case for case in cases if case.set != name and case.signs], by_meaning)
+        for place, case in enumerate(cases):
+            if case.set == name and case.signs:
+                found[place] = likely(case, weights)
+    return found
+
+
+def likely(case: Case, weights: Weights) -> float:
+    """Return the probability of a case."""
+    return float(1 / (1 + np.exp(-weights.constant - sum(map(mul, weights[1:], case.signs)))))
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+
+MEANINGS = {
+    "other_field": "AUROC of answerable questions against those of another field",
+    "right_other_field": "… of those answered in first place",
+    "field": "AUROC of answerable questions against those of the field without an answer",
+    "right_field": "… of those answered in first place",
+    "calibration": "expected calibration error",
+    "promised": "of the questions without an answer get `true`",
+    "promised_field": "… of those of the field",
+    "refused": "of the questions of another field get `false`",
+    "denied": "of those answered in first place get `false`",
+    "trusted": "of those answered in first place get `true`",
+}
+
+
+class Measured(NamedTuple):
+    """How well a probability tells questions with and without an answer apart; every set counts the same."""
+
+    other_field: float
+    right_other_field: float
+    field: float
+    right_field: float
+    calibration: float
+    promised: float
+    promised_field: float
+    refused: float
+    denied: float
+    trusted: float
+
+
+def measured(cases: Sequence[Case], found: Numbers) -> Measured:
+    """Return how good the probabilities of cases are."""
+    name, sort = np.array([case.set for case in cases]), np.array([case.sort for case in cases])
+    is_right, share = np.array([case.is_right for case in cases]), shares(cases)
+    of_field = (sort == "taken out") | (sort == "no answer")
+
+    def apart(of: Any, against: Any) -> float:
+        return float(np.mean([auroc(found[of & (name == one)], found[against & (name == one)]) for one in {*name}]))
+
+    def rate(of: Any, holds: Any) -> float:
+        return float(np.average(holds[of], weights=share[of]))
+
+    answerable, foreign = sort == "answerable", sort == "other field"
+    return Measured(
+        apart(answerable, foreign),
+        apart(is_right, foreign),
+        apart(answerable, of_field),
+        apart(is_right, of_field),
+        calibration_error(cases, found),
+        rate(~answerable, found >= KNOWN),
+        rate(of_field, found >= KNOWN),
+        rate(foreign, found < UNSURE),
+        rate(is_right, found < UNSURE),
+        rate(is_right, found >= KNOWN),
+    )
+
+
+def auroc(of: Numbers, against: Numbers) -> float:
+    """Return how often one of the first is above one of the second, ties counting half."""
+    ranks = np.searchsorted(np.sort(against), of, "left") + np.searchsorted(np.sort(against), of, "right")
+    return float(ranks.mean() / 2 / len(against))
+
+
+def bins(cases: Sequence[Case], found: Numbers) -> Iterator[tuple[float, float, float]]:
+    """Yield of each tenth of the probabilities what it counts, their mean, and the share that is right."""
+    share, right = shares(cases), np.array([float(case.is_right) for case in cases])
+    tenth = np.minimum(found * BINS, BINS - 1).astype(int)
+    for one in range(BINS):
+        of = tenth == one
+        if of.any():
+            weight = share[of]
+            yield (
+                float(weight.sum()),
+                float(np.average(found[of], weights=weight)),
+                float(np.average(right[of], weights=weight)),
+            )
+
+
+def calibration_error(cases: Sequence[Case], found: Numbers) -> float:
+    """Return the mean distance of probability and share, over the tenths."""
+    return sum(weight * abs(probability - share) for weight, probability, share in bins(cases, found))
+
+
+def draw(curves: Mapping[str, tuple[Sequence[Case], Numbers]], path: Path) -> None:
+    """Draw the reliability: the share that is right against the probability, the larger the point the more cases."""
+    figure = plotter()(figsize=(4.2, 4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot((0, 1), (0, 1), color="#8a8d91", linewidth=0.8)
+    for (label, (cases, found)), colour in zip(curves.items(), COLOURS, strict=True):
+        weights, likely, share = zip(*bins(cases, found), strict=True)
+        axes.plot(likely, share, color=colour, linewidth=1)
+        axes.scatter(likely, share, [4 + 300 * weight for weight in weights], color=colour, label=label)
+    axes.set(xlabel="probability", ylabel="share of first results that are right", xlim=(0, 1), ylim=(0, 1))
+    axes.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+# --- reporting -------------------------------------------------------------------------------------------------------
+
+
+def table(found: Mapping[str, Measured]) -> str:
+    """Return measures as a table in Markdown, a column a way."""
+    lines = [f"| | {' | '.join(found)} |", "| --- " * (len(found) + 1) + "|"]
+    for name, meaning in MEANINGS.items():
+        lines.append(f"| {meaning} | {' | '.join(f'{getattr(measures, name):.3f}' for measures in found.values())} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Collect, fit, measure, print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.known", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="where the public sets are")
+    parser.add_argument(
+        "--kept", type=Path, metavar="FOLDER", help="keep here what was collected, and take it from here"
+    )
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the reliability, by meaning")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="graphmem-") as aside:
+        cases = cases_of(options.data, options.kept or Path(aside))
+    curves, columns = dict[str, tuple[Sequence[Case], Numbers]](), dict[str, Measured]()
+    for by_meaning in (True, False):
+        of = [case for case in cases if case.by_meaning == by_meaning]
+        way = "by meaning" if by_meaning else "by words"
+        found = left_out(of, by_meaning)
+        for with_match in (False, True):
+            chosen = np.array([case.with_match == with_match for case in of])
+            part = [case for case in of if case.with_match == with_match]
+            stores = "with match expressions" if with_match else "texts alone"
+            columns[f"relevance, {way}, {stores}"] = measured(part, np.array([case.relevance for case in part]))
+            columns[f"probability, {way}, {stores}"] = measured(part, found[chosen])
+            if by_meaning:
+                curves[stores] = part, found[chosen]
+        print(
+            f"{'BY_MEANING' if by_meaning else 'BY_WORDS'} = {fitted([case for case in of if case.signs], by_meaning)}"
+        )
+        leads = [case.signs[1] for case in of if case.signs]
+        print(f"mean lead {np.mean(leads):.2f}")
+    print(table(columns))
+    if options.plot:
+        draw(curves, options.plot)
+
+
+if __name__ == "__main__":
+    main()
