@@ -66,13 +66,13 @@ def printed(answer: dict[str, object]) -> int:
     return status
 
 
-def run(arguments: Sequence[str], session: Invocation | None = None) -> int:
+def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
     """Have the service run a command line; in this process where it must be."""
     pass_input_on()
     _, status = caller.served(list(arguments), os.urandom(16).hex())
     counts["served"] += status is not None
     counts["here"] += status is None and caller.HERE.isdisjoint(arguments)
-    return run_in_process(arguments, session) if status is None else status
+    return run_in_process(arguments, invocation) if status is None else status
 
 
 def pass_input_on() -> None:

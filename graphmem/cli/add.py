@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_entity_type, complete_ref, session_of
+from graphmem.cli.caller import complete_entity_type, complete_ref, invocation_of
 from graphmem.cli.inputs import lines_of, text_of, versions_of
 from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
@@ -48,16 +48,16 @@ def add(
         return
     if ndjson is None:
         raise Usage("nothing to add", hint='see: graphmem add --help, such as graphmem add failure --trigger "…"')
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     name = "<stdin>" if ndjson == "-" else ndjson
     with lines_of(ndjson) as lines:
-        answer = session.memory.add_rows(lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
+        answer = invocation.memory.add_rows(lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
     found = [
         f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
         f"{answer.unchanged:,} unchanged, {text.count(answer.relations, 'relation')}"
     ]
     updates = [] if verbose else [f"updated {update.ref}: {', '.join(update.fields)}" for update in answer.updates]
-    session.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *updates, *found]))
+    invocation.answer(answer, "\n".join([*(text.changed(result) for result in answer.results), *updates, *found]))
 
 
 @app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
@@ -83,9 +83,9 @@ def failure(
     supersedes: str | None = option(AddFailureRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     trigger = text_of(trigger)
-    answer = session.memory.failures.add(
+    answer = invocation.memory.failures.add(
         trigger,
         fix=fix,
         name=name,
@@ -101,9 +101,9 @@ def failure(
         dedup=not no_dedup,
         dry_run=dry_run,
         replace=replace,
-        **from_here(session, file, cite, is_missing_ok=missing_ok),
+        **from_here(invocation, file, cite, is_missing_ok=missing_ok),
     )
-    session.answer(answer, text.changed(answer, is_dry=dry_run))
+    invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 @app.command(
@@ -130,9 +130,9 @@ def pattern(
     supersedes: str | None = option(AddPatternRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     trigger = text_of(trigger)
-    answer = session.memory.patterns.add(
+    answer = invocation.memory.patterns.add(
         trigger,
         insight,
         name=name,
@@ -147,9 +147,9 @@ def pattern(
         dedup=not no_dedup,
         dry_run=dry_run,
         replace=replace,
-        **from_here(session, file, cite, is_missing_ok=missing_ok),
+        **from_here(invocation, file, cite, is_missing_ok=missing_ok),
     )
-    session.answer(answer, text.changed(answer, is_dry=dry_run))
+    invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 @app.command(epilog='Example: graphmem add entity class pkg.store.Store --value "Owns the files."')
@@ -162,9 +162,9 @@ def entity(
     dry_run: bool = option(AddEntityRequest, "dry_run"),
 ) -> None:
     """Add an entity of a declared type, or change its value."""
-    session = session_of(ctx)
-    answer = session.memory.entities.add(type_name, name, value=value, dry_run=dry_run, sources=source)
-    session.answer(answer, text.changed(answer, is_dry=dry_run))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.entities.add(type_name, name, value=value, dry_run=dry_run, sources=source)
+    invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 @app.command(epilog='Example: graphmem add lesson --description "never retry a payment blindly" --type anti_pattern')
@@ -188,8 +188,8 @@ def lesson(
     supersedes: str | None = option(AddLessonRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add a lesson by hand; most come from runs, with learn."""
-    session = session_of(ctx)
-    answer = session.memory.lessons.add(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.lessons.add(
         description,
         type=type_name,
         name=name,
@@ -203,11 +203,11 @@ def lesson(
         dry_run=dry_run,
         supersedes=supersedes,
         replace=replace,
-        **from_here(session, file, cite, is_missing_ok=missing_ok),
+        **from_here(invocation, file, cite, is_missing_ok=missing_ok),
     )
-    session.answer(answer, text.changed(answer, is_dry=dry_run))
+    invocation.answer(answer, text.changed(answer, is_dry=dry_run))
     if isinstance(answer.record, Lesson) and not is_frequent(answer.record):
-        session.say("graphmem inject has it once two runs saw it; a preference at once (--type preference)")
+        invocation.say("graphmem inject has it once two runs saw it; a preference at once (--type preference)")
 
 
 @app.command(
@@ -233,8 +233,8 @@ def experience(
     supersedes: str | None = option(AddExperienceRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add what a finished task taught."""
-    session = session_of(ctx)
-    answer = session.memory.experiences.add(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.experiences.add(
         task_type,
         description,
         approach=approach,
@@ -251,7 +251,7 @@ def experience(
         supersedes=supersedes,
         dry_run=dry_run,
     )
-    session.answer(answer, text.changed(answer, is_dry=dry_run))
+    invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 @app.command(
@@ -270,8 +270,8 @@ def insight(
     supersedes: str | None = option(AddInsightRequest, "supersedes", metavar="REF", autocompletion=complete_ref),
 ) -> None:
     """Add an insight by hand; most come from experiences, with promote."""
-    session = session_of(ctx)
-    answer = session.memory.insights.add(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.insights.add(
         category,
         statement,
         derived_from=derived_from,
@@ -281,4 +281,4 @@ def insight(
         dry_run=dry_run,
         supersedes=supersedes,
     )
-    session.answer(answer, text.changed(answer, is_dry=dry_run))
+    invocation.answer(answer, text.changed(answer, is_dry=dry_run))

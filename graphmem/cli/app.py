@@ -134,12 +134,12 @@ EPILOG = (
 
 
 def keeps(name: str) -> Callable[[typer.Context, Any], None]:
-    """Return a callback that keeps an option's value in the session."""
+    """Return a callback that keeps an option's value in the invocation."""
 
     def keep(ctx: typer.Context, value: Any) -> None:
-        session = ctx.find_root().obj
-        if value not in (None, False) and session is not None:
-            setattr(session, name, value)
+        invocation = ctx.find_root().obj
+        if value not in (None, False) and invocation is not None:
+            setattr(invocation, name, value)
 
     return keep
 
@@ -312,29 +312,29 @@ def command_line() -> Any:
     return command
 
 
-def run(arguments: Sequence[str], session: Invocation | None = None) -> int:
+def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
     """Run the command line with these arguments and return its exit status: the boundary where errors become text."""
-    session = session or Invocation()
+    invocation = invocation or Invocation()
     speak_utf8()
     try:
-        status = status_of(session, list(arguments))
+        status = status_of(invocation, list(arguments))
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader has read enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
         return 0
     finally:
-        session.close()
+        invocation.close()
 
 
 def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
     """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
-    session = Invocation(new_id=ids_of(request_id))
+    invocation = Invocation(new_id=ids_of(request_id))
     request = RequestUnderWay(request_id, content_of(arguments), is_repeat=True)
     with carried_out(request) if is_repeat else nullcontext():
-        status = run(arguments, session)
-    if session.wants_service:
-        launch(str(session.memory.client.layout.root))
+        status = run(arguments, invocation)
+    if invocation.wants_service:
+        launch(str(invocation.memory.client.layout.root))
     return status
 
 
@@ -347,31 +347,31 @@ def speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def status_of(session: Invocation, arguments: list[str]) -> int:
+def status_of(invocation: Invocation, arguments: list[str]) -> int:
     """Run the command line and return its exit status; every error is reported in words."""
     try:
         refuse_no_text(arguments)
-        result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=session)
+        result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=invocation)
     except AlreadyDone as error:
-        return session.repeat(error)
+        return invocation.repeat(error)
     except GraphmemError as error:
-        session.is_json |= isinstance(error, Usage) and asks_for_json(arguments)
-        session.fail(error.code, in_options(error), error.hint, error.details)
+        invocation.is_json |= isinstance(error, Usage) and asks_for_json(arguments)
+        invocation.fail(error.code, in_options(error), error.hint, error.details)
         return error.exit_status
     except BrokenPipeError:
         raise
     except (OSError, MemoryError) as error:
-        session.fail("unavailable", told(error), None, {})
+        invocation.fail("unavailable", told(error), None, {})
         return 4
     except SystemExit:  # the parser's own way out: completions were printed, or the reader is gone
         return 0
     except Exception as error:  # the boundary of the front end: a user never sees a traceback
         if isinstance(error, RuntimeError) and "start new thread" in str(error):  # in a library, for want of memory
-            session.fail("unavailable", "no memory is left for another thread", None, {})
+            invocation.fail("unavailable", "no memory is left for another thread", None, {})
             return 4
-        return failed(session, error, arguments)
+        return failed(invocation, error, arguments)
     if result == 130:
-        session.fail("interrupted", "interrupted", None, {})
+        invocation.fail("interrupted", "interrupted", None, {})
     return result if isinstance(result, int) else 0
 
 
@@ -395,21 +395,21 @@ def told(error: Exception) -> str:
     return str(error) or "out of memory"
 
 
-def failed(session: Invocation, error: Exception, arguments: list[str]) -> int:
+def failed(invocation: Invocation, error: Exception, arguments: list[str]) -> int:
     """Tell errors of the parser from bugs, and show either in words."""
     if not is_of_parser(error):
-        session.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
-        if session.is_debug:
+        invocation.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
+        if invocation.is_debug:
             raise error
         return 1
-    session.is_json |= asks_for_json(arguments)
-    if is_call_for_help(error) and not session.is_json:
+    invocation.is_json |= asks_for_json(arguments)
+    if is_call_for_help(error) and not invocation.is_json:
         print(error, file=sys.stderr)
     elif is_call_for_help(error):
         context: Any = getattr(error, "ctx", None)
-        session.fail("usage", "a command is missing", f"see: {context.command_path} --help", {})
+        invocation.fail("usage", "a command is missing", f"see: {context.command_path} --help", {})
     elif type(error).__name__ == "Abort":
-        session.fail("usage", "aborted", None, {})
+        invocation.fail("usage", "aborted", None, {})
     else:
-        session.fail("usage", *in_words(error), {})
+        invocation.fail("usage", *in_words(error), {})
     return 2

@@ -195,12 +195,12 @@ def new_bar() -> "Bar":
     return Progress(console=Console(stderr=True), transient=True, refresh_per_second=4)
 
 
-def session_of(ctx: typer.Context) -> Invocation:
-    """Return the session of this run."""
-    session = ctx.find_root().obj
-    assert isinstance(session, Invocation)
-    session.command = ctx.command_path.partition(" ")[2]
-    return session
+def invocation_of(ctx: typer.Context) -> Invocation:
+    """Return the invocation of this run."""
+    invocation = ctx.find_root().obj
+    assert isinstance(invocation, Invocation)
+    invocation.command = ctx.command_path.partition(" ")[2]
+    return invocation
 
 
 def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:

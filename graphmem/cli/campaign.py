@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_campaign, session_of
+from graphmem.cli.caller import complete_campaign, invocation_of
 from graphmem.cli.inputs import json_in
 from graphmem.cli.options import argument, option
 from graphmem.contract.campaigns import (
@@ -45,12 +45,12 @@ def create(
     failure_cost_k: float | None = option(CreateCampaignRequest, "failure_cost_k", metavar="K"),
 ) -> None:
     """Begin a campaign."""
-    session = session_of(ctx)
-    answer = session.memory.campaigns.create(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.campaigns.create(
         objective, name=name, framework=framework, sections=sections, framework_level=framework_level,
         failure_cost_k=failure_cost_k,
     )  # fmt: skip
-    session.answer(answer, text.changed(answer))
+    invocation.answer(answer, text.changed(answer))
 
 
 @app.command("add-tasks", epilog="Example: graphmem campaign add-tasks sso plan.json")
@@ -60,9 +60,9 @@ def add_tasks(
     plan: str = argument(AddTasksRequest, "plan", metavar="FILE|-"),
 ) -> None:
     """Add the tasks of a plan, all or none; a cycle is refused with its path."""
-    session = session_of(ctx)
-    answer = session.memory.campaigns.add_tasks(name, json_in(plan, PLAN_EXAMPLE))
-    session.answer(answer, lines(answer.tasks))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.campaigns.add_tasks(name, json_in(plan, PLAN_EXAMPLE))
+    invocation.answer(answer, lines(answer.tasks))
 
 
 def lines(tasks: Sequence[Record]) -> str:
@@ -76,11 +76,11 @@ def ready(
     name: str = argument(ReadyRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Show the tasks that can start now: pending, every parent complete."""
-    session = session_of(ctx)
-    answer = session.memory.campaigns.ready(name)
-    session.answer(answer, lines(answer.ready))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.campaigns.ready(name)
+    invocation.answer(answer, lines(answer.ready))
     if not answer.ready:
-        session.say("nothing can start")
+        invocation.say("nothing can start")
 
 
 @app.command(epilog="Example: graphmem campaign status sso")
@@ -89,9 +89,9 @@ def status(
     name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Show where a campaign is: its tasks, what cannot run and why, and what it took."""
-    session = session_of(ctx)
-    answer = session.memory.campaigns.status(name)
-    session.answer(answer, "\n".join(shown(answer)))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.campaigns.status(name)
+    invocation.answer(answer, "\n".join(shown(answer)))
 
 
 @app.command(epilog="Example: graphmem campaign propagate sso")
@@ -100,10 +100,10 @@ def propagate(
     name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
-    session = session_of(ctx)
-    answer = session.memory.campaigns.propagate(name)
-    session.answer(answer, "\n".join(shown(answer)))
-    session.say(f"changed: {', '.join(answer.changed)}" if answer.changed else "nothing changed")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.campaigns.propagate(name)
+    invocation.answer(answer, "\n".join(shown(answer)))
+    invocation.say(f"changed: {', '.join(answer.changed)}" if answer.changed else "nothing changed")
 
 
 @app.command("replan-input", epilog="Example: graphmem campaign replan-input sso --json")
@@ -112,13 +112,13 @@ def replan_input(
     name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Print what a planner needs to plan the unfinished part of a campaign again."""
-    session = session_of(ctx)
-    answer = session.memory.campaigns.replan_input(name)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.campaigns.replan_input(name)
     found = [f"{answer.campaign}  {text.one_line(answer.objective)}"]
     found += [f"complete  {one.ref}  {text.one_line(one.delivered)}".rstrip() for one in answer.completed]
     found += [f"blocked  {one.ref}  {text.one_line(one.reason)}".rstrip() for one in answer.blocked]
     found += [f"remaining  {task.ref}  {text.gist(task)}" for task in answer.remaining]
-    session.answer(answer, "\n".join(found))
+    invocation.answer(answer, "\n".join(found))
 
 
 @app.command("merge-plan", epilog="Example: graphmem campaign merge-plan sso plan.json")
@@ -128,8 +128,8 @@ def merge_plan(
     plan: str = argument(MergePlanRequest, "plan", metavar="FILE|-"),
 ) -> None:
     """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays."""
-    session = session_of(ctx)
-    answer = session.memory.campaigns.merge_plan(name, json_in(plan, PLAN_EXAMPLE))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.campaigns.merge_plan(name, json_in(plan, PLAN_EXAMPLE))
     found = [
         f"{word}: {', '.join(refs)}"
         for word, refs in (
@@ -137,7 +137,7 @@ def merge_plan(
         )
         if refs
     ]  # fmt: skip
-    session.answer(answer, "\n".join(found))
+    invocation.answer(answer, "\n".join(found))
 
 
 def shown(answer: CampaignStanding) -> Iterator[str]:
@@ -181,12 +181,12 @@ def complete(
     partial: bool = typer.Option(False, "--partial", help="The same as --status partial."),
 ) -> None:
     """Finish a campaign and keep its fingerprint for similar; with open tasks it needs --partial."""
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if partial and status not in (None, "partial"):
         raise Usage(f"--partial contradicts --status {status}", hint="give one of them")
     status = "partial" if partial else status
-    answer = session.memory.campaigns.complete(name, outcome=outcome, status=status)
-    session.answer(answer, text.fields(answer.record))
+    answer = invocation.memory.campaigns.complete(name, outcome=outcome, status=status)
+    invocation.answer(answer, text.fields(answer.record))
 
 
 def similar(
@@ -200,8 +200,8 @@ def similar(
 
     Example: graphmem similar "add a login page"
     """
-    session = session_of(ctx)
-    answer = session.memory.similar(about, threshold=threshold, limit=limit)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.similar(about, threshold=threshold, limit=limit)
     found_lines = []
     for found in answer.results:
         parts = f"objective {found.parts.objective:.2f}, files {found.parts.files:.2f}, size {found.parts.size:.2f}"
@@ -210,6 +210,6 @@ def similar(
         found_lines.append(f"    took: {took(found.took)}")
         found_lines += [f"    blocked by: {', '.join(found.blocked_by)}"] if found.blocked_by else []
         found_lines += [f"    solved by: {', '.join(found.solved_by)}"] if found.solved_by else []
-    session.answer(answer, "\n".join(found_lines))
+    invocation.answer(answer, "\n".join(found_lines))
     if not found_lines:
-        session.say("no finished campaign is like it")
+        invocation.say("no finished campaign is like it")

@@ -10,7 +10,7 @@ import typer
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, session_of
+from graphmem.cli.caller import Invocation, invocation_of
 from graphmem.cli.inputs import parameter
 from graphmem.cli.options import option
 from graphmem.contract.cypher import CypherRequest, CypherRows
@@ -50,26 +50,26 @@ def cypher(
 
     Example: graphmem cypher 'MATCH (p:Pattern)-[:SOLVES]->(f:Failure {name: $name}) RETURN p.name' -p name=import-error
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if listing:
-        show_queries(session)
+        show_queries(invocation)
         return
     refuse_options(query, named, form)
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:
-        answer = session.memory.cypher_named(named, parameters, timeout_s=timeout, limit=limit)
+        answer = invocation.memory.cypher_named(named, parameters, timeout_s=timeout, limit=limit)
     else:
-        answer = session.memory.cypher(query or "", parameters, timeout_s=timeout, limit=limit)
-    show(session, answer, form)
+        answer = invocation.memory.cypher(query or "", parameters, timeout_s=timeout, limit=limit)
+    show(invocation, answer, form)
 
 
-def show_queries(session: Invocation) -> None:
+def show_queries(invocation: Invocation) -> None:
     """Print the stored queries with what they take and give."""
     queries = Memory.queries()
     lines = [
         f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results
     ]
-    session.answer(queries, "\n".join(lines))
+    invocation.answer(queries, "\n".join(lines))
 
 
 def refuse_options(query: str | None, named: str | None, form: str) -> None:
@@ -80,13 +80,13 @@ def refuse_options(query: str | None, named: str | None, form: str) -> None:
         raise Usage(f"unknown format {form!r}", hint=did_you_mean(form, FORMATS) or f"one of: {', '.join(FORMATS)}")
 
 
-def show(session: Invocation, answer: CypherRows, form: str) -> None:
+def show(invocation: Invocation, answer: CypherRows, form: str) -> None:
     """Print rows in the form that was asked for: with ``ndjson`` and ``csv`` nothing but them."""
-    if session.is_json:
-        session.answer(answer, "")
+    if invocation.is_json:
+        invocation.answer(answer, "")
         return
     if form == "json":
-        session.write(inert(answer.model_dump_json(by_alias=True)))
+        invocation.write(inert(answer.model_dump_json(by_alias=True)))
         return
     if form == "ndjson":
         lines = [orjson.dumps(dict(zip(answer.columns, row, strict=True))).decode() for row in answer.rows]
@@ -96,16 +96,16 @@ def show(session: Invocation, answer: CypherRows, form: str) -> None:
     else:
         rows = [[text.one_line(visible(cell(value)), text.CELL) for value in row] for row in answer.rows]
         text_of_rows = text.table([visible(name) for name in answer.columns], rows) if rows else ""
-    session.answer(answer, "")
+    invocation.answer(answer, "")
     if text_of_rows:
-        session.write(text_of_rows)
+        invocation.write(text_of_rows)
     for ref, doubts in answer.doubts.items():
         if found := text.against(doubts):
-            session.say(f"{ref}: {'; '.join(found)}")
+            invocation.say(f"{ref}: {'; '.join(found)}")
     if not answer.rows:
-        session.say(f"no rows ({', '.join(answer.columns)})")
+        invocation.say(f"no rows ({', '.join(answer.columns)})")
     if answer.truncated:
-        session.say(f"more rows than {len(answer.rows):,}; raise --limit")
+        invocation.say(f"more rows than {len(answer.rows):,}; raise --limit")
 
 
 def csv_of(answer: CypherRows) -> str:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, session_of
+from graphmem.cli.caller import Invocation, invocation_of
 from graphmem.contract.answer import Answer
 from graphmem.settings.folders import project_folder
 from graphmem.system import shell
@@ -20,7 +20,7 @@ from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, DemoStep, com
 
 @dataclass
 class Recorder(Invocation):
-    """A session that keeps the last answer, and prints it only where it is read."""
+    """An invocation that keeps the last answer, and prints it only where it is read."""
 
     last: BaseModel | None = None
 
@@ -34,33 +34,33 @@ class Recorder(Invocation):
 class Show:
     """The demo on its way."""
 
-    session: Invocation
+    invocation: Invocation
     folder: Path
     steps: list[DemoStep] = field(default_factory=list)
 
     def tell(self, line: str) -> None:
         """Print a line of the story."""
-        if not self.session.is_json:
-            self.session.write(line)
+        if not self.invocation.is_json:
+            self.invocation.write(line)
 
     def open(self) -> Memory:
         """Open the store, again if it was closed."""
-        if self.session.opened is None:
-            self.session.folder = str(self.folder)
-        return self.session.memory
+        if self.invocation.opened is None:
+            self.invocation.folder = str(self.folder)
+        return self.invocation.memory
 
     def close(self) -> None:
         """Let go of the store, as if the process had ended."""
-        if self.session.opened is not None:
-            self.session.opened.close()
-            self.session.opened = None
+        if self.invocation.opened is not None:
+            self.invocation.opened.close()
+            self.invocation.opened = None
 
     def run(self, command: str) -> None:
         """Print a command as it is typed, run it as it is typed, and keep its answer."""
         from graphmem.cli.app import command_line  # noqa: PLC0415 - it loads this module by name
 
         self.tell(f"$ {command}")
-        recorder = Recorder(str(self.folder), self.session.is_json, is_quiet=True, opened=self.open())
+        recorder = Recorder(str(self.folder), self.invocation.is_json, is_quiet=True, opened=self.open())
         start = time.monotonic()
         status = command_line().main(
             args=shlex.split(command)[1:], prog_name="graphmem", standalone_mode=False, obj=recorder
@@ -80,9 +80,9 @@ def demo(
 
     Example: graphmem demo /tmp/graphmem-demo
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     start = time.monotonic()
-    show = Show(session, Path(project or session.folder or project_folder() or ".").expanduser().absolute())
+    show = Show(invocation, Path(project or invocation.folder or project_folder() or ".").expanduser().absolute())
     made = prepare(show.folder)
     show.tell(
         f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."
@@ -106,7 +106,7 @@ def demo(
         identical=is_identical,
         seconds=seconds,
     )
-    session.answer(answer, ending(show.folder, seconds) if is_identical else "")
+    invocation.answer(answer, ending(show.folder, seconds) if is_identical else "")
     if not is_identical:
         raise typer.Exit(1)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.caller import complete_ref, invocation_of
 from graphmem.cli.inputs import lines_of, parameter, versions_of
 from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
@@ -75,7 +75,7 @@ def edit(
 
     Example: graphmem edit failure/import-error --fix "pin setuptools below 81" --tag build
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     named: dict[str, Any] = {
         "trigger": trigger,
         "fix": fix,
@@ -91,13 +91,13 @@ def edit(
         "description": description,
         "versions": versions_of(version),
         "check_after": check_after,
-        **from_here(session, file, cite, is_missing_ok=missing_ok),
+        **from_here(invocation, file, cite, is_missing_ok=missing_ok),
     }
     fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
     if not (fields or tag or untag or unset):
         raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
-    answer = session.memory.edit(ref, fields, tag=tag or (), untag=untag or (), unset=unset or (), dry_run=dry_run)
-    session.answer(answer, text.changed(answer, is_dry=dry_run))
+    answer = invocation.memory.edit(ref, fields, tag=tag or (), untag=untag or (), unset=unset or (), dry_run=dry_run)
+    invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 def rename(
@@ -110,9 +110,9 @@ def rename(
 
     Example: graphmem rename failure/modulenotfounderror-no-module-named-yaml yaml-missing
     """
-    session = session_of(ctx)
-    answer = session.memory.rename(ref, name)
-    session.answer(answer, text.changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.rename(ref, name)
+    invocation.answer(answer, text.changed(answer))
 
 
 def forget(
@@ -125,9 +125,9 @@ def forget(
 
     Example: graphmem forget failure/import-error --reason "the library is gone"
     """
-    session = session_of(ctx)
-    answer = session.memory.forget(ref, reason)
-    session.answer(answer, text.changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.forget(ref, reason)
+    invocation.answer(answer, text.changed(answer))
 
 
 def restore(
@@ -139,9 +139,9 @@ def restore(
 
     Example: graphmem restore failure/import-error
     """
-    session = session_of(ctx)
-    answer = session.memory.restore(ref)
-    session.answer(answer, text.changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.restore(ref)
+    invocation.answer(answer, text.changed(answer))
 
 
 def feedback(
@@ -168,24 +168,24 @@ def feedback(
 
     Example: graphmem feedback failure/import-error --helped --task auth/001-setup
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if ndjson is not None:
         if ref is not None or helped or failed or wrong or any((note, question, asked)):
             raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
         with lines_of(ndjson) as lines:
-            batch = session.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
-        session.answer(batch, f"{batch.created:,} created, {batch.updated:,} updated, {batch.unchanged:,} unchanged")
+            batch = invocation.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
+        invocation.answer(batch, f"{batch.created:,} created, {batch.updated:,} updated, {batch.unchanged:,} unchanged")
         return
     if ref is None or helped == (failed or wrong):
         raise Usage(
             "say which memory, and whether it helped",
             hint="graphmem feedback REF --helped, or --failed, or --wrong --note TEXT; not both",
         )
-    answer = session.memory.feedback(
+    answer = invocation.memory.feedback(
         ref, helped=helped, wrong=wrong, note=note, task=task, question=question, asked=asked
     )
     disputed = f", disputed {answer.disputed}" if answer.disputed else ""
-    session.answer(
+    invocation.answer(
         answer,
         f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}{disputed}"
         f" (help ratio {answer.help_ratio:.2f})",

@@ -8,7 +8,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.caller import complete_ref, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.constants import FOLLOW_S
 from graphmem.contract.events import AddEventRequest, Happening, ListEventsRequest
@@ -32,9 +32,9 @@ def add(
     data: str | None = option(AddEventRequest, "data", metavar="JSON"),
 ) -> None:
     """Record something that happened."""
-    session = session_of(ctx)
-    answer = session.memory.events.add(event_type, subject=subject, data=object_in(data))
-    session.answer(answer, line(answer.event))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.events.add(event_type, subject=subject, data=object_in(data))
+    invocation.answer(answer, line(answer.event))
 
 
 def object_in(given: str | None) -> dict[str, object] | None:
@@ -63,17 +63,17 @@ def events(
 
     Example: graphmem events --type task- --follow
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if not follow:
-        answer = session.memory.events.list(types=types or (), subject=subject, cursor=cursor, limit=limit)
-        session.answer(answer, "\n".join(map(line, answer.events)))
+        answer = invocation.memory.events.list(types=types or (), subject=subject, cursor=cursor, limit=limit)
+        invocation.answer(answer, "\n".join(map(line, answer.events)))
         return
     request = ListEventsRequest(types=tuple(types or ()), subject=subject, cursor=cursor, limit=limit)
     follower = EventFollower(request)
     while True:
-        for one, place in follower.look(session.memory.client):
+        for one, place in follower.look(invocation.memory.client):
             document = {**one.model_dump(mode="json", by_alias=True), "cursor": place}
-            session.write(inert(json.dumps(document, ensure_ascii=False)) if session.is_json else line(one))
+            invocation.write(inert(json.dumps(document, ensure_ascii=False)) if invocation.is_json else line(one))
         sleep(FOLLOW_S)
 
 

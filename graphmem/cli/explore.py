@@ -4,7 +4,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.inputs import opened
 from graphmem.cli.options import argument, option
 from graphmem.contract.explorations import (
@@ -26,9 +26,9 @@ def explore() -> None:
 @app.command(epilog="Example: graphmem explore start")
 def start(ctx: typer.Context) -> None:
     """Begin a session; prints its id."""
-    session = session_of(ctx)
-    answer = session.memory.explorations.start()
-    session.answer(answer, answer.session)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.explorations.start()
+    invocation.answer(answer, answer.session)
 
 
 @app.command(epilog="Example: graphmem explore report 3f2a91c0 structure found.md")
@@ -39,15 +39,15 @@ def report(
     file: str = argument(ReportExplorationRequest, "text", metavar="FILE|-"),
 ) -> None:
     """Keep what an agent found in one mode."""
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     with opened(file) as found:
         data = found.read()
     try:
         said = data.decode()
     except UnicodeDecodeError as error:
         raise BadInput(f"{file!r} is not UTF-8: {error.reason}", hint="a text in UTF-8") from None
-    answer = session.memory.explorations.report(exploration, mode, said)
-    session.answer(answer, f"kept {answer.mode}{' (late)' if answer.late else ''}")
+    answer = invocation.memory.explorations.report(exploration, mode, said)
+    invocation.answer(answer, f"kept {answer.mode}{' (late)' if answer.late else ''}")
 
 
 @app.command(epilog="Example: graphmem explore wait 3f2a91c0 --timeout 60")
@@ -59,11 +59,11 @@ def wait(
     poll: float = option(WaitExplorationRequest, "poll", metavar="SECONDS"),
 ) -> None:
     """Wait until enough is reported."""
-    session = session_of(ctx)
-    answer = session.memory.explorations.wait(exploration, required=required, timeout=timeout, poll=poll)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.explorations.wait(exploration, required=required, timeout=timeout, poll=poll)
     lines = [answer.result, f"received: {', '.join(answer.received) or 'nothing'}"]
     lines += [f"missing: {', '.join(answer.missing)}"] if answer.missing else []
-    session.answer(answer, "\n".join(lines))
+    invocation.answer(answer, "\n".join(lines))
 
 
 @app.command(epilog='Example: graphmem explore aggregate 3f2a91c0 "add single sign-on"')
@@ -73,6 +73,6 @@ def aggregate(
     objective: str = argument(AggregateExplorationRequest, "objective", metavar="OBJECTIVE"),
 ) -> None:
     """Keep what was found in a session as one record."""
-    session = session_of(ctx)
-    answer = session.memory.explorations.aggregate(exploration, objective)
-    session.answer(answer, text.changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.explorations.aggregate(exploration, objective)
+    invocation.answer(answer, text.changed(answer))

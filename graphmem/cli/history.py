@@ -7,7 +7,7 @@ import typer
 from pydantic import JsonValue
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.caller import complete_ref, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.history import Difference, DiffRequest, FieldChange, LogRequest, Revision, RowChange
 from graphmem.errors import Usage
@@ -30,15 +30,15 @@ def log(
 
     Example: graphmem log failure/import-error --limit 5
     """
-    session = session_of(ctx)
-    answer = session.memory.log(ref, limit=limit)
-    session.answer(answer, "\n".join(revision(found) for found in answer.results))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.log(ref, limit=limit)
+    invocation.answer(answer, "\n".join(revision(found) for found in answer.results))
     if answer.truncated:
-        session.say("more commits changed it; raise --limit")
+        invocation.say("more commits changed it; raise --limit")
     if answer.shallow:
-        session.say("the clone is shallow: what happened before is not here; git fetch --unshallow")
+        invocation.say("the clone is shallow: what happened before is not here; git fetch --unshallow")
     if not answer.results:
-        session.say(f"no commit changed {answer.ref}")
+        invocation.say(f"no commit changed {answer.ref}")
 
 
 def diff(
@@ -54,15 +54,15 @@ def diff(
 
     Example: graphmem diff main...HEAD --markdown
     """
-    session = session_of(ctx)
-    if markdown and session.is_json:
+    invocation = invocation_of(ctx)
+    if markdown and invocation.is_json:
         raise Usage("--markdown and --json are two forms", hint="give one of them")
-    answer = session.memory.diff(revisions)
-    session.answer(answer, in_markdown(answer) if markdown else in_words(answer))
+    answer = invocation.memory.diff(revisions)
+    invocation.answer(answer, in_markdown(answer) if markdown else in_words(answer))
     if answer.skipped:
-        session.say(f"left out: {text.count(answer.skipped, 'line')} that are not rows")
+        invocation.say(f"left out: {text.count(answer.skipped, 'line')} that are not rows")
     if not answer.changes:
-        session.say("nothing changed")
+        invocation.say("nothing changed")
 
 
 def textconv(

@@ -6,7 +6,7 @@ from typing import cast
 
 import typer
 
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.inputs import opened
 from graphmem.cli.options import argument
 from graphmem.constants import HOOK_EVENT_BYTES
@@ -28,15 +28,15 @@ def hook(
 
     Example: graphmem hook claude-code < event.json
     """
-    session = session_of(ctx)
-    session.is_quiet = True  # a client shows its user what a hook says there, and some give it to the agent
+    invocation = invocation_of(ctx)
+    invocation.is_quiet = True  # a client shows its user what a hook says there, and some give it to the agent
     try:
         until = float(variables().get("GRAPHMEM_HOOK_UNTIL", "inf"))
         with opened("-") as file:
             event = file.read(HOOK_EVENT_BYTES + 1)
-        answer = session.memory.hook(cast(ClientName, client), event.decode("utf-8", "replace"), until=until)
+        answer = invocation.memory.hook(cast(ClientName, client), event.decode("utf-8", "replace"), until=until)
     except Exception as error:  # the boundary: whatever is wrong, the agent goes on
         log.warning("an event was not answered", extra={"client": client[:20], "error": type(error).__name__})
         return
     if answer.output is not None:
-        session.write(inert(json.dumps(answer.output, ensure_ascii=False, separators=(",", ":"))))
+        invocation.write(inert(json.dumps(answer.output, ensure_ascii=False, separators=(",", ":"))))

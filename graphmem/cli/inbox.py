@@ -4,7 +4,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.inbox import (
     AddItemRequest,
@@ -32,9 +32,9 @@ def add(
     item_type: ItemType = option(AddItemRequest, "type", metavar="TYPE"),
 ) -> None:
     """Add an item."""
-    session = session_of(ctx)
-    answer = session.memory.inbox.add(content, type=item_type)
-    session.answer(answer, line(answer.item))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.inbox.add(content, type=item_type)
+    invocation.answer(answer, line(answer.item))
 
 
 @app.command("list", epilog="Example: graphmem inbox list")
@@ -43,11 +43,11 @@ def list_items(
     everything: bool = option(ListItemsRequest, "everything", "--all"),
 ) -> None:
     """Show the items that are not processed."""
-    session = session_of(ctx)
-    answer = session.memory.inbox.items(everything=everything)
-    session.answer(answer, "\n".join(map(line, answer.items)))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.inbox.items(everything=everything)
+    invocation.answer(answer, "\n".join(map(line, answer.items)))
     if not answer.items:
-        session.say("the inbox is empty")
+        invocation.say("the inbox is empty")
 
 
 @app.command(epilog="Example: graphmem inbox take")
@@ -56,9 +56,9 @@ def take(
     item: str | None = argument(TakeItemRequest, "id", metavar="[ID]"),
 ) -> None:
     """Begin to work on an item."""
-    session = session_of(ctx)
-    answer = session.memory.inbox.take(item)
-    session.answer(answer, line(answer.item))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.inbox.take(item)
+    invocation.answer(answer, line(answer.item))
 
 
 @app.command(epilog="Example: graphmem inbox dismiss 3f2a91c0")
@@ -67,9 +67,9 @@ def dismiss(
     item: str = argument(DismissItemRequest, "id", metavar="ID"),
 ) -> None:
     """Set an item aside without working on it."""
-    session = session_of(ctx)
-    answer = session.memory.inbox.dismiss(item)
-    session.answer(answer, line(answer.item))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.inbox.dismiss(item)
+    invocation.answer(answer, line(answer.item))
 
 
 @app.command("done", epilog="Example: graphmem inbox done 3f2a91c0")
@@ -79,9 +79,9 @@ def finish(
     error: str | None = option(FinishItemRequest, "error", metavar="TEXT"),
 ) -> None:
     """Note that an item was worked on, or what went wrong."""
-    session = session_of(ctx)
-    answer = session.memory.inbox.finish(item, error=error)
-    session.answer(answer, line(answer.item))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.inbox.finish(item, error=error)
+    invocation.answer(answer, line(answer.item))
 
 
 def line(item: Item) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from graphmem.cli.caller import Invocation, session_of
+from graphmem.cli.caller import Invocation, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.clients.install import install as install_client
 from graphmem.clients.install import places
@@ -80,14 +80,14 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
     """Set up the clients that are found; what cannot be set up is reported, and the others are all the same."""
     if client or plugin:
         raise Usage(f"--all takes no {'client' if client else '--plugin'}", hint="graphmem install --all")
-    session, made, failed = session_of(ctx), list[Installed](), dict[str, str]()
+    invocation, made, failed = invocation_of(ctx), list[Installed](), dict[str, str]()
     found = found_clients()
     if not found:
         message = "no coding agent is found: none of their programs is on the PATH, none of their folders in your home"
         raise Unavailable(message, hint=f"name one of {', '.join(client_names())}")
     lines: list[str] = []
     for name in found:
-        values = {"client": name, "folder": folder_of(session, is_user=is_user), "dry_run": dry_run}
+        values = {"client": name, "folder": folder_of(invocation, is_user=is_user), "dry_run": dry_run}
         request = InstallRequest.model_validate({**values, "scope": "user" if is_user else "project"})
         try:
             answer = install_client(request)
@@ -98,19 +98,19 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
         lines += shown(answer, request, is_removal=False)
         lines += answer.notices
     lines += [f"{name} is not set up: {message}" for name, message in failed.items()]
-    session.answer(InstalledAll(clients=made, failed=failed), "\n".join(lines))
+    invocation.answer(InstalledAll(clients=made, failed=failed), "\n".join(lines))
     if failed:
         raise typer.Exit(3)
 
 
-def folder_of(session: Invocation, *, is_user: bool) -> Path:
+def folder_of(invocation: Invocation, *, is_user: bool) -> Path:
     """Return the project; where a user's own files are meant, a folder without a memory does too."""
     try:
-        return find_store(session.folder).root
+        return find_store(invocation.folder).root
     except Unavailable:
         if not is_user:
             raise
-        return current_folder() / Path(session.folder or ".")
+        return current_folder() / Path(invocation.folder or ".")
 
 
 def scope(project: bool, user: bool, plugin: bool) -> bool:
@@ -122,20 +122,20 @@ def scope(project: bool, user: bool, plugin: bool) -> bool:
 
 def run(ctx: typer.Context, values: dict[str, object], *, is_user: bool, is_removal: bool) -> None:
     """Change the files of a client and print what changed."""
-    session = session_of(ctx)
-    folder = folder_of(session, is_user=is_user or is_removal)
+    invocation = invocation_of(ctx)
+    folder = folder_of(invocation, is_user=is_user or is_removal)
     request = InstallRequest.model_validate({**values, "folder": folder, "scope": "user" if is_user else "project"})
     answer = install_client(request, is_removal=is_removal)
-    session.answer(answer, "\n".join(shown(answer, request, is_removal=is_removal)))
+    invocation.answer(answer, "\n".join(shown(answer, request, is_removal=is_removal)))
     for notice in answer.notices:
-        session.say(notice)
+        invocation.say(notice)
     if is_removal or request.out:
         return
     if (undo := places(request.client, folder)) and len(undo) > 1:
         twice = (
             f"{request.client} has graphmem {len(undo)} times, so its tools are there as often; take back all but one"
         )
-        session.say(f"{twice}: {', '.join(f'`{one}`' for one in undo)}")
+        invocation.say(f"{twice}: {', '.join(f'`{one}`' for one in undo)}")
 
 
 def shown(answer: Installed, request: InstallRequest, *, is_removal: bool) -> Iterator[str]:

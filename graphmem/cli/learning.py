@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.inputs import lines_of
 from graphmem.cli.options import option
 from graphmem.contract.experiences import PromoteRequest, Promotion, Recalled, RecallRequest
@@ -30,12 +30,12 @@ def learn(
 
     Example: graphmem learn events.ndjson --run 2026-11-22-1
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     with lines_of(events) as lines:
-        answer = session.memory.lessons.learn(
+        answer = invocation.memory.lessons.learn(
             lines, name="<stdin>" if events == "-" else events, run=run, semantic=semantic
         )
-    session.answer(answer, learned(answer))
+    invocation.answer(answer, learned(answer))
 
 
 def decay(
@@ -50,9 +50,9 @@ def decay(
 
     Example: graphmem decay --run 2026-11-22-2
     """
-    session = session_of(ctx)
-    answer = session.memory.lessons.decay(run)
-    session.answer(answer, learned(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.lessons.decay(run)
+    invocation.answer(answer, learned(answer))
 
 
 def learned(answer: Learned) -> str:
@@ -87,9 +87,9 @@ def inject(
 
     Example: graphmem inject --domain code
     """
-    session = session_of(ctx)
-    answer = session.memory.lessons.inject(domain=domain, archetype=archetype)
-    session.answer(answer, answer.text)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.lessons.inject(domain=domain, archetype=archetype)
+    invocation.answer(answer, answer.text)
 
 
 def experience(
@@ -104,9 +104,9 @@ def experience(
     """
     if task_type is None and not tag:
         raise Usage("say what the task is", hint="graphmem experience --type bug, or --tag auth")
-    session = session_of(ctx)
-    answer = session.memory.experiences.recall(task_type=task_type, tags=tag or ())
-    session.answer(answer, recalled(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.experiences.recall(task_type=task_type, tags=tag or ())
+    invocation.answer(answer, recalled(answer))
 
 
 def recalled(answer: Recalled) -> str:
@@ -126,13 +126,13 @@ def promote(
 
     Example: graphmem promote --yes
     """
-    session = session_of(ctx)
-    answer = session.memory.experiences.promote(category=category, yes=yes)
-    session.answer(answer, "\n".join(promotion(found, is_done=answer.done) for found in answer.promotions))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.experiences.promote(category=category, yes=yes)
+    invocation.answer(answer, "\n".join(promotion(found, is_done=answer.done) for found in answer.promotions))
     if not answer.promotions:
-        session.say("nothing to promote")
+        invocation.say("nothing to promote")
     elif not yes:
-        session.say("nothing was changed; do it with --yes")
+        invocation.say("nothing was changed; do it with --yes")
 
 
 def promotion(found: Promotion, *, is_done: bool) -> str:
@@ -158,15 +158,15 @@ def prune(
 
     Example: graphmem prune --max-failures 300 --yes
     """
-    session = session_of(ctx)
-    answer = session.memory.prune(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.prune(
         max_failures=max_failures, max_patterns=max_patterns, min_importance=min_importance, yes=yes
     )
-    session.answer(answer, "\n".join(pruned(found, is_done=answer.done) for found in answer.records))
+    invocation.answer(answer, "\n".join(pruned(found, is_done=answer.done) for found in answer.records))
     if not answer.records:
-        session.say("nothing to prune")
+        invocation.say("nothing to prune")
     elif not yes:
-        session.say("nothing was changed; do it with --yes")
+        invocation.say("nothing was changed; do it with --yes")
 
 
 def pruned(found: PrunedRecord, *, is_done: bool) -> str:

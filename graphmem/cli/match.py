@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.inputs import opened
 from graphmem.cli.options import option
 from graphmem.constants import SHOWN_SLOW
@@ -33,14 +33,14 @@ def match(
     Example: graphmem match build.log
     pytest 2>&1 | graphmem match
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     with opened(file) as log:
-        answer = session.memory.match(Lines(log), strict=strict)
-    session.answer(answer, "\n".join(map(shown, answer.results)))
+        answer = invocation.memory.match(Lines(log), strict=strict)
+    invocation.answer(answer, "\n".join(map(shown, answer.results)))
     for note in limits(answer):
-        session.say(note)
+        invocation.say(note)
     if not answer.results:
-        session.say("no known failure")
+        invocation.say("no known failure")
 
 
 def limits(answer: MatchedLog) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import typer
 
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.mcp.front import serve
 
 
@@ -15,5 +15,5 @@ def mcp(ctx: typer.Context) -> None:
 
     Example: graphmem mcp --dir ~/work/project
     """
-    session = session_of(ctx)
-    raise typer.Exit(serve(session.folder, session.lock_timeout_s))
+    invocation = invocation_of(ctx)
+    raise typer.Exit(serve(invocation.folder, invocation.lock_timeout_s))

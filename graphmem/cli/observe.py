@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_campaign, session_of
+from graphmem.cli.caller import complete_campaign, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.observation import Observed, ObserveRequest
 
@@ -23,9 +23,9 @@ def observe(
 
     Example: graphmem observe sso --run-verify
     """
-    session = session_of(ctx)
-    answer = session.memory.observe(campaign, run_verify=run_verify, yes=yes)
-    session.answer(answer, "\n".join(shown(answer)))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.observe(campaign, run_verify=run_verify, yes=yes)
+    invocation.answer(answer, "\n".join(shown(answer)))
 
 
 def shown(answer: Observed) -> Iterator[str]:

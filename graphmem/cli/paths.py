@@ -10,14 +10,14 @@ from graphmem.system.surroundings import current_folder
 
 
 def from_here(
-    session: Invocation, file: list[str] | None, cite: list[str] | None, *, is_missing_ok: bool
+    invocation: Invocation, file: list[str] | None, cite: list[str] | None, *, is_missing_ok: bool
 ) -> dict[str, list[str]]:
     """Return the fields of a record for the files and cites that were given."""
-    found = {"files": files(session, file, is_missing_ok=is_missing_ok), "cites": cites(session, cite)}
+    found = {"files": files(invocation, file, is_missing_ok=is_missing_ok), "cites": cites(invocation, cite)}
     return {name: paths for name, paths in found.items() if paths is not None}
 
 
-def files(session: Invocation, given: list[str] | None, *, is_missing_ok: bool) -> list[str] | None:
+def files(invocation: Invocation, given: list[str] | None, *, is_missing_ok: bool) -> list[str] | None:
     """
     Return paths of files as records have them.
 
@@ -26,7 +26,7 @@ def files(session: Invocation, given: list[str] | None, *, is_missing_ok: bool) 
     """
     if given is None:
         return None
-    root = session.memory.client.layout.root
+    root = invocation.memory.client.layout.root
     found = [from_root(root, path) for path in given]
     for path, text in zip(found, given, strict=True):
         if not is_missing_ok and not os.path.lexists(root / path):
@@ -36,11 +36,11 @@ def files(session: Invocation, given: list[str] | None, *, is_missing_ok: bool) 
     return found
 
 
-def cites(session: Invocation, given: list[str] | None) -> list[str] | None:
+def cites(invocation: Invocation, given: list[str] | None) -> list[str] | None:
     """Return cites with their paths as records have them; other texts stay as they are, and are refused later."""
     if given is None:
         return None
-    root = session.memory.client.layout.root
+    root = invocation.memory.client.layout.root
     parsed = [(text, FORM.fullmatch(text)) for text in given]
     return [from_root(root, form["path"]) + text[form.end("path") :] if form else text for text, form in parsed]
 

@@ -3,7 +3,7 @@
 import typer
 
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_campaign, session_of
+from graphmem.cli.caller import complete_campaign, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.phases import MovePhaseRequest, Phase, PhaseRequest
 
@@ -21,10 +21,10 @@ def status(
     campaign: str | None = option(PhaseRequest, "campaign", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Show the current phase, and which may follow."""
-    session = session_of(ctx)
-    answer = session.memory.phases.status(campaign=campaign)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.phases.status(campaign=campaign)
     since = f" since {answer.since}" if answer.since else ""
-    session.answer(answer, f"{answer.phase}{since}\nmay follow: {', '.join(answer.legal)}")
+    invocation.answer(answer, f"{answer.phase}{since}\nmay follow: {', '.join(answer.legal)}")
 
 
 @app.command(epilog="Example: graphmem phase can build")
@@ -34,9 +34,9 @@ def can(
     campaign: str | None = option(MovePhaseRequest, "campaign", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Say whether a phase may follow the current one."""
-    session = session_of(ctx)
-    answer = session.memory.phases.can(to, campaign=campaign)
-    session.answer(answer, f"{answer.before} to {answer.after}: {'possible' if answer.legal else 'not possible'}")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.phases.can(to, campaign=campaign)
+    invocation.answer(answer, f"{answer.before} to {answer.after}: {'possible' if answer.legal else 'not possible'}")
 
 
 @app.command("to", epilog="Example: graphmem phase to plan")
@@ -46,9 +46,9 @@ def move(
     campaign: str | None = option(MovePhaseRequest, "campaign", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Go on to another phase."""
-    session = session_of(ctx)
-    answer = session.memory.phases.move(to, campaign=campaign)
-    session.answer(answer, f"{answer.before} to {answer.after}")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.phases.move(to, campaign=campaign)
+    invocation.answer(answer, f"{answer.before} to {answer.after}")
 
 
 @app.command(epilog="Example: graphmem phase reset")
@@ -57,9 +57,9 @@ def reset(
     campaign: str | None = option(PhaseRequest, "campaign", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Begin again, from whatever phase it is."""
-    session = session_of(ctx)
-    answer = session.memory.phases.reset(campaign=campaign)
-    session.answer(answer, f"{answer.before} to {answer.after}")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.phases.reset(campaign=campaign)
+    invocation.answer(answer, f"{answer.before} to {answer.after}")
 
 
 @app.command(epilog="Example: graphmem phase duration")
@@ -68,6 +68,6 @@ def duration(
     campaign: str | None = option(PhaseRequest, "campaign", metavar="NAME", autocompletion=complete_campaign),
 ) -> None:
     """Show how long each phase took."""
-    session = session_of(ctx)
-    answer = session.memory.phases.duration(campaign=campaign)
-    session.answer(answer, "\n".join(f"{one.phase}  {one.begin}  {one.seconds:.0f} s" for one in answer.phases))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.phases.duration(campaign=campaign)
+    invocation.answer(answer, "\n".join(f"{one.phase}  {one.begin}  {one.seconds:.0f} s" for one in answer.phases))

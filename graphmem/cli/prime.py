@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.options import option
 from graphmem.contract.prime import PrimeRequest, StoreStatus
 from graphmem.errors import Unavailable
@@ -24,9 +24,9 @@ def prime(
 
     Example: graphmem prime
     """
-    session = session_of(ctx)
-    answer = session.memory.prime(session=named, budget=budget, instructions=instructions)
-    session.answer(answer, answer.text)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.prime(session=named, budget=budget, instructions=instructions)
+    invocation.answer(answer, answer.text)
 
 
 def status(ctx: typer.Context) -> None:
@@ -35,15 +35,15 @@ def status(ctx: typer.Context) -> None:
 
     Example: graphmem status
     """
-    session = session_of(ctx)
-    found = session.memory.status()
+    invocation = invocation_of(ctx)
+    found = invocation.memory.status()
     try:
         service = manage.status(Path(found.store))
     except Unavailable as error:
-        session.say(error.message)
+        invocation.say(error.message)
         service = None
     answer = found.model_copy(update={"service": service})
-    session.answer(answer, "\n".join(shown(answer)))
+    invocation.answer(answer, "\n".join(shown(answer)))
 
 
 def shown(answer: StoreStatus) -> Iterator[str]:

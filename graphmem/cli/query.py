@@ -5,7 +5,7 @@ from typing import Annotated, cast
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_kind, complete_ref, session_of
+from graphmem.cli.caller import complete_kind, complete_ref, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.cli.paths import files
 from graphmem.contract.context import ContextRequest
@@ -26,15 +26,15 @@ def get(ctx: typer.Context, ref: str = REF) -> None:
 
     Example: graphmem get failure/import-error
     """
-    session = session_of(ctx)
-    answer = session.memory.get(ref)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.get(ref)
     edges = "".join(f"\n  {text.edge(edge)}" for edge in answer.relations)
     cites = "".join(f"\n  cites:          {cited(one)}" for one in answer.cites)
     head, _, rest = text.fields(answer.record, but="cites").partition("\n")
     notes = [doubt.text for doubt in answer.doubts if not doubt.is_mark]
     tasks = [text.handed_out(answer).strip()] if answer.handed_out else []
     marks = "".join(f"\n  {one}" for one in (*text.against(answer.doubts), *notes, *tasks))
-    session.answer(answer, f"{head}{marks}\n{rest}{cites}{edges}")
+    invocation.answer(answer, f"{head}{marks}\n{rest}{cites}{edges}")
 
 
 def list_records(
@@ -51,15 +51,15 @@ def list_records(
 
     Example: graphmem list failure --tag build --sort -updated_at --limit 20
     """
-    session = session_of(ctx)
-    answer = session.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit, cursor=cursor)
-    session.answer(answer, text.listed(answer.results))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.list(kind, tags=tag or (), archived=archived, sort=sort, limit=limit, cursor=cursor)
+    invocation.answer(answer, text.listed(answer.results))
     if answer.cursor:
-        session.say(f"{len(answer.results):,} of {answer.total:,}; the next ones: --cursor {answer.cursor}")
+        invocation.say(f"{len(answer.results):,} of {answer.total:,}; the next ones: --cursor {answer.cursor}")
     elif limit == 0 < answer.total:
-        session.say(f"0 of {answer.total:,}; raise --limit")
+        invocation.say(f"0 of {answer.total:,}; raise --limit")
     if not answer.total:
-        session.say("no such records" if kind or tag or archived else "no records yet")
+        invocation.say("no such records" if kind or tag or archived else "no records yet")
 
 
 def stale(ctx: typer.Context) -> None:
@@ -68,11 +68,11 @@ def stale(ctx: typer.Context) -> None:
 
     Example: graphmem stale
     """
-    session = session_of(ctx)
-    answer = session.memory.stale()
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.stale()
     lines = [text.ASIDE.join([found.ref, *text.against(found.doubts, found.cites)]) for found in answer.results]
-    session.answer(answer, "\n".join(lines))
-    session.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites, versions or a date")
+    invocation.answer(answer, "\n".join(lines))
+    invocation.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites, versions or a date")
 
 
 def query(
@@ -90,18 +90,18 @@ def query(
 
     Example: graphmem query "ModuleNotFoundError: No module named 'pkg_resources'" --explain
     """
-    session = session_of(ctx)
-    answer = session.memory.query(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.query(
         words, kinds=kind, limit=limit, min_similarity=min_similarity, profile=profile, strict=strict
     )
-    if answer.results and not session.is_json and answer.known in DOUBTS:
-        session.write(DOUBTS[answer.known])
-    session.answer(answer, hits(answer, explain), is_dim=answer.known == "false")
+    if answer.results and not invocation.is_json and answer.known in DOUBTS:
+        invocation.write(DOUBTS[answer.known])
+    invocation.answer(answer, hits(answer, explain), is_dim=answer.known == "false")
     if answer.left_out:
         shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
-        session.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
+        invocation.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
     elif not answer.results:
-        session.say("nothing found")
+        invocation.say("nothing found")
 
 
 def context(
@@ -126,11 +126,11 @@ def context(
 
     Example: graphmem context "make the nightly build pass again" --file ci/build.yml --budget 1000
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     tags = [*(tag or ()), *([role] if role else [])]
-    about = files(session, file, is_missing_ok=True) or ()
+    about = files(invocation, file, is_missing_ok=True) or ()
     tiers = cast(list[Tier], tier or ())  # the request checks them
-    answer = session.memory.context(
+    answer = invocation.memory.context(
         objective,
         tags=tags,
         files=about,
@@ -146,13 +146,13 @@ def context(
         explain=explain,
     )
     left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]
-    session.answer(answer, answer.text.rstrip("\n"))
+    invocation.answer(answer, answer.text.rstrip("\n"))
     if answer.note:
-        session.say(answer.note)
+        invocation.say(answer.note)
     if explain:
-        session.say(f"{answer.tokens:,} of {answer.budget:,} tokens; {len(left)} left out")
+        invocation.say(f"{answer.tokens:,} of {answer.budget:,} tokens; {len(left)} left out")
         for line in left:
-            session.say(line)
+            invocation.say(line)
 
 
 def hits(answer: Found, explain: bool) -> str:

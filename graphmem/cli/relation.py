@@ -3,7 +3,7 @@
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_kind, complete_ref, complete_relation, session_of
+from graphmem.cli.caller import complete_kind, complete_ref, complete_relation, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.relations import (
     Direction,
@@ -29,9 +29,9 @@ def link(
 
     Example: graphmem link pattern/pin-build-tools solves failure/import-error
     """
-    session = session_of(ctx)
-    answer = session.memory.relations.link(source, kind, target, weight=weight, note=note, sources=from_where or ())
-    session.answer(answer, f"{answer.action} {text.edge(answer.edge)}")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.relations.link(source, kind, target, weight=weight, note=note, sources=from_where or ())
+    invocation.answer(answer, f"{answer.action} {text.edge(answer.edge)}")
 
 
 def unlink(
@@ -45,9 +45,9 @@ def unlink(
 
     Example: graphmem unlink pattern/pin-build-tools solves failure/import-error
     """
-    session = session_of(ctx)
-    answer = session.memory.relations.unlink(source, kind, target)
-    session.answer(answer, f"{answer.action} {text.edge(answer.edge)}")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.relations.unlink(source, kind, target)
+    invocation.answer(answer, f"{answer.action} {text.edge(answer.edge)}")
 
 
 def related(
@@ -65,8 +65,8 @@ def related(
 
     Example: graphmem related failure/auth-timeout --max-hops 3 --type causes --type solves
     """
-    session = session_of(ctx)
-    answer = session.memory.related(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.related(
         ref,
         max_hops=max_hops,
         types=types,
@@ -75,13 +75,13 @@ def related(
         min_strength=min_strength,
         limit=limit,
     )
-    session.answer(answer, text.tree(answer.start, answer.results))
+    invocation.answer(answer, text.tree(answer.start, answer.results))
     if answer.truncated:
-        session.say("more are within reach; raise --limit")
+        invocation.say("more are within reach; raise --limit")
     if not answer.exhaustive:
-        session.say("the search ended at its budget: there may be stronger paths")
+        invocation.say("the search ended at its budget: there may be stronger paths")
     if not answer.results:
-        session.say("nothing is within reach")
+        invocation.say("nothing is within reach")
 
 
 def solutions(
@@ -95,8 +95,8 @@ def solutions(
 
     Example: graphmem solutions failure/import-error
     """
-    session = session_of(ctx)
-    answer = session.memory.solutions(ref, limit=limit, strict=strict)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.solutions(ref, limit=limit, strict=strict)
     lines = text.against(answer.doubts)
     lines += [f"fix: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
     for found in answer.results:
@@ -105,9 +105,9 @@ def solutions(
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
         head = f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}{text.handed_out(found)}"
         lines.append(text.ASIDE.join([head, *text.against(found.doubts, found.cites), text.gist(found.record)]))
-    session.answer(answer, "\n".join(lines))
+    invocation.answer(answer, "\n".join(lines))
     if not (answer.fixes or answer.results):
-        session.say(f"nothing solves {answer.failure} yet")
+        invocation.say(f"nothing solves {answer.failure} yet")
 
 
 def path(
@@ -123,14 +123,14 @@ def path(
 
     Example: graphmem path failure/auth-timeout pattern/retry-with-backoff
     """
-    session = session_of(ctx)
-    answer = session.memory.path(source, target, max_hops=max_hops, types=types, direction=direction)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.path(source, target, max_hops=max_hops, types=types, direction=direction)
     if answer.hops == 0 and answer.strength == 0:
-        session.answer(answer, "")
-        session.say(f"{answer.source} and {answer.target} are not connected within {text.count(max_hops, 'hop')}")
+        invocation.answer(answer, "")
+        invocation.say(f"{answer.source} and {answer.target} are not connected within {text.count(max_hops, 'hop')}")
         raise typer.Exit(1)
     lines = [
         f"strength {answer.strength:.4g}, {text.count(answer.hops, 'hop')}",
         *(f"  {text.edge(edge)}" for edge in answer.path),
     ]
-    session.answer(answer, "\n".join(lines))
+    invocation.answer(answer, "\n".join(lines))

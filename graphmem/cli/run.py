@@ -5,7 +5,7 @@ import json
 import typer
 
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.inputs import json_in, json_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.runs import (
@@ -36,9 +36,9 @@ def run() -> None:
 @app.command(epilog="Example: graphmem run show")
 def show(ctx: typer.Context) -> None:
     """Show the run state."""
-    session = session_of(ctx)
-    answer = session.memory.runs.show()
-    session.answer(answer, shown(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.show()
+    invocation.answer(answer, shown(answer))
 
 
 @app.command("set", epilog="""Example: graphmem run set '{"workflow_step": "build", "next_step": null}'""")
@@ -47,19 +47,19 @@ def set_fields(
     fields: str = argument(SetRunRequest, "fields", metavar="JSON|-"),
 ) -> None:
     """Change fields of the run state; all others stay."""
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     what = "standard input" if fields == "-" else repr(fields[:80])
     given = json_in(fields, SUCH_AS) if fields == "-" else json_of(fields, what, SUCH_AS)
-    answer = session.memory.runs.set(object_of(given, what, SUCH_AS))
-    session.answer(answer, shown(answer))
+    answer = invocation.memory.runs.set(object_of(given, what, SUCH_AS))
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem run done plan")
 def done(ctx: typer.Context, step: str = argument(StepRequest, "step", metavar="STEP")) -> None:
     """Note that a step of the workflow is complete."""
-    session = session_of(ctx)
-    answer = session.memory.runs.done(step)
-    session.answer(answer, f"complete: {', '.join(answer.completed_steps or ())}")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.done(step)
+    invocation.answer(answer, f"complete: {', '.join(answer.completed_steps or ())}")
 
 
 @app.command(epilog="Example: graphmem run require build")
@@ -70,21 +70,21 @@ def require(
     skip: bool = option(RequireStepRequest, "skip"),
 ) -> None:
     """Check what a step needs; exit status 1 where something is missing."""
-    session = session_of(ctx)
-    answer = session.memory.runs.require(step, workflow=workflow, skip=skip)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.require(step, workflow=workflow, skip=skip)
     lines = [f"{step} can begin"] if answer.met else [f"missing: {', '.join(answer.missing)}"]
     lines += [f"skipped: {', '.join(answer.skipped)}"] if answer.skipped else []
     lines += [f"  {one.number}. {one.text}{' (recommended)' if one.recommended else ''}" for one in answer.choices]
-    session.answer(answer, "\n".join(lines))
+    invocation.answer(answer, "\n".join(lines))
     raise typer.Exit(0 if answer.met else 1)
 
 
 @app.command(epilog="Example: graphmem run begin build.json")
 def begin(ctx: typer.Context, plan: str = argument(BeginBuildRequest, "plan", metavar="FILE|-")) -> None:
     """Begin a build run with the chunks of a plan."""
-    session = session_of(ctx)
-    answer = session.memory.runs.begin(object_of(json_in(plan, BUILD_EXAMPLE), "the plan", BUILD_EXAMPLE))
-    session.answer(answer, shown(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.begin(object_of(json_in(plan, BUILD_EXAMPLE), "the plan", BUILD_EXAMPLE))
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem run chunk c1 completed")
@@ -94,33 +94,33 @@ def chunk(
     status: ChunkMove = argument(MoveChunkRequest, "status", metavar="STATUS"),
 ) -> None:
     """Move a chunk of the build run to its next status."""
-    session = session_of(ctx)
-    answer = session.memory.runs.chunk(chunk_id, status)
-    session.answer(answer, shown(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.chunk(chunk_id, status)
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem run checkpoint --phase stabilise")
 def checkpoint(ctx: typer.Context, phase: str | None = option(CheckpointRequest, "phase", metavar="TEXT")) -> None:
     """Note that the build run got so far."""
-    session = session_of(ctx)
-    answer = session.memory.runs.checkpoint(phase=phase)
-    session.answer(answer, shown(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.checkpoint(phase=phase)
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem run end")
 def end(ctx: typer.Context) -> None:
     """End the build run; it stays visible as partial where chunks remain."""
-    session = session_of(ctx)
-    answer = session.memory.runs.end()
-    session.answer(answer, shown(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.end()
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem run resume --choose resume")
 def resume(ctx: typer.Context, choose: ResumeAction | None = option(ResumeBuildRequest, "choose")) -> None:
     """Show what is left of a build run that was cut off, and how to go on."""
-    session = session_of(ctx)
-    answer = session.memory.runs.resume(choose=choose)
-    session.answer(answer, left_of(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.runs.resume(choose=choose)
+    invocation.answer(answer, left_of(answer))
 
 
 def object_of(made: object, what: str, such_as: str) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli.caller import Invocation, ids_of, session_of
+from graphmem.cli.caller import Invocation, ids_of, invocation_of
 from graphmem.constants import SERVICE_IDLE_S
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
@@ -48,21 +48,21 @@ def serve(
         raise Usage("only one of --detach, --stop, --status and --logs is possible")
     if http is not None and (stop or status or logs):
         raise Usage("--http is for the start of a service", hint=shell.command("graphmem", "serve", "--http", http))
-    session = session_of(ctx)
-    project = find_store(session.folder).root
+    invocation = invocation_of(ctx)
+    project = find_store(invocation.folder).root
     if logs:
-        session.write(end_of_log(project))
+        invocation.write(end_of_log(project))
     elif stop:
-        session.answer(manage.stop(project), "the service has ended")
+        invocation.answer(manage.stop(project), "the service has ended")
     elif status:
         found = manage.status(project)
-        session.answer(found, shown(found))
+        invocation.answer(found, shown(found))
         raise typer.Exit(0 if found.ok else 1)
     elif detach:
         found = manage.start(project, log_format, http)
-        session.answer(found, shown(found))
+        invocation.answer(found, shown(found))
     else:
-        run_here(session, project, log_format, http)
+        run_here(invocation, project, log_format, http)
 
 
 def shown(found: ServiceStatus) -> str:
@@ -89,7 +89,7 @@ def end_of_log(project: Path) -> str:
         return file.read().decode("utf-8", "replace").rstrip("\n")
 
 
-def run_here(session: Invocation, project: Path, log_format: LogFormat, http: str | None) -> None:
+def run_here(invocation: Invocation, project: Path, log_format: LogFormat, http: str | None) -> None:
     """Run the service until it ends, with HTTP at an address if one is given."""
     if http is not None and (missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]):
         raise Unavailable(f"{missing[0]} is not installed", hint="install it: pip install 'graphmem[server]'")
@@ -103,8 +103,8 @@ def run_here(session: Invocation, project: Path, log_format: LogFormat, http: st
     end_at_signals(service)
     log_to(path_of(str(project), "log") or os.devnull, log_format)
     service.serve(
-        lambda: session.say(f"the service answers for {project}; Ctrl-C ends it"),
-        beside=lambda: beside(service, http, session.say),
+        lambda: invocation.say(f"the service answers for {project}; Ctrl-C ends it"),
+        beside=lambda: beside(service, http, invocation.say),
     )
 
 
@@ -121,5 +121,5 @@ def run_command(arguments: Sequence[str], request_id: str, models: Models) -> tu
     """Run the command line of a caller in this thread; return its exit status, and the command without its texts."""
     from graphmem.cli.app import run  # noqa: PLC0415 - which loads this module when it runs `serve`
 
-    session = Invocation(new_id=ids_of(request_id), models=models)
-    return run(arguments, session), session.command
+    invocation = Invocation(new_id=ids_of(request_id), models=models)
+    return run(arguments, invocation), invocation.command

@@ -4,7 +4,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.caller import complete_ref, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.sessions import (
     ConstrainRequest,
@@ -31,9 +31,9 @@ NAME = option(SessionRequest, "name", "--session", metavar="NAME")
 def session(ctx: typer.Context, name: str | None = NAME) -> None:
     """Show what is current: task, constraints that hold, the ten newest decisions, preferences."""
     if ctx.invoked_subcommand is None:
-        shell = session_of(ctx)
-        answer = shell.memory.sessions.show(name)
-        shell.answer(answer, shown(answer))
+        invocation = invocation_of(ctx)
+        answer = invocation.memory.sessions.show(name)
+        invocation.answer(answer, shown(answer))
 
 
 def shown(answer: SessionContext) -> str:
@@ -64,9 +64,9 @@ def start(
     conversation: str | None = option(StartSessionRequest, "conversation", metavar="ID"),
 ) -> None:
     """Begin a new session; the preferences of the user stay."""
-    shell = session_of(ctx)
-    answer = shell.memory.sessions.start(name, conversation=conversation, task=task)
-    shell.answer(answer, shown(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.sessions.start(name, conversation=conversation, task=task)
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog='Example: graphmem session task "add a login page" --status in_progress')
@@ -79,9 +79,9 @@ def task(
     status: TaskStage | None = option(WorkOnRequest, "status"),
 ) -> None:
     """Set the current task or its status; a new text begins a new task."""
-    shell = session_of(ctx)
-    answer = shell.memory.sessions.work_on(description, name, id=id_, type=kind, status=status)
-    shell.answer(answer, shown(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.sessions.work_on(description, name, id=id_, type=kind, status=status)
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog='Example: graphmem session decide "tokens live in cookies" --because "no XSS can read them"')
@@ -94,9 +94,9 @@ def decide(
     name: str | None = NAME,
 ) -> None:
     """Record a decision; it is committed with the rest of the memory."""
-    shell = session_of(ctx)
-    answer = shell.memory.sessions.decide(decision, name, reasoning=because, task=task, key=key)
-    shell.answer(answer, text.changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.sessions.decide(decision, name, reasoning=because, task=task, key=key)
+    invocation.answer(answer, text.changed(answer))
 
 
 @app.command(epilog='Example: graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z')
@@ -109,9 +109,9 @@ def constrain(
     name: str | None = NAME,
 ) -> None:
     """Record a constraint, for everybody or for a named session; it is committed with the rest of the memory."""
-    shell = session_of(ctx)
-    answer = shell.memory.sessions.constrain(constraint, name, source=source, expires_at=until, key=key)
-    shell.answer(answer, text.changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.sessions.constrain(constraint, name, source=source, expires_at=until, key=key)
+    invocation.answer(answer, text.changed(answer))
 
 
 @app.command(epilog="Example: graphmem session prefer --style terse --approve 'before a push'")
@@ -125,11 +125,11 @@ def prefer(
     """Note how the user wants to work; an empty text takes a wish back."""
     if (style, approve, profile) == (None, None, None):
         raise Usage("no preference is given", hint="--style, --approve or --profile")
-    shell = session_of(ctx)
-    answer = shell.memory.sessions.prefer(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.sessions.prefer(
         name, communication_style=style, approval_gates=approve, default_model_profile=profile
     )
-    shell.answer(answer, shown(answer))
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem session note --messages 12 --used decision/tokens-live-in-cookies")
@@ -142,16 +142,16 @@ def note(
     name: str | None = NAME,
 ) -> None:
     """Note how far the session has come, and what it used."""
-    shell = session_of(ctx)
-    answer = shell.memory.sessions.note(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.sessions.note(
         name, messages=messages, conversation=conversation, skills=skill or (), used=used or ()
     )
-    shell.answer(answer, shown(answer))
+    invocation.answer(answer, shown(answer))
 
 
 @app.command(epilog="Example: graphmem session end")
 def end(ctx: typer.Context, name: str | None = NAME) -> None:
     """End the session: what it was and used becomes a record."""
-    shell = session_of(ctx)
-    answer = shell.memory.sessions.end(name)
-    shell.answer(answer, text.changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.sessions.end(name)
+    invocation.answer(answer, text.changed(answer))

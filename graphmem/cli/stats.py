@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.options import option
 from graphmem.constants import FEW_EXPERIENCES
 from graphmem.contract.effectiveness import Loop, VerifyLoopRequest
@@ -32,17 +32,19 @@ def stats(
 
     Example: graphmem stats --objective "add a login page" --plot health.svg
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if plot is not None:
         from graphmem.cli import picture  # noqa: PLC0415 - matplotlib, which only a plot needs
 
         picture.refuse(plot)
-    answer = session.memory.stats(objective=objective)
+    answer = invocation.memory.stats(objective=objective)
     if plot is not None:
         picture.draw(answer, plot)
-    session.answer(answer, "\n".join([*counts(answer), "", *(f"{name:<13} {said}" for name, said in health(answer))]))
+    invocation.answer(
+        answer, "\n".join([*counts(answer), "", *(f"{name:<13} {said}" for name, said in health(answer))])
+    )
     if plot is not None:
-        session.say(f"drawn: {plot}")
+        invocation.say(f"drawn: {plot}")
 
 
 def counts(answer: Stats) -> Iterator[str]:
@@ -109,11 +111,11 @@ def verify_loop(
 
     Example: graphmem verify-loop --last 5
     """
-    session = session_of(ctx)
-    answer = session.memory.verify_loop(last=last)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.verify_loop(last=last)
     rows = [[one.stage, f"{one.number:,}", text.one_line(", ".join(one.refs))] for one in answer.stages]
     lines = [text.table(["stage", "failures", "which"], rows), "", window(answer), answer.verdict]
-    session.answer(answer, "\n".join(lines))
+    invocation.answer(answer, "\n".join(lines))
 
 
 def window(answer: Loop) -> str:

@@ -13,5 +13,5 @@ def statusline(ctx: typer.Context) -> None:
 
     Example: graphmem statusline
     """
-    session = ctx.find_root().obj
-    main(["--dir", str(session.folder)] if session.folder else [])
+    invocation = ctx.find_root().obj
+    main(["--dir", str(invocation.folder)] if invocation.folder else [])

@@ -7,7 +7,7 @@ import typer
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import session_of
+from graphmem.cli.caller import invocation_of
 from graphmem.cli.options import option
 from graphmem.clients.install import checked
 from graphmem.contract.findings import Checked
@@ -31,12 +31,12 @@ def init(
 
     Example: graphmem init
     """
-    session = session_of(ctx)
-    answer = Memory.init(project or session.folder or project_folder() or ".", nested=nested)
+    invocation = invocation_of(ctx)
+    answer = Memory.init(project or invocation.folder or project_folder() or ".", nested=nested)
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
-    session.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
+    invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
 
 
 def export(
@@ -51,23 +51,23 @@ def export(
 
     Example: graphmem export --check
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if check and to is not None:
         raise Usage("--check writes nothing, --to writes a copy", hint="give one of them")
     if check:
-        checked = session.memory.export_check()
-        session.answer(checked, findings(checked, "canonical"))
+        checked = invocation.memory.export_check()
+        invocation.answer(checked, findings(checked, "canonical"))
         if not checked.ok:
             raise typer.Exit(1)
         return
-    answer = session.memory.export(to=to)
+    answer = invocation.memory.export(to=to)
     lines = [
         f"{file}  {text.count(found.rows, 'row')}  {found.sha256[:12]}{'  changed' if found.changed else ''}"
         for file, found in answer.files.items()
     ]
-    session.answer(answer, "\n".join(lines))
+    invocation.answer(answer, "\n".join(lines))
     if not lines:
-        session.say("no rows yet")
+        invocation.say("no rows yet")
 
 
 def rebuild(
@@ -79,10 +79,10 @@ def rebuild(
 
     Example: graphmem rebuild
     """
-    session = session_of(ctx)
-    answer = session.memory.rebuild(embed=not no_embed)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.rebuild(embed=not no_embed)
     rate = (answer.records + answer.relations) / answer.seconds if answer.seconds else 0.0
-    session.answer(
+    invocation.answer(
         answer,
         f"{text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')},"
         f" {text.count(answer.embedded, 'text')} embedded in {answer.seconds:.2f} s"
@@ -96,10 +96,10 @@ def validate(ctx: typer.Context) -> None:
 
     Example: graphmem validate
     """
-    session = session_of(ctx)
-    session.is_quiet = True  # what is wrong is the answer here, not talk
-    answer = session.memory.validate()
-    session.answer(answer, findings(answer, "well"))
+    invocation = invocation_of(ctx)
+    invocation.is_quiet = True  # what is wrong is the answer here, not talk
+    answer = invocation.memory.validate()
+    invocation.answer(answer, findings(answer, "well"))
     if not answer.ok:
         raise typer.Exit(1)
 
@@ -110,14 +110,14 @@ def resolve(ctx: typer.Context) -> None:
 
     Example: graphmem resolve
     """
-    session = session_of(ctx)
-    session.is_quiet = True  # the bad lines are about to be repaired
-    answer = session.memory.resolve()
+    invocation = invocation_of(ctx)
+    invocation.is_quiet = True  # the bad lines are about to be repaired
+    answer = invocation.memory.resolve()
     lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
-    session.answer(answer, "\n".join(lines) or "no file is left to merge")
-    session.is_quiet = False
+    invocation.answer(answer, "\n".join(lines) or "no file is left to merge")
+    invocation.is_quiet = False
     if answer.files and not answer.findings:
-        session.say("now: git add .graphmem, then git commit (or git rebase --continue)")
+        invocation.say("now: git add .graphmem, then git commit (or git rebase --continue)")
 
 
 def doctor(
@@ -132,20 +132,20 @@ def doctor(
 
     Example: graphmem doctor --fix --yes
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if yes and not fix:
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
-    session.is_quiet = True  # what is wrong is the answer here, not talk
-    found = session.memory.doctor(fix=fix and yes)
-    clients = checked(session.memory.client.layout.root)
+    invocation.is_quiet = True  # what is wrong is the answer here, not talk
+    found = invocation.memory.doctor(fix=fix and yes)
+    clients = checked(invocation.memory.client.layout.root)
     answer = found.model_copy(update={"findings": [*found.findings, *clients]})
     lines = [f"fixed: {found}" for found in answer.mended]
     if answer.findings or not lines:
         lines.append(findings(answer, "well"))
-    session.answer(answer, "\n".join(lines))
-    session.is_quiet = False
+    invocation.answer(answer, "\n".join(lines))
+    invocation.is_quiet = False
     if fix and not yes and answer.findings:
-        session.say("nothing was changed; do it with: graphmem doctor --fix --yes")
+        invocation.say("nothing was changed; do it with: graphmem doctor --fix --yes")
     if not answer.ok:
         raise typer.Exit(1)
 
@@ -164,15 +164,15 @@ def trust(
 
     Example: graphmem trust
     """
-    session = session_of(ctx)
-    answer = session.memory.trust(yes=yes)
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.trust(yes=yes)
     state = "trusted" if answer.trusted else "not trusted"
     asked = lines_of(answer.settings, answer.commands)
-    session.answer(answer, "\n".join(f"{state}: {one}" for one in asked))
+    invocation.answer(answer, "\n".join(f"{state}: {one}" for one in asked))
     if not asked:
-        session.say("nothing in config.toml needs trust, and no blocked task has a verify command")
+        invocation.say("nothing in config.toml needs trust, and no blocked task has a verify command")
     elif not answer.trusted:
-        session.say(f"it does not count; allow it with: {allowing(answer.digest)}")
+        invocation.say(f"it does not count; allow it with: {allowing(answer.digest)}")
 
 
 def findings(answer: Checked, well: str) -> str:

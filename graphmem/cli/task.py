@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_ref, complete_task, session_of
+from graphmem.cli.caller import complete_ref, complete_task, invocation_of
 from graphmem.cli.match import shown as shown_match
 from graphmem.cli.options import argument, option
 from graphmem.contract.tasks import (
@@ -35,11 +35,11 @@ def start(
     named: str | None = option(StartTaskRequest, "session", metavar="NAME"),
 ) -> None:
     """Start a task; prints its workspace, a prompt with what the project knows for it."""
-    session = session_of(ctx)
-    answer = session.memory.tasks.start(ref, budget=budget, session=named)
-    session.answer(answer, answer.workspace.text if answer.workspace else "")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.tasks.start(ref, budget=budget, session=named)
+    invocation.answer(answer, answer.workspace.text if answer.workspace else "")
     for line in changed(answer).splitlines():
-        session.say(line)
+        invocation.say(line)
 
 
 @app.command(epilog='Example: graphmem task complete sso/002 --delivered "login works" --used failure/import-error')
@@ -54,12 +54,12 @@ def complete(
     named: str | None = option(CompleteTaskRequest, "session", metavar="NAME"),
 ) -> None:
     """Complete a task, report which memories helped, and link what solved its block."""
-    session = session_of(ctx)
-    answer = session.memory.tasks.complete(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.tasks.complete(
         ref, delivered=delivered, used=used or (), failed=failed or (), solved_by=solved_by or (), spent=spent,
         session=named,
     )  # fmt: skip
-    session.answer(answer, changed(answer))
+    invocation.answer(answer, changed(answer))
 
 
 @app.command(epilog='Example: graphmem task block sso/002 --reason "ImportError: no module named authlib"')
@@ -72,9 +72,9 @@ def block(
     named: str | None = option(BlockTaskRequest, "session", metavar="NAME"),
 ) -> None:
     """Block a task, and show what is known of the error that stops it."""
-    session = session_of(ctx)
-    answer = session.memory.tasks.block(ref, reason, by=by or (), failed=failed or (), session=named)
-    session.answer(answer, changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.tasks.block(ref, reason, by=by or (), failed=failed or (), session=named)
+    invocation.answer(answer, changed(answer))
 
 
 @app.command(epilog="Example: graphmem task reopen sso/002")
@@ -85,9 +85,9 @@ def reopen(
     named: str | None = option(ReopenTaskRequest, "session", metavar="NAME"),
 ) -> None:
     """Make a task pending again."""
-    session = session_of(ctx)
-    answer = session.memory.tasks.reopen(ref, reason=reason, session=named)
-    session.answer(answer, changed(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.tasks.reopen(ref, reason=reason, session=named)
+    invocation.answer(answer, changed(answer))
 
 
 @app.command(epilog="Example: graphmem task show sso/002")
@@ -97,9 +97,9 @@ def show(
     budget: int = option(ShowTaskRequest, "budget", metavar="TOKENS"),
 ) -> None:
     """Show a task, what became of what it was handed out, and its moves."""
-    session = session_of(ctx)
-    answer = session.memory.tasks.show(ref, budget=budget)
-    session.answer(answer, "\n".join(shown(answer)))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.tasks.show(ref, budget=budget)
+    invocation.answer(answer, "\n".join(shown(answer)))
 
 
 def done(answer: TaskChanged) -> str:

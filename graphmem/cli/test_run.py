@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, session_of
+from graphmem.cli.caller import Invocation, invocation_of
 from graphmem.cli.match import limits, shown
 from graphmem.cli.options import argument, option
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
@@ -38,19 +38,19 @@ def ran(
 
     Example: graphmem ran -- pytest -q
     """
-    opened = session_of(ctx)
+    invocation = invocation_of(ctx)
     try:
         ended = run(command)
     except OSError as error:
         is_missing = isinstance(error, FileNotFoundError)
-        opened.fail(
+        invocation.fail(
             "not_found" if is_missing else "unavailable", f"{command[0]!r} cannot be run: {reason(error)}", None, {}
         )
         raise typer.Exit(NOT_FOUND if is_missing else CANNOT_RUN) from None
     with ended:
         if not ended.is_interrupted:  # else it is unknown how it would have ended
-            said = said_of(opened, command, ended, name=name, session=session, task=task)
-            if said and not opened.is_quiet:
+            said = said_of(invocation, command, ended, name=name, session=session, task=task)
+            if said and not invocation.is_quiet:
                 print("\n" * ended.is_amid + said, file=sys.stderr)
     raise typer.Exit(ended.status)
 
@@ -61,7 +61,7 @@ def reason(error: OSError) -> str:
 
 
 def said_of(
-    opened: Invocation,
+    invocation: Invocation,
     command: Sequence[str],
     ended: CommandEnd,
     *,
@@ -71,17 +71,17 @@ def said_of(
 ) -> str:
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
-        answer = opened.memory.ran(
+        answer = invocation.memory.ran(
             command, status=ended.status, log=ended.lines(), session=session, task=task, name=name
         )
     except (Exception, KeyboardInterrupt) as error:  # the boundary of a front end
-        if opened.is_debug:
+        if invocation.is_debug:
             raise
         message = error.message if isinstance(error, GraphmemError) else f"{type(error).__name__}: {error}"
         return visible(f"graphmem: nothing was recorded: {text.one_line(message, text.ADVICE)}")
-    if opened.is_json:
+    if invocation.is_json:
         return inert(answer.model_dump_json(by_alias=True))
-    lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(opened, answer)
+    lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(invocation, answer)
     return "".join(f"graphmem: {line}" if not place else f"\n{line}" for place, line in enumerate(map(visible, lines)))
 
 
@@ -98,14 +98,14 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
         yield f"the same as before; to say that a fix does not help: {report}"
 
 
-def of_a_pass(opened: Invocation, answer: Ran) -> Iterator[str]:
+def of_a_pass(invocation: Invocation, answer: Ran) -> Iterator[str]:
     """Yield what was recorded after a pass, and the commands that record what only you know."""
     if answer.helped:
         yield f"recorded as having helped: {', '.join(answer.helped)}"
     if not answer.unknown and not answer.unfixed:
         return
     yield f"{'' if answer.helped else 'what failed before passes now; '}to remember what fixed it:"
-    program = ["graphmem", *(["--dir", opened.folder] if opened.folder else [])]
+    program = ["graphmem", *(["--dir", invocation.folder] if invocation.folder else [])]
     for error in answer.unknown:
         yield f"    {shell.command(*program, 'add', 'failure', '--trigger', visible(error), '--fix', '…')}"
     for ref in answer.unfixed:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_ref, session_of
+from graphmem.cli.caller import complete_ref, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.records import Purged, PurgeRequest, SupersedeRequest, Write
 from graphmem.errors import Usage
@@ -23,9 +23,9 @@ def supersede(
 
     Example: graphmem supersede pattern/pin-setuptools pattern/use-importlib --reason "pkg_resources is gone for good"
     """
-    session = session_of(ctx)
-    answer = session.memory.supersede(old, new, reason)
-    session.answer(answer, f"{text.changed(answer)}{text.ASIDE}superseded by {answer.record.superseded_by}")
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.supersede(old, new, reason)
+    invocation.answer(answer, f"{text.changed(answer)}{text.ASIDE}superseded by {answer.record.superseded_by}")
 
 
 def purge(
@@ -43,15 +43,15 @@ def purge(
 
     Example: graphmem purge failure/with-a-password --yes
     """
-    session = session_of(ctx)
-    answer = session.memory.purge(refs or (), archived=archived, yes=yes, history_script=history_script)
-    session.answer(answer, purged(answer, is_written=history_script is not None))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.purge(refs or (), archived=archived, yes=yes, history_script=history_script)
+    invocation.answer(answer, purged(answer, is_written=history_script is not None))
     if history_script is not None and not answer.records:
         return
     if not answer.records:
-        session.say("nothing to purge")
+        invocation.say("nothing to purge")
     elif not yes:
-        session.say("nothing was changed; do it with --yes")
+        invocation.say("nothing was changed; do it with --yes")
 
 
 def purged(answer: Purged, *, is_written: bool) -> str:
@@ -82,17 +82,17 @@ def undo(
 
     Example: graphmem undo 2
     """
-    session = session_of(ctx)
+    invocation = invocation_of(ctx)
     if listing:
         if number is not None:
             raise Usage("--list takes nothing back", hint="give either N or --list")
-        answer = session.memory.undoable()
-        session.answer(answer, "\n".join(f"{n:>2}  {written(w)}" for n, w in enumerate(answer.writes, 1)))
+        answer = invocation.memory.undoable()
+        invocation.answer(answer, "\n".join(f"{n:>2}  {written(w)}" for n, w in enumerate(answer.writes, 1)))
         if not answer.writes:
-            session.say("nothing to undo")
+            invocation.say("nothing to undo")
         return
-    answer = session.memory.undo(1 if number is None else number)
-    session.answer(answer, "\n".join(f"took back {written(write)}" for write in answer.writes))
+    answer = invocation.memory.undo(1 if number is None else number)
+    invocation.answer(answer, "\n".join(f"took back {written(write)}" for write in answer.writes))
 
 
 def written(write: Write) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_kind, complete_type, session_of
+from graphmem.cli.caller import complete_kind, complete_type, invocation_of
 from graphmem.cli.options import argument, option
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest
 from graphmem.model.vocabulary import EntityType, RelationType
@@ -33,9 +33,9 @@ def entity(
     no_search: Annotated[bool, typer.Option("--no-search", help="Keep its entities out of query.")] = False,
 ) -> None:
     """Declare an entity type."""
-    session = session_of(ctx)
-    answer = session.memory.types.add_entity(name, description=description, search=not no_search)
-    session.answer(answer, described(answer))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.types.add_entity(name, description=description, search=not no_search)
+    invocation.answer(answer, described(answer))
 
 
 @adding.command(epilog="Example: graphmem type add relation calls --from function --to function --weight 0.9")
@@ -51,8 +51,8 @@ def relation(
     description: str = option(AddRelationTypeRequest, "description", metavar="D"),
 ) -> None:
     """Declare a relation type, and the kinds that it may connect."""
-    session = session_of(ctx)
-    answer = session.memory.types.add_relation(
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.types.add_relation(
         name,
         sources=listed(source),
         targets=listed(target),
@@ -60,7 +60,7 @@ def relation(
         symmetric=symmetric,
         description=description,
     )
-    session.answer(answer, described(answer))
+    invocation.answer(answer, described(answer))
 
 
 def listed(values: list[str]) -> list[str]:
@@ -71,9 +71,9 @@ def listed(values: list[str]) -> list[str]:
 @app.command("list", epilog="Example: graphmem type list")
 def list_types(ctx: typer.Context) -> None:
     """List the project's types, and graphmem's own relations."""
-    session = session_of(ctx)
-    answer = session.memory.types.list()
-    session.answer(answer, "\n".join([*map(described, answer.entities), *map(described, answer.relations)]))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.types.list()
+    invocation.answer(answer, "\n".join([*map(described, answer.entities), *map(described, answer.relations)]))
 
 
 @app.command(epilog="Example: graphmem type show solves")
@@ -82,9 +82,9 @@ def show(
     name: str = argument(ShowTypeRequest, "name", metavar="NAME", autocompletion=complete_type),
 ) -> None:
     """Show one type."""
-    session = session_of(ctx)
-    answer = session.memory.types.show(name)
-    session.answer(answer, described(answer) + (f"\n\n{answer.prose}" if answer.prose else ""))
+    invocation = invocation_of(ctx)
+    answer = invocation.memory.types.show(name)
+    invocation.answer(answer, described(answer) + (f"\n\n{answer.prose}" if answer.prose else ""))
 
 
 def described(made: EntityType | RelationType) -> str:

@@ -78,7 +78,7 @@ def benchmark(
 
     Example: python -m tests.bench --data shared/data --set pyerrors
     """
-    session = Invocation(is_json=is_json)
+    invocation = Invocation(is_json=is_json)
     if simulate and (stores or match or peer):
         raise Usage(
             "a simulation makes its own stores and measures no peers", hint="leave out --simulate, or the others"
@@ -94,16 +94,16 @@ def benchmark(
         place = Path(stores or aside) / ("with-match" if match else "texts")
         is_asked = data and not simulate
         found = quality.measure(folders, place, with_match=match, peers=peer or ()) if is_asked else None
-        replayed = simulation.simulate(folders, place, session.progress) if simulate else ()
+        replayed = simulation.simulate(folders, place, invocation.progress) if simulate else ()
         sizes = size or (() if data else SIZES)
-        answer = board(speed.measure(sizes, Path(aside) / "speed", session.progress), found, replayed)
+        answer = board(speed.measure(sizes, Path(aside) / "speed", invocation.progress), found, replayed)
     if write:
         Path(write).mkdir(parents=True, exist_ok=True)
         (Path(write) / "benchmark.md").write_text(page(answer), encoding="utf-8")
         (Path(write) / "benchmark.json").write_text(answer.model_dump_json(indent=1) + "\n", encoding="utf-8")
     for picture in pictures:
         plots.draw(answer, picture)
-    session.answer(answer, page(answer).rstrip())
+    invocation.answer(answer, page(answer).rstrip())
 
 
 def chosen(data: Path, sets: list[str] | None) -> list[Path]:
