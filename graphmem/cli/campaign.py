@@ -1,67 +1,59 @@
 """``campaign …`` and ``similar``."""
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_campaign, invocation_of
+from graphmem.cli.caller import Invocation, complete_campaign
+from graphmem.cli.commands import CAMPAIGN, Call, Given, noun, passes
 from graphmem.cli.inputs import json_in
-from graphmem.cli.options import argument, option
 from graphmem.contract.campaigns import (
     PLAN_EXAMPLE,
     Actual,
     AddTasksRequest,
     CampaignRequest,
     CampaignStanding,
+    CampaignTasks,
     CompleteCampaignRequest,
     CreateCampaignRequest,
     FinalStatus,
+    MergedPlan,
     MergePlanRequest,
+    Ready,
     ReadyRequest,
+    ReplanInput,
+    Similar,
     SimilarRequest,
 )
+from graphmem.contract.records import Changed
 from graphmem.errors import Usage
 from graphmem.model import Record
 from graphmem.system import shell
 
-app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
-
-
-@app.callback()
-def campaign() -> None:
-    """Plan tasks, see what can start and what cannot, finish."""
+PLAN = Given("FILE|-")
+app = noun("Plan tasks, see what can start and what cannot, finish.")
 
 
 @app.command(epilog='Example: graphmem campaign create "Add single sign-on" --name sso')
-def create(
-    ctx: typer.Context,
-    objective: str = argument(CreateCampaignRequest, "objective", metavar="OBJECTIVE"),
-    name: str | None = option(CreateCampaignRequest, "name", metavar="SLUG"),
-    framework: str | None = option(CreateCampaignRequest, "framework", metavar="F"),
-    sections: int | None = option(CreateCampaignRequest, "sections", metavar="N"),
-    framework_level: int | None = option(CreateCampaignRequest, "framework_level", metavar="N"),
-    failure_cost_k: float | None = option(CreateCampaignRequest, "failure_cost_k", metavar="K"),
-) -> None:
+@passes(
+    "campaigns.create",
+    CreateCampaignRequest,
+    without=("tags", "sources"),
+    framework=Given("F"),
+    failure_cost_k=Given("K"),
+)
+def create(invocation: Invocation, answer: Changed) -> None:
     """Begin a campaign."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.campaigns.create(
-        objective, name=name, framework=framework, sections=sections, framework_level=framework_level,
-        failure_cost_k=failure_cost_k,
-    )  # fmt: skip
     invocation.answer(answer, text.changed(answer))
 
 
 @app.command("add-tasks", epilog="Example: graphmem campaign add-tasks sso plan.json")
-def add_tasks(
-    ctx: typer.Context,
-    name: str = argument(AddTasksRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
-    plan: str = argument(AddTasksRequest, "plan", metavar="FILE|-"),
-) -> None:
+@passes("campaigns.add_tasks", AddTasksRequest, ref=CAMPAIGN, plan=PLAN)
+def add_tasks(invocation: Invocation, call: Call, plan: str) -> None:
     """Add the tasks of a plan, all or none; a cycle is refused with its path."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.campaigns.add_tasks(name, json_in(plan, PLAN_EXAMPLE))
+    answer: CampaignTasks = call(plan=json_in(plan, PLAN_EXAMPLE))
     invocation.answer(answer, lines(answer.tasks))
 
 
@@ -71,49 +63,33 @@ def lines(tasks: Sequence[Record]) -> str:
 
 
 @app.command(epilog="Example: graphmem campaign ready sso")
-def ready(
-    ctx: typer.Context,
-    name: str = argument(ReadyRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
-) -> None:
+@passes("campaigns.ready", ReadyRequest, ref=CAMPAIGN)
+def ready(invocation: Invocation, answer: Ready) -> None:
     """Show the tasks that can start now: pending, every parent complete."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.campaigns.ready(name)
     invocation.answer(answer, lines(answer.ready))
     if not answer.ready:
         invocation.say("nothing can start")
 
 
 @app.command(epilog="Example: graphmem campaign status sso")
-def status(
-    ctx: typer.Context,
-    name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
-) -> None:
+@passes("campaigns.status", CampaignRequest, ref=CAMPAIGN)
+def status(invocation: Invocation, answer: CampaignStanding) -> None:
     """Show where a campaign is: its tasks, what cannot run and why, and what it took."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.campaigns.status(name)
     invocation.answer(answer, "\n".join(shown(answer)))
 
 
 @app.command(epilog="Example: graphmem campaign propagate sso")
-def propagate(
-    ctx: typer.Context,
-    name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
-) -> None:
+@passes("campaigns.propagate", CampaignRequest, ref=CAMPAIGN)
+def propagate(invocation: Invocation, answer: CampaignStanding) -> None:
     """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.campaigns.propagate(name)
     invocation.answer(answer, "\n".join(shown(answer)))
     invocation.say(f"changed: {', '.join(answer.changed)}" if answer.changed else "nothing changed")
 
 
 @app.command("replan-input", epilog="Example: graphmem campaign replan-input sso --json")
-def replan_input(
-    ctx: typer.Context,
-    name: str = argument(CampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
-) -> None:
+@passes("campaigns.replan_input", CampaignRequest, ref=CAMPAIGN)
+def replan_input(invocation: Invocation, answer: ReplanInput) -> None:
     """Print what a planner needs to plan the unfinished part of a campaign again."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.campaigns.replan_input(name)
     found = [f"{answer.campaign}  {text.one_line(answer.objective)}"]
     found += [f"complete  {one.ref}  {text.one_line(one.delivered)}".rstrip() for one in answer.completed]
     found += [f"blocked  {one.ref}  {text.one_line(one.reason)}".rstrip() for one in answer.blocked]
@@ -122,14 +98,10 @@ def replan_input(
 
 
 @app.command("merge-plan", epilog="Example: graphmem campaign merge-plan sso plan.json")
-def merge_plan(
-    ctx: typer.Context,
-    name: str = argument(MergePlanRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
-    plan: str = argument(MergePlanRequest, "plan", metavar="FILE|-"),
-) -> None:
+@passes("campaigns.merge_plan", MergePlanRequest, ref=CAMPAIGN, plan=PLAN)
+def merge_plan(invocation: Invocation, call: Call, plan: str) -> None:
     """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.campaigns.merge_plan(name, json_in(plan, PLAN_EXAMPLE))
+    answer: MergedPlan = call(plan=json_in(plan, PLAN_EXAMPLE))
     found = [
         f"{word}: {', '.join(refs)}"
         for word, refs in (
@@ -173,35 +145,33 @@ def took(actual: Actual) -> str:
 
 
 @app.command(epilog='Example: graphmem campaign complete sso --outcome "login works with two providers"')
+@passes("campaigns.complete", CompleteCampaignRequest, ref=CAMPAIGN)
 def complete(
-    ctx: typer.Context,
-    name: str = argument(CompleteCampaignRequest, "ref", metavar="NAME", autocompletion=complete_campaign),
-    outcome: str | None = option(CompleteCampaignRequest, "outcome", metavar="TEXT"),
-    status: FinalStatus | None = option(CompleteCampaignRequest, "status"),
-    partial: bool = typer.Option(False, "--partial", help="The same as --status partial."),
+    invocation: Invocation,
+    call: Call,
+    status: FinalStatus | None,
+    partial: Annotated[bool, typer.Option("--partial", help="The same as --status partial.")] = False,
 ) -> None:
     """Finish a campaign and keep its fingerprint for similar; with open tasks it needs --partial."""
-    invocation = invocation_of(ctx)
     if partial and status not in (None, "partial"):
         raise Usage(f"--partial contradicts --status {status}", hint="give one of them")
-    status = "partial" if partial else status
-    answer = invocation.memory.campaigns.complete(name, outcome=outcome, status=status)
+    answer: CampaignTasks = call(status="partial" if partial else status)
     invocation.answer(answer, text.fields(answer.record))
 
 
-def similar(
-    ctx: typer.Context,
-    about: str = argument(SimilarRequest, "text", metavar="CAMPAIGN-OR-OBJECTIVE", autocompletion=complete_campaign),
-    threshold: float | None = option(SimilarRequest, "threshold", metavar="S"),
-    limit: int = option(SimilarRequest, "limit", "--max", metavar="N"),
-) -> None:
+@passes(
+    "similar",
+    SimilarRequest,
+    text=Given("CAMPAIGN-OR-OBJECTIVE", complete_campaign),
+    threshold=Given("S"),
+    limit=Given(flag="--max"),
+)
+def similar(invocation: Invocation, answer: Similar) -> None:
     """
     Find finished campaigns that resemble a campaign or an objective.
 
     Example: graphmem similar "add a login page"
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.similar(about, threshold=threshold, limit=limit)
     found_lines = []
     for found in answer.results:
         parts = f"objective {found.parts.objective:.2f}, files {found.parts.files:.2f}, size {found.parts.size:.2f}"

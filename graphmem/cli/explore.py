@@ -1,78 +1,56 @@
 """``explore …``."""
 
-import typer
-
 from graphmem.cli import text
-from graphmem.cli.app import Noun
-from graphmem.cli.caller import invocation_of
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Given, noun, passes
 from graphmem.cli.inputs import opened
-from graphmem.cli.options import argument, option
 from graphmem.contract.explorations import (
     AggregateExplorationRequest,
+    ExplorationReported,
+    ExplorationStarted,
+    ExplorationWaited,
     ReportExplorationRequest,
     WaitExplorationRequest,
 )
+from graphmem.contract.records import Changed
 from graphmem.errors import BadInput
-from graphmem.model.exploration import ExplorationMode
 
-app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
-
-
-@app.callback()
-def explore() -> None:
-    """Gather what several agents find out about a project."""
+SECONDS = Given("SECONDS")
+app = noun("Gather what several agents find out about a project.")
 
 
 @app.command(epilog="Example: graphmem explore start")
-def start(ctx: typer.Context) -> None:
+@passes("explorations.start")
+def start(invocation: Invocation, answer: ExplorationStarted) -> None:
     """Begin a session; prints its id."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.explorations.start()
     invocation.answer(answer, answer.session)
 
 
 @app.command(epilog="Example: graphmem explore report 3f2a91c0 structure found.md")
-def report(
-    ctx: typer.Context,
-    exploration: str = argument(ReportExplorationRequest, "session", metavar="SESSION"),
-    mode: ExplorationMode = argument(ReportExplorationRequest, "mode", metavar="MODE"),
-    file: str = argument(ReportExplorationRequest, "text", metavar="FILE|-"),
-) -> None:
+@passes("explorations.report", ReportExplorationRequest, text=Given("FILE|-"))
+def report(invocation: Invocation, call: Call, text: str) -> None:
     """Keep what an agent found in one mode."""
-    invocation = invocation_of(ctx)
-    with opened(file) as found:
+    with opened(text) as found:
         data = found.read()
     try:
         said = data.decode()
     except UnicodeDecodeError as error:
-        raise BadInput(f"{file!r} is not UTF-8: {error.reason}", hint="a text in UTF-8") from None
-    answer = invocation.memory.explorations.report(exploration, mode, said)
+        raise BadInput(f"{text!r} is not UTF-8: {error.reason}", hint="a text in UTF-8") from None
+    answer: ExplorationReported = call(text=said)
     invocation.answer(answer, f"kept {answer.mode}{' (late)' if answer.late else ''}")
 
 
 @app.command(epilog="Example: graphmem explore wait 3f2a91c0 --timeout 60")
-def wait(
-    ctx: typer.Context,
-    exploration: str = argument(WaitExplorationRequest, "session", metavar="SESSION"),
-    required: int = option(WaitExplorationRequest, "required", metavar="N"),
-    timeout: float = option(WaitExplorationRequest, "timeout", metavar="SECONDS"),
-    poll: float = option(WaitExplorationRequest, "poll", metavar="SECONDS"),
-) -> None:
+@passes("explorations.wait", WaitExplorationRequest, timeout=SECONDS, poll=SECONDS)
+def wait(invocation: Invocation, answer: ExplorationWaited) -> None:
     """Wait until enough is reported."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.explorations.wait(exploration, required=required, timeout=timeout, poll=poll)
     lines = [answer.result, f"received: {', '.join(answer.received) or 'nothing'}"]
     lines += [f"missing: {', '.join(answer.missing)}"] if answer.missing else []
     invocation.answer(answer, "\n".join(lines))
 
 
 @app.command(epilog='Example: graphmem explore aggregate 3f2a91c0 "add single sign-on"')
-def aggregate(
-    ctx: typer.Context,
-    exploration: str = argument(AggregateExplorationRequest, "session", metavar="SESSION"),
-    objective: str = argument(AggregateExplorationRequest, "objective", metavar="OBJECTIVE"),
-) -> None:
+@passes("explorations.aggregate", AggregateExplorationRequest)
+def aggregate(invocation: Invocation, answer: Changed) -> None:
     """Keep what was found in a session as one record."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.explorations.aggregate(exploration, objective)
     invocation.answer(answer, text.changed(answer))

@@ -1,86 +1,57 @@
 """``inbox …``."""
 
-import typer
-
 from graphmem.cli import text
-from graphmem.cli.app import Noun
-from graphmem.cli.caller import invocation_of
-from graphmem.cli.options import argument, option
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Given, noun, passes
 from graphmem.contract.inbox import (
     AddItemRequest,
     DismissItemRequest,
     FinishItemRequest,
     Item,
-    ItemType,
+    ItemChanged,
+    ItemList,
     ListItemsRequest,
     TakeItemRequest,
 )
 
-app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+app = noun("Keep what is to be looked at later.")
 SHOWN_OF_AN_ID = 8
 
 
-@app.callback()
-def inbox() -> None:
-    """Keep what is to be looked at later."""
-
-
 @app.command(epilog='Example: graphmem inbox add "a dark mode" --type feature')
-def add(
-    ctx: typer.Context,
-    content: str = argument(AddItemRequest, "content", metavar="TEXT"),
-    item_type: ItemType = option(AddItemRequest, "type", metavar="TYPE"),
-) -> None:
+@passes("inbox.add", AddItemRequest, content=Given("TEXT"), type=Given("TYPE"))
+def add(invocation: Invocation, answer: ItemChanged) -> None:
     """Add an item."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.inbox.add(content, type=item_type)
     invocation.answer(answer, line(answer.item))
 
 
 @app.command("list", epilog="Example: graphmem inbox list")
-def list_items(
-    ctx: typer.Context,
-    everything: bool = option(ListItemsRequest, "everything", "--all"),
-) -> None:
+@passes("inbox.items", ListItemsRequest, everything=Given(flag="--all"))
+def list_items(invocation: Invocation, answer: ItemList) -> None:
     """Show the items that are not processed."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.inbox.items(everything=everything)
     invocation.answer(answer, "\n".join(map(line, answer.items)))
     if not answer.items:
         invocation.say("the inbox is empty")
 
 
 @app.command(epilog="Example: graphmem inbox take")
-def take(
-    ctx: typer.Context,
-    item: str | None = argument(TakeItemRequest, "id", metavar="[ID]"),
-) -> None:
+@passes("inbox.take", TakeItemRequest, arguments=1)
+def take(invocation: Invocation, answer: ItemChanged) -> None:
     """Begin to work on an item."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.inbox.take(item)
     invocation.answer(answer, line(answer.item))
 
 
 @app.command(epilog="Example: graphmem inbox dismiss 3f2a91c0")
-def dismiss(
-    ctx: typer.Context,
-    item: str = argument(DismissItemRequest, "id", metavar="ID"),
-) -> None:
+@passes("inbox.dismiss", DismissItemRequest)
+def dismiss(invocation: Invocation, answer: ItemChanged) -> None:
     """Set an item aside without working on it."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.inbox.dismiss(item)
     invocation.answer(answer, line(answer.item))
 
 
 @app.command("done", epilog="Example: graphmem inbox done 3f2a91c0")
-def finish(
-    ctx: typer.Context,
-    item: str = argument(FinishItemRequest, "id", metavar="ID"),
-    error: str | None = option(FinishItemRequest, "error", metavar="TEXT"),
-) -> None:
+@passes("inbox.finish", FinishItemRequest)
+def finish(invocation: Invocation, answer: ItemChanged) -> None:
     """Note that an item was worked on, or what went wrong."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.inbox.finish(item, error=error)
     invocation.answer(answer, line(answer.item))
 
 

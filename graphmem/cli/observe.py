@@ -2,20 +2,14 @@
 
 from collections.abc import Iterator
 
-import typer
-
 from graphmem.cli import text
-from graphmem.cli.caller import complete_campaign, invocation_of
-from graphmem.cli.options import argument, option
+from graphmem.cli.caller import Invocation, complete_campaign
+from graphmem.cli.commands import Given, passes
 from graphmem.contract.observation import Observed, ObserveRequest
 
 
-def observe(
-    ctx: typer.Context,
-    campaign: str | None = argument(ObserveRequest, "ref", metavar="[CAMPAIGN]", autocompletion=complete_campaign),
-    run_verify: bool = option(ObserveRequest, "run_verify"),
-    yes: bool = option(ObserveRequest, "yes"),
-) -> None:
+@passes("observe", ObserveRequest, arguments=1, ref=Given("CAMPAIGN", complete_campaign))
+def observe(invocation: Invocation, answer: Observed) -> None:
     """
     Learn from the finished and blocked tasks of a campaign: failures, patterns, edges, reports.
 
@@ -23,8 +17,6 @@ def observe(
 
     Example: graphmem observe sso --run-verify
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.observe(campaign, run_verify=run_verify, yes=yes)
     invocation.answer(answer, "\n".join(shown(answer)))
 
 

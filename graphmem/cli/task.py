@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator
 
-import typer
-
 from graphmem.cli import text
-from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_ref, complete_task, invocation_of
+from graphmem.cli.caller import Invocation, complete_ref, complete_task
+from graphmem.cli.commands import Given, noun, passes
 from graphmem.cli.match import shown as shown_match
-from graphmem.cli.options import argument, option
 from graphmem.contract.tasks import (
     BlockTaskRequest,
     CompleteTaskRequest,
@@ -19,86 +16,44 @@ from graphmem.contract.tasks import (
     TaskShown,
 )
 
-app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
-
-
-@app.callback()
-def task() -> None:
-    """Start, complete or block a task of a campaign."""
+TASK = Given("REF", complete_task)
+app = noun("Start, complete or block a task of a campaign.")
 
 
 @app.command(epilog="Example: graphmem task start sso/002")
-def start(
-    ctx: typer.Context,
-    ref: str = argument(StartTaskRequest, "ref", metavar="REF", autocompletion=complete_task),
-    budget: int = option(StartTaskRequest, "budget", metavar="TOKENS"),
-    named: str | None = option(StartTaskRequest, "session", metavar="NAME"),
-) -> None:
+@passes("tasks.start", StartTaskRequest, ref=TASK)
+def start(invocation: Invocation, answer: TaskChanged) -> None:
     """Start a task; prints its workspace, a prompt with what the project knows for it."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.tasks.start(ref, budget=budget, session=named)
     invocation.answer(answer, answer.workspace.text if answer.workspace else "")
     for line in changed(answer).splitlines():
         invocation.say(line)
 
 
 @app.command(epilog='Example: graphmem task complete sso/002 --delivered "login works" --used failure/import-error')
-def complete(
-    ctx: typer.Context,
-    ref: str = argument(CompleteTaskRequest, "ref", metavar="REF", autocompletion=complete_task),
-    delivered: str | None = option(CompleteTaskRequest, "delivered", metavar="TEXT"),
-    used: list[str] = option(CompleteTaskRequest, "used", metavar="REF", autocompletion=complete_ref),
-    failed: list[str] = option(CompleteTaskRequest, "failed", metavar="REF", autocompletion=complete_ref),
-    solved_by: list[str] = option(CompleteTaskRequest, "solved_by", metavar="PATTERN", autocompletion=complete_ref),
-    spent: float | None = option(CompleteTaskRequest, "spent", metavar="N"),
-    named: str | None = option(CompleteTaskRequest, "session", metavar="NAME"),
-) -> None:
+@passes("tasks.complete", CompleteTaskRequest, ref=TASK, solved_by=Given("PATTERN", complete_ref))
+def complete(invocation: Invocation, answer: TaskChanged) -> None:
     """Complete a task, report which memories helped, and link what solved its block."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.tasks.complete(
-        ref, delivered=delivered, used=used or (), failed=failed or (), solved_by=solved_by or (), spent=spent,
-        session=named,
-    )  # fmt: skip
     invocation.answer(answer, changed(answer))
 
 
 @app.command(epilog='Example: graphmem task block sso/002 --reason "ImportError: no module named authlib"')
-def block(
-    ctx: typer.Context,
-    ref: str = argument(BlockTaskRequest, "ref", metavar="REF", autocompletion=complete_task),
-    reason: str = option(BlockTaskRequest, "reason", metavar="TEXT"),
-    by: list[str] = option(BlockTaskRequest, "by", metavar="FAILURE", autocompletion=complete_ref),
-    failed: list[str] = option(BlockTaskRequest, "failed", metavar="REF", autocompletion=complete_ref),
-    named: str | None = option(BlockTaskRequest, "session", metavar="NAME"),
-) -> None:
+@passes("tasks.block", BlockTaskRequest, arguments=1, ref=TASK, by=Given("FAILURE", complete_ref))
+def block(invocation: Invocation, answer: TaskChanged) -> None:
     """Block a task, and show what is known of the error that stops it."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.tasks.block(ref, reason, by=by or (), failed=failed or (), session=named)
     invocation.answer(answer, changed(answer))
 
 
 @app.command(epilog="Example: graphmem task reopen sso/002")
-def reopen(
-    ctx: typer.Context,
-    ref: str = argument(ReopenTaskRequest, "ref", metavar="REF", autocompletion=complete_task),
-    reason: str | None = option(ReopenTaskRequest, "reason", metavar="TEXT"),
-    named: str | None = option(ReopenTaskRequest, "session", metavar="NAME"),
-) -> None:
+@passes("tasks.reopen", ReopenTaskRequest, ref=TASK)
+def reopen(invocation: Invocation, answer: TaskChanged) -> None:
     """Make a task pending again."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.tasks.reopen(ref, reason=reason, session=named)
     invocation.answer(answer, changed(answer))
 
 
 @app.command(epilog="Example: graphmem task show sso/002")
-def show(
-    ctx: typer.Context,
-    ref: str = argument(ShowTaskRequest, "ref", metavar="REF", autocompletion=complete_task),
-    budget: int = option(ShowTaskRequest, "budget", metavar="TOKENS"),
-) -> None:
+@passes("tasks.show", ShowTaskRequest, ref=TASK)
+def show(invocation: Invocation, answer: TaskShown) -> None:
     """Show a task, what became of what it was handed out, and its moves."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.tasks.show(ref, budget=budget)
     invocation.answer(answer, "\n".join(shown(answer)))
 
 

@@ -1,0 +1,169 @@
+"""
+Commands that pass their request through to an operation: a field of the request is an argument or an option.
+
+What a command says of a field by itself is an exception; all else follows from the field's type and name.
+"""
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+
+from graphmem.cli.app import Noun
+from graphmem.cli.caller import complete_campaign, complete_kind, complete_ref, invocation_of
+from graphmem.cli.options import argument, option
+from graphmem.contract.request import NoParameters, Request
+
+Call = Callable[
+    ..., Any
+]  # runs the operation, with values in the place of those that were given, and returns its answer
+PASSED: dict[
+    str, type[Request]
+] = {}  # the request of each operation that has such a command, once its module is loaded
+
+
+@dataclass(frozen=True)
+class Given:
+    """
+    How the command line takes a field.
+
+    Args:
+        metavar: what stands for the value in the help.
+        complete: completes the value in the shell.
+        flag: the option; made from the field's name if not given.
+        note: a clause that is true on the command line only.
+    """
+
+    metavar: str | None = None
+    complete: Callable[..., list[str]] | None = None
+    flag: str | None = None
+    note: str = ""
+
+
+REF = Given("REF", complete_ref)
+CAMPAIGN = Given("NAME", complete_campaign)
+# Fields that several requests have, where their type alone does not say it.
+FIELDS = {
+    "archetype": Given("A"),
+    "budget": Given("TOKENS"),
+    "campaign": CAMPAIGN,
+    "check_after": Given("DAY"),
+    "cites": Given("PATH[:SYMBOL][@COMMIT]"),
+    "conversation": Given("ID"),
+    "cursor": Given("CURSOR"),
+    "domain": Given("D"),
+    "failed": REF,
+    "files": Given("PATH"),
+    "id": Given("ID"),
+    "key": Given("SLUG", flag="--name"),
+    "kinds": Given("KIND", complete_kind),
+    "name": Given("SLUG"),
+    "ref": REF,
+    "run": Given("ID"),
+    "session": Given("NAME"),
+    "sources": Given("WHERE"),
+    "subject": REF,
+    "supersedes": REF,
+    "tag": Given("TAG"),
+    "tags": Given("TAG"),
+    "trigger": Given("TEXT|-", note="- reads standard input"),
+    "untag": Given("TAG"),
+    "used": REF,
+    "versions": Given("NAME=V"),
+    "versions_from": Given(flag="--versions"),
+}
+
+
+def noun(meaning: str) -> typer.Typer:
+    """Return a group of commands, empty yet."""
+    app = typer.Typer(cls=Noun, help=meaning, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+    app.callback()(lambda: None)
+    return app
+
+
+def passes(
+    operation: str,
+    request: type[Request] = NoParameters,
+    *,
+    arguments: int | None = None,
+    without: Collection[str] = (),
+    **exceptions: Given,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """
+    Make a command of the function that shows an operation's answer; its docstring is the help.
+
+    The function takes the invocation, then ``answer``, or ``call`` where it has something to do before the operation
+    runs. Of its other parameters one with the name of a field gets what was given for it; any other is an option or
+    argument of the command's own, and says so in its annotation.
+
+    Args:
+        arguments: how many fields are arguments; all that are required if not given. The other fields are options.
+        without: fields that the command line does not take as they are.
+        exceptions: fields that are taken otherwise than their name and type say.
+    """
+    PASSED[operation] = request
+
+    def command_of(show: Callable[..., None]) -> Callable[..., None]:
+        _, second, *others = inspect.signature(show).parameters.values()
+        own = [one for one in others if get_origin(one.annotation) is Annotated]
+        fields = [name for name in request.model_fields if name not in (*without, *(one.name for one in own))]
+        required = [name for name in fields if request.model_fields[name].is_required()]
+        positional = fields[: len(required) if arguments is None else arguments]
+        taken = [parameter(request, name, exceptions.get(name), is_argument=name in positional) for name in fields]
+
+        @wraps(show, assigned=("__module__", "__name__", "__doc__"))
+        def command(ctx: typer.Context, **values: Any) -> None:
+            invocation = invocation_of(ctx)
+            given = {name: values[name] for name in fields if values[name] not in (None, [])}
+
+            def call(stream: Any = None, /, **changes: Any) -> Any:
+                return invocation.memory.call(operation, stream, **{**given, **changes})
+
+            asked = {one.name: values[one.name] for one in others}
+            show(invocation, call if second.name == "call" else call(), **asked)
+
+        context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        by_name = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        command.__signature__ = inspect.Signature([context, *taken, *by_name])  # type: ignore[attr-defined]
+        return command
+
+    return command_of
+
+
+def parameter(request: type[Request], name: str, exception: Given | None, *, is_argument: bool) -> inspect.Parameter:
+    """Return a field of a request as the parser takes it."""
+    sort = sort_of(request.model_fields[name].annotation)
+    given = exception or FIELDS.get(name, Given())
+    if is_argument:
+        metavar = exception.metavar if exception else None
+        made = argument(request, name, metavar=metavar or name.upper(), autocompletion=given.complete)
+    else:
+        flag = given.flag or f"--{(name.removesuffix('s') if sort == list[str] else name).replace('_', '-')}"
+        metavar = given.metavar or value_of(sort)
+        made = option(request, name, flag, note=given.note, metavar=metavar, autocompletion=given.complete)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=made, annotation=sort)
+
+
+def sort_of(annotation: Any) -> Any:
+    """
+    Return the type of what is typed for a field.
+
+    A list, and a mapping to texts, are texts one by one, which the request checks; any other object is one text.
+    """
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    part = next(part for part in parts if part is not NoneType)
+    origin = get_origin(part)
+    if origin is tuple or (origin is Mapping and get_args(part)[1] is str):
+        return list[str]
+    return str if origin is Mapping or part is object else part
+
+
+def value_of(sort: Any) -> str | None:
+    """Return what stands for the value of an option in the help: nothing for a flag, or where the choices are named."""
+    if sort is bool or get_origin(sort) is Literal:
+        return None
+    return "N" if sort in (int, float) else "TEXT"
