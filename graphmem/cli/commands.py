@@ -5,9 +5,10 @@ What a command says of a field by itself is an exception; all else follows from 
 """
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -97,8 +98,9 @@ def passes(
     Make a command of the function that shows an operation's answer; its docstring is the help.
 
     The function takes the invocation, then ``answer``, or ``call`` where it has something to do before the operation
-    runs. Of its other parameters one with the name of a field gets what was given for it; any other is an option or
-    argument of the command's own, and says so in its annotation.
+    runs. Of its other parameters those that are annotated for Typer are options and arguments of the command's own:
+    in the place of the field of that name, else after the parameter before them, or at the end. The others are names
+    of fields, and get what was given for them.
 
     Args:
         arguments: how many fields are arguments; all that are required if not given. The other fields are options.
@@ -109,11 +111,17 @@ def passes(
 
     def command_of(show: Callable[..., None]) -> Callable[..., None]:
         _, second, *others = inspect.signature(show).parameters.values()
-        own = [one for one in others if get_origin(one.annotation) is Annotated]
-        fields = [name for name in request.model_fields if name not in (*without, *(one.name for one in own))]
+        own = {one.name: one for one in others if get_origin(one.annotation) is Annotated}
+        order = in_order([name for name in request.model_fields if name not in without], [one.name for one in others])
+        fields = [name for name in order if name not in own]
         required = [name for name in fields if request.model_fields[name].is_required()]
         positional = fields[: len(required) if arguments is None else arguments]
-        taken = [parameter(request, name, exceptions.get(name), is_argument=name in positional) for name in fields]
+        made = [
+            own[name].replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            if name in own
+            else parameter(request, name, exceptions.get(name), is_argument=name in positional)
+            for name in order
+        ]
 
         @wraps(show, assigned=("__module__", "__name__", "__doc__"))
         def command(ctx: typer.Context, **values: Any) -> None:
@@ -127,11 +135,19 @@ def passes(
             show(invocation, call if second.name == "call" else call(), **asked)
 
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        by_name = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-        command.__signature__ = inspect.Signature([context, *taken, *by_name])  # type: ignore[attr-defined]
+        command.__signature__ = inspect.Signature([context, *made])  # type: ignore[attr-defined]
         return command
 
     return command_of
+
+
+def in_order(fields: Sequence[str], named: Sequence[str]) -> list[str]:
+    """Return the fields, and among them what is named: not a field, it stands after what is named before it."""
+    order = list(fields)
+    for before, name in pairwise(["", *named]):
+        if name not in order:
+            order.insert(order.index(before) + 1 if before else len(order), name)
+    return order
 
 
 def parameter(request: type[Request], name: str, exception: Given | None, *, is_argument: bool) -> inspect.Parameter:

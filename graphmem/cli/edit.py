@@ -5,12 +5,13 @@ from typing import Annotated, Any
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_ref, invocation_of
+from graphmem.cli.caller import Invocation, complete_ref, invocation_of
+from graphmem.cli.commands import Call, Given, passes
 from graphmem.cli.inputs import lines_of, parameter, versions_of
 from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
-from graphmem.contract.feedback import FeedbackRequest
-from graphmem.contract.records import EditRequest, ForgetRequest, RenameRequest, RestoreRequest
+from graphmem.contract.feedback import FeedbackRequest, Reported
+from graphmem.contract.records import Changed, EditRequest, ForgetRequest, RenameRequest, RestoreRequest
 from graphmem.errors import Usage
 
 Trigger = Annotated[
@@ -100,60 +101,47 @@ def edit(
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
-def rename(
-    ctx: typer.Context,
-    ref: str = argument(RenameRequest, "ref", metavar="REF", autocompletion=complete_ref),
-    name: str = argument(RenameRequest, "name", metavar="NEW-NAME"),
-) -> None:
+@passes("rename", RenameRequest, name=Given("NEW-NAME"))
+def rename(invocation: Invocation, answer: Changed) -> None:
     """
     Give a record another name; the old one is still found.
 
     Example: graphmem rename failure/modulenotfounderror-no-module-named-yaml yaml-missing
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.rename(ref, name)
     invocation.answer(answer, text.changed(answer))
 
 
-def forget(
-    ctx: typer.Context,
-    ref: str = argument(ForgetRequest, "ref", metavar="REF", autocompletion=complete_ref),
-    reason: str | None = option(ForgetRequest, "reason", metavar="TEXT"),
-) -> None:
+@passes("forget", ForgetRequest)
+def forget(invocation: Invocation, answer: Changed) -> None:
     """
     Archive a record: it leaves search and graph, and comes back with restore.
 
     Example: graphmem forget failure/import-error --reason "the library is gone"
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.forget(ref, reason)
     invocation.answer(answer, text.changed(answer))
 
 
-def restore(
-    ctx: typer.Context,
-    ref: str = argument(RestoreRequest, "ref", metavar="REF", autocompletion=complete_ref),
-) -> None:
+@passes("restore", RestoreRequest)
+def restore(invocation: Invocation, answer: Changed) -> None:
     """
     Bring an archived record back.
 
     Example: graphmem restore failure/import-error
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.restore(ref)
     invocation.answer(answer, text.changed(answer))
 
 
+@passes("feedback", FeedbackRequest, task=Given("T"), asked=Given("ID"))
 def feedback(
-    ctx: typer.Context,
+    invocation: Invocation,
+    call: Call,
     ref: Annotated[str | None, typer.Argument(metavar="REF", autocompletion=complete_ref, help="The memory.")] = None,
     helped: Annotated[bool, typer.Option("--helped", help="It helped.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="It did not help.")] = False,
-    wrong: bool = option(FeedbackRequest, "wrong"),
-    note: str | None = option(FeedbackRequest, "note", metavar="TEXT"),
-    task: str | None = option(FeedbackRequest, "task", metavar="T"),
-    question: str | None = option(FeedbackRequest, "question", metavar="TEXT"),
-    asked: str | None = option(FeedbackRequest, "asked", metavar="ID"),
+    wrong: bool = False,
+    note: str | None = None,
+    question: str | None = None,
+    asked: str | None = None,
     ndjson: Annotated[
         str | None,
         typer.Option(
@@ -168,7 +156,6 @@ def feedback(
 
     Example: graphmem feedback failure/import-error --helped --task auth/001-setup
     """
-    invocation = invocation_of(ctx)
     if ndjson is not None:
         if ref is not None or helped or failed or wrong or any((note, question, asked)):
             raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
@@ -181,9 +168,7 @@ def feedback(
             "say which memory, and whether it helped",
             hint="graphmem feedback REF --helped, or --failed, or --wrong --note TEXT; not both",
         )
-    answer = invocation.memory.feedback(
-        ref, helped=helped, wrong=wrong, note=note, task=task, question=question, asked=asked
-    )
+    answer: Reported = call(ref=ref, helped=helped)
     disputed = f", disputed {answer.disputed}" if answer.disputed else ""
     invocation.answer(
         answer,

@@ -7,33 +7,22 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_ref, invocation_of
-from graphmem.cli.options import argument, option
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Given, noun, passes
 from graphmem.constants import FOLLOW_S
-from graphmem.contract.events import AddEventRequest, Happening, ListEventsRequest
+from graphmem.contract.events import AddEventRequest, EventList, Happened, Happening, ListEventsRequest
 from graphmem.errors import BadInput
 from graphmem.names import inert
 from graphmem.usecase.work.event_log import EventFollower
 
-app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
-
-
-@app.callback()
-def event() -> None:
-    """Record something that happened."""
+app = noun("Record something that happened.")
 
 
 @app.command(epilog="""Example: graphmem event add review.verdict --data '{"findings": []}'""")
-def add(
-    ctx: typer.Context,
-    event_type: str = argument(AddEventRequest, "type", metavar="TYPE"),
-    subject: str | None = option(AddEventRequest, "subject", metavar="REF", autocompletion=complete_ref),
-    data: str | None = option(AddEventRequest, "data", metavar="JSON"),
-) -> None:
+@passes("events.add", AddEventRequest, data=Given("JSON"))
+def add(invocation: Invocation, call: Call, data: str | None) -> None:
     """Record something that happened."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.events.add(event_type, subject=subject, data=object_in(data))
+    answer: Happened = call(data=object_in(data))
     invocation.answer(answer, line(answer.event))
 
 
@@ -50,12 +39,14 @@ def object_in(given: str | None) -> dict[str, object] | None:
     return found
 
 
+@passes("events.list", ListEventsRequest, types=Given("TYPE"))
 def events(
-    ctx: typer.Context,
-    types: list[str] = option(ListEventsRequest, "types", "--type", metavar="TYPE"),
-    subject: str | None = option(ListEventsRequest, "subject", metavar="REF", autocompletion=complete_ref),
-    cursor: str | None = option(ListEventsRequest, "cursor", metavar="CURSOR"),
-    limit: int = option(ListEventsRequest, "limit", metavar="N"),
+    invocation: Invocation,
+    call: Call,
+    types: list[str] | None,
+    subject: str | None,
+    cursor: str | None,
+    limit: int,
     follow: Annotated[bool, typer.Option("--follow", help="Print events as they come, until Ctrl-C.")] = False,
 ) -> None:
     """
@@ -63,9 +54,8 @@ def events(
 
     Example: graphmem events --type task- --follow
     """
-    invocation = invocation_of(ctx)
     if not follow:
-        answer = invocation.memory.events.list(types=types or (), subject=subject, cursor=cursor, limit=limit)
+        answer: EventList = call()
         invocation.answer(answer, "\n".join(map(line, answer.events)))
         return
     request = ListEventsRequest(types=tuple(types or ()), subject=subject, cursor=cursor, limit=limit)

@@ -5,22 +5,20 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import invocation_of
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Given, passes
 from graphmem.cli.inputs import lines_of
-from graphmem.cli.options import option
-from graphmem.contract.experiences import PromoteRequest, Promotion, Recalled, RecallRequest
-from graphmem.contract.lessons import DecayRequest, InjectRequest, Learned, LearnRequest, SeenLesson
-from graphmem.contract.records import PrunedRecord, PruneRequest
+from graphmem.contract.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
+from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, SeenLesson
+from graphmem.contract.records import Pruned, PrunedRecord, PruneRequest
 from graphmem.errors import Usage
-from graphmem.model.experience import ExperienceType
-from graphmem.model.insight import Category
 
 
+@passes("lessons.learn", LearnRequest, without=("name",))
 def learn(
-    ctx: typer.Context,
+    invocation: Invocation,
+    call: Call,
     events: Annotated[str, typer.Argument(metavar="RUN_EVENTS|-", help="NDJSON, an event a line.")],
-    run: str | None = option(LearnRequest, "run", metavar="ID"),
-    semantic: bool = option(LearnRequest, "semantic"),
 ) -> None:
     """
     Take from the events of a finished run which lessons it saw, and new ones.
@@ -30,18 +28,13 @@ def learn(
 
     Example: graphmem learn events.ndjson --run 2026-11-22-1
     """
-    invocation = invocation_of(ctx)
     with lines_of(events) as lines:
-        answer = invocation.memory.lessons.learn(
-            lines, name="<stdin>" if events == "-" else events, run=run, semantic=semantic
-        )
+        answer: Learned = call(lines, name="<stdin>" if events == "-" else events)
     invocation.answer(answer, learned(answer))
 
 
-def decay(
-    ctx: typer.Context,
-    run: str = option(DecayRequest, "run", metavar="ID"),
-) -> None:
+@passes("lessons.decay", DecayRequest, arguments=0)
+def decay(invocation: Invocation, answer: Learned) -> None:
     """
     Record a run that saw no lesson: every tenth silent run takes one off a lesson's frequency.
 
@@ -50,8 +43,6 @@ def decay(
 
     Example: graphmem decay --run 2026-11-22-2
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.lessons.decay(run)
     invocation.answer(answer, learned(answer))
 
 
@@ -73,11 +64,8 @@ def seen(lesson: SeenLesson) -> str:
     return f"    {lesson.ref}  ({rule}) {text.one_line(lesson.finding, 72)}"
 
 
-def inject(
-    ctx: typer.Context,
-    domain: str | None = option(InjectRequest, "domain", metavar="D"),
-    archetype: str | None = option(InjectRequest, "archetype", metavar="A"),
-) -> None:
+@passes("lessons.inject", InjectRequest)
+def inject(invocation: Invocation, answer: Injected) -> None:
     """
     Print the lessons that belong into a prompt, at most ten.
 
@@ -87,25 +75,19 @@ def inject(
 
     Example: graphmem inject --domain code
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.lessons.inject(domain=domain, archetype=archetype)
     invocation.answer(answer, answer.text)
 
 
-def experience(
-    ctx: typer.Context,
-    task_type: ExperienceType | None = option(RecallRequest, "task_type", "--type"),
-    tag: list[str] | None = option(RecallRequest, "tags", "--tag", metavar="TAG"),
-) -> None:
+@passes("experiences.recall", RecallRequest, task_type=Given(flag="--type"))
+def experience(invocation: Invocation, call: Call, task_type: str | None, tags: list[str] | None) -> None:
     """
     Show the newest experiences with tasks of this type or with one of these tags, then their lessons.
 
     Example: graphmem experience --type bug --tag auth
     """
-    if task_type is None and not tag:
+    if task_type is None and not tags:
         raise Usage("say what the task is", hint="graphmem experience --type bug, or --tag auth")
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.experiences.recall(task_type=task_type, tags=tag or ())
+    answer: Recalled = call()
     invocation.answer(answer, recalled(answer))
 
 
@@ -116,18 +98,13 @@ def recalled(answer: Recalled) -> str:
     return "\n".join(lines)
 
 
-def promote(
-    ctx: typer.Context,
-    category: Category | None = option(PromoteRequest, "category"),
-    yes: bool = option(PromoteRequest, "yes"),
-) -> None:
+@passes("experiences.promote", PromoteRequest)
+def promote(invocation: Invocation, answer: Promoted, yes: bool) -> None:
     """
     Find what experiences of different days and tasks agree on, and write it as insights.
 
     Example: graphmem promote --yes
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.experiences.promote(category=category, yes=yes)
     invocation.answer(answer, "\n".join(promotion(found, is_done=answer.done) for found in answer.promotions))
     if not answer.promotions:
         invocation.say("nothing to promote")
@@ -146,22 +123,13 @@ def promotion(found: Promotion, *, is_done: bool) -> str:
     return "\n".join([*lines, *(f"    from {ref}" for ref in found.experiences)])
 
 
-def prune(
-    ctx: typer.Context,
-    max_failures: int = option(PruneRequest, "max_failures", metavar="N"),
-    max_patterns: int = option(PruneRequest, "max_patterns", metavar="N"),
-    min_importance: float = option(PruneRequest, "min_importance", metavar="I"),
-    yes: bool = option(PruneRequest, "yes"),
-) -> None:
+@passes("prune", PruneRequest, min_importance=Given("I"))
+def prune(invocation: Invocation, answer: Pruned, yes: bool) -> None:
     """
     Archive what is worth least: over the caps, and what is old and worth next to nothing. restore brings it back.
 
     Example: graphmem prune --max-failures 300 --yes
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.prune(
-        max_failures=max_failures, max_patterns=max_patterns, min_importance=min_importance, yes=yes
-    )
     invocation.answer(answer, "\n".join(pruned(found, is_done=answer.done) for found in answer.records))
     if not answer.records:
         invocation.say("nothing to prune")
