@@ -7,9 +7,9 @@ import typer
 from pydantic import JsonValue
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_ref, invocation_of
-from graphmem.cli.options import argument, option
-from graphmem.contract.history import Difference, DiffRequest, FieldChange, LogRequest, Revision, RowChange
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Given, passes
+from graphmem.contract.history import Difference, DiffRequest, FieldChange, History, LogRequest, Revision, RowChange
 from graphmem.errors import Usage
 from graphmem.git import textconv as conversion
 from graphmem.names import visible
@@ -20,18 +20,13 @@ SECTIONS = ("created", "changed", "renamed", "superseded", "archived", "restored
 GIST = ("trigger", "objective", "value", "note")  # the field that says what a row is about
 
 
-def log(
-    ctx: typer.Context,
-    ref: str = argument(LogRequest, "ref", metavar="REF", autocompletion=complete_ref),
-    limit: int | None = option(LogRequest, "limit", metavar="N"),
-) -> None:
+@passes("log", LogRequest)
+def log(invocation: Invocation, answer: History) -> None:
     """
     Show the commits that changed a record, newest first, under whatever name it had.
 
     Example: graphmem log failure/import-error --limit 5
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.log(ref, limit=limit)
     invocation.answer(answer, "\n".join(revision(found) for found in answer.results))
     if answer.truncated:
         invocation.say("more commits changed it; raise --limit")
@@ -41,9 +36,10 @@ def log(
         invocation.say(f"no commit changed {answer.ref}")
 
 
+@passes("diff", DiffRequest, arguments=1, revisions=Given("A..B|A"))
 def diff(
-    ctx: typer.Context,
-    revisions: str | None = argument(DiffRequest, "revisions", metavar="A..B|A"),
+    invocation: Invocation,
+    call: Call,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
 ) -> None:
     """
@@ -54,10 +50,9 @@ def diff(
 
     Example: graphmem diff main...HEAD --markdown
     """
-    invocation = invocation_of(ctx)
     if markdown and invocation.is_json:
         raise Usage("--markdown and --json are two forms", hint="give one of them")
-    answer = invocation.memory.diff(revisions)
+    answer: Difference = call()
     invocation.answer(answer, in_markdown(answer) if markdown else in_words(answer))
     if answer.skipped:
         invocation.say(f"left out: {text.count(answer.skipped, 'line')} that are not rows")

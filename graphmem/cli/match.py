@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import invocation_of
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, passes
 from graphmem.cli.inputs import opened
-from graphmem.cli.options import option
 from graphmem.constants import SHOWN_SLOW
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.model import Failure
@@ -22,10 +22,11 @@ BY = {
 }
 
 
+@passes("match", MatchRequest)
 def match(
-    ctx: typer.Context,
+    invocation: Invocation,
+    call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The log; - or nothing for standard input.")] = "-",
-    strict: bool = option(MatchRequest, "strict"),
 ) -> None:
     """
     Show the known failures in a log, on which lines, and what fixes them.
@@ -33,9 +34,8 @@ def match(
     Example: graphmem match build.log
     pytest 2>&1 | graphmem match
     """
-    invocation = invocation_of(ctx)
     with opened(file) as log:
-        answer = invocation.memory.match(Lines(log), strict=strict)
+        answer: MatchedLog = call(Lines(log))
     invocation.answer(answer, "\n".join(map(shown, answer.results)))
     for note in limits(answer):
         invocation.say(note)

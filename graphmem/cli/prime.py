@@ -3,47 +3,38 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import typer
-
 from graphmem.cli import text
-from graphmem.cli.caller import invocation_of
-from graphmem.cli.options import option
-from graphmem.contract.prime import PrimeRequest, StoreStatus
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import passes
+from graphmem.contract.prime import Briefing, PrimeRequest, StoreStatus
 from graphmem.errors import Unavailable
 from graphmem.service import manage
 
 
-def prime(
-    ctx: typer.Context,
-    instructions: bool = option(PrimeRequest, "instructions"),
-    budget: int = option(PrimeRequest, "budget", metavar="TOKENS"),
-    named: str | None = option(PrimeRequest, "session", metavar="NAME"),
-) -> None:
+@passes("prime", PrimeRequest)
+def prime(invocation: Invocation, answer: Briefing) -> None:
     """
     Print what an agent needs to begin: constraints, decisions, what was last worked on, how to ask.
 
     Example: graphmem prime
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.prime(session=named, budget=budget, instructions=instructions)
     invocation.answer(answer, answer.text)
 
 
-def status(ctx: typer.Context) -> None:
+@passes("status")
+def status(invocation: Invocation, answer: StoreStatus) -> None:
     """
     Show where you are: the store, this clone, the current task, active campaigns, the service, and what to do next.
 
     Example: graphmem status
     """
-    invocation = invocation_of(ctx)
-    found = invocation.memory.status()
     try:
-        service = manage.status(Path(found.store))
+        service = manage.status(Path(answer.store))
     except Unavailable as error:
         invocation.say(error.message)
         service = None
-    answer = found.model_copy(update={"service": service})
-    invocation.answer(answer, "\n".join(shown(answer)))
+    found = answer.model_copy(update={"service": service})
+    invocation.answer(found, "\n".join(shown(found)))
 
 
 def shown(answer: StoreStatus) -> Iterator[str]:

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import invocation_of
-from graphmem.cli.options import option
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, passes
 from graphmem.constants import FEW_EXPERIENCES
 from graphmem.contract.effectiveness import Loop, VerifyLoopRequest
 from graphmem.contract.stats import Connectivity, Stats, StatsRequest
@@ -16,9 +16,10 @@ from graphmem.contract.stats import Connectivity, Stats, StatsRequest
 SHOWN_SIZES = 5  # of components that are listed
 
 
+@passes("stats", StatsRequest)
 def stats(
-    ctx: typer.Context,
-    objective: str | None = option(StatsRequest, "objective", metavar="TEXT"),
+    invocation: Invocation,
+    call: Call,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a name that ends in .svg or .png.")
     ] = None,
@@ -32,12 +33,11 @@ def stats(
 
     Example: graphmem stats --objective "add a login page" --plot health.svg
     """
-    invocation = invocation_of(ctx)
     if plot is not None:
         from graphmem.cli import picture  # noqa: PLC0415 - matplotlib, which only a plot needs
 
         picture.refuse(plot)
-    answer = invocation.memory.stats(objective=objective)
+    answer: Stats = call()
     if plot is not None:
         picture.draw(answer, plot)
     invocation.answer(
@@ -99,10 +99,8 @@ def sizes(connected: Connectivity) -> str:
     return f": {', '.join(found[:SHOWN_SIZES] + more)}" if found else ""
 
 
-def verify_loop(
-    ctx: typer.Context,
-    last: int = option(VerifyLoopRequest, "last", metavar="N"),
-) -> None:
+@passes("verify_loop", VerifyLoopRequest)
+def verify_loop(invocation: Invocation, answer: Loop) -> None:
     """
     Report whether learning happens: failures are captured, passed to later tasks, used, and help.
 
@@ -111,8 +109,6 @@ def verify_loop(
 
     Example: graphmem verify-loop --last 5
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.verify_loop(last=last)
     rows = [[one.stage, f"{one.number:,}", text.one_line(", ".join(one.refs))] for one in answer.stages]
     lines = [text.table(["stage", "failures", "which"], rows), "", window(answer), answer.verdict]
     invocation.answer(answer, "\n".join(lines))

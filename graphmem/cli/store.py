@@ -7,12 +7,23 @@ import typer
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import invocation_of
+from graphmem.cli.caller import Invocation, invocation_of
+from graphmem.cli.commands import Call, Given, passes
 from graphmem.cli.options import option
 from graphmem.clients.install import checked
-from graphmem.contract.findings import Checked
+from graphmem.contract.findings import Checked, Doctored
 from graphmem.contract.install import InstallClient
-from graphmem.contract.store import DoctorRequest, ExportRequest, InitRequest, TrustRequest
+from graphmem.contract.store import (
+    DoctorRequest,
+    Exported,
+    ExportRequest,
+    InitRequest,
+    RebuildRequest,
+    Rebuilt,
+    Resolved,
+    Trust,
+    TrustRequest,
+)
 from graphmem.errors import Usage
 from graphmem.settings.folders import project_folder
 from graphmem.usecase.store.trust import allowing, lines_of
@@ -39,19 +50,20 @@ def init(
     invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
 
 
+@passes("export", ExportRequest, to=Given("DIR"))
 def export(
-    ctx: typer.Context,
+    invocation: Invocation,
+    call: Call,
+    to: Path | None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 where a file is not canonical.")
     ] = False,
-    to: Path | None = option(ExportRequest, "to", metavar="DIR"),
 ) -> None:
     """
     Bring every file into canonical form, or check that it is.
 
     Example: graphmem export --check
     """
-    invocation = invocation_of(ctx)
     if check and to is not None:
         raise Usage("--check writes nothing, --to writes a copy", hint="give one of them")
     if check:
@@ -60,7 +72,7 @@ def export(
         if not checked.ok:
             raise typer.Exit(1)
         return
-    answer = invocation.memory.export(to=to)
+    answer: Exported = call()
     lines = [
         f"{file}  {text.count(found.rows, 'row')}  {found.sha256[:12]}{'  changed' if found.changed else ''}"
         for file, found in answer.files.items()
@@ -70,8 +82,10 @@ def export(
         invocation.say("no rows yet")
 
 
+@passes("rebuild", RebuildRequest, without=("embed",))
 def rebuild(
-    ctx: typer.Context,
+    invocation: Invocation,
+    call: Call,
     no_embed: Annotated[bool, typer.Option("--no-embed", help="Make no vectors.")] = False,
 ) -> None:
     """
@@ -79,8 +93,7 @@ def rebuild(
 
     Example: graphmem rebuild
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.rebuild(embed=not no_embed)
+    answer: Rebuilt = call(embed=not no_embed)
     rate = (answer.records + answer.relations) / answer.seconds if answer.seconds else 0.0
     invocation.answer(
         answer,
@@ -90,29 +103,29 @@ def rebuild(
     )
 
 
-def validate(ctx: typer.Context) -> None:
+@passes("validate")
+def validate(invocation: Invocation, call: Call) -> None:
     """
     Check files, vocabulary and graph against each other; errors exit 1, warnings alone exit 0.
 
     Example: graphmem validate
     """
-    invocation = invocation_of(ctx)
     invocation.is_quiet = True  # what is wrong is the answer here, not talk
-    answer = invocation.memory.validate()
+    answer: Checked = call()
     invocation.answer(answer, findings(answer, "well"))
     if not answer.ok:
         raise typer.Exit(1)
 
 
-def resolve(ctx: typer.Context) -> None:
+@passes("resolve")
+def resolve(invocation: Invocation, call: Call) -> None:
     """
     Merge what git's merge left, row by row: files with conflict markers, and files that lack the other side's rows.
 
     Example: graphmem resolve
     """
-    invocation = invocation_of(ctx)
     invocation.is_quiet = True  # the bad lines are about to be repaired
-    answer = invocation.memory.resolve()
+    answer: Resolved = call()
     lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
     invocation.answer(answer, "\n".join(lines) or "no file is left to merge")
     invocation.is_quiet = False
@@ -120,9 +133,11 @@ def resolve(ctx: typer.Context) -> None:
         invocation.say("now: git add .graphmem, then git commit (or git rebase --continue)")
 
 
+@passes("doctor", DoctorRequest, fix=Given(note="without --yes, only list it"))
 def doctor(
-    ctx: typer.Context,
-    fix: bool = option(DoctorRequest, "fix", note="without --yes, only list it"),
+    invocation: Invocation,
+    call: Call,
+    fix: bool,
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: do it.")] = False,
 ) -> None:
     """
@@ -132,11 +147,10 @@ def doctor(
 
     Example: graphmem doctor --fix --yes
     """
-    invocation = invocation_of(ctx)
     if yes and not fix:
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
     invocation.is_quiet = True  # what is wrong is the answer here, not talk
-    found = invocation.memory.doctor(fix=fix and yes)
+    found: Doctored = call(fix=fix and yes)
     clients = checked(invocation.memory.client.layout.root)
     answer = found.model_copy(update={"findings": [*found.findings, *clients]})
     lines = [f"fixed: {found}" for found in answer.mended]
@@ -150,10 +164,8 @@ def doctor(
         raise typer.Exit(1)
 
 
-def trust(
-    ctx: typer.Context,
-    yes: str | None = option(TrustRequest, "yes", metavar="DIGEST"),
-) -> None:
+@passes("trust", TrustRequest, yes=Given("DIGEST"))
+def trust(invocation: Invocation, answer: Trust) -> None:
     """
     Show which settings load other weights, and which verify commands run; let them count in this clone.
 
@@ -164,8 +176,6 @@ def trust(
 
     Example: graphmem trust
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.trust(yes=yes)
     state = "trusted" if answer.trusted else "not trusted"
     asked = lines_of(answer.settings, answer.commands)
     invocation.answer(answer, "\n".join(f"{state}: {one}" for one in asked))

@@ -1,14 +1,14 @@
 """``ran``."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, invocation_of
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Given, passes
 from graphmem.cli.match import limits, shown
-from graphmem.cli.options import argument, option
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import MatchedLog
@@ -23,13 +23,15 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that 
 
 
 @app.command("ran", context_settings={"allow_interspersed_args": False})
-def ran(
-    ctx: typer.Context,
-    command: list[str] = argument(RanRequest, "command", metavar="COMMAND…"),
-    name: str | None = option(RanRequest, "name", metavar="NAME"),
-    session: str | None = option(RanRequest, "session", metavar="NAME"),
-    task: str | None = option(RanRequest, "task", metavar="REF"),
-) -> None:
+@passes(
+    "ran",
+    RanRequest,
+    without=("status", "folder"),
+    command=Given("COMMAND…"),
+    name=Given("NAME"),
+    task=Given("REF"),
+)
+def ran(invocation: Invocation, call: Call, command: list[str]) -> None:
     """
     Run a command, such as a test suite; when it fails show the known fixes, when it then passes note that they helped.
 
@@ -38,7 +40,6 @@ def ran(
 
     Example: graphmem ran -- pytest -q
     """
-    invocation = invocation_of(ctx)
     try:
         ended = run(command)
     except OSError as error:
@@ -49,7 +50,7 @@ def ran(
         raise typer.Exit(NOT_FOUND if is_missing else CANNOT_RUN) from None
     with ended:
         if not ended.is_interrupted:  # else it is unknown how it would have ended
-            said = said_of(invocation, command, ended, name=name, session=session, task=task)
+            said = said_of(invocation, call, ended)
             if said and not invocation.is_quiet:
                 print("\n" * ended.is_amid + said, file=sys.stderr)
     raise typer.Exit(ended.status)
@@ -60,20 +61,10 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def said_of(
-    invocation: Invocation,
-    command: Sequence[str],
-    ended: CommandEnd,
-    *,
-    name: str | None,
-    session: str | None,
-    task: str | None,
-) -> str:
+def said_of(invocation: Invocation, call: Call, ended: CommandEnd) -> str:
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
-        answer = invocation.memory.ran(
-            command, status=ended.status, log=ended.lines(), session=session, task=task, name=name
-        )
+        answer: Ran = call(ended.lines(), status=ended.status)
     except (Exception, KeyboardInterrupt) as error:  # the boundary of a front end
         if invocation.is_debug:
             raise

@@ -6,35 +6,24 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import complete_ref, invocation_of
-from graphmem.cli.options import argument, option
-from graphmem.contract.records import Purged, PurgeRequest, SupersedeRequest, Write
+from graphmem.cli.caller import Invocation, complete_ref, invocation_of
+from graphmem.cli.commands import Given, passes
+from graphmem.contract.records import Changed, Purged, PurgeRequest, SupersedeRequest, Write
 from graphmem.errors import Usage
 
 
-def supersede(
-    ctx: typer.Context,
-    old: str = argument(SupersedeRequest, "old", metavar="OLD", autocompletion=complete_ref),
-    new: str = argument(SupersedeRequest, "new", metavar="NEW", autocompletion=complete_ref),
-    reason: str | None = option(SupersedeRequest, "reason", metavar="TEXT"),
-) -> None:
+@passes("supersede", SupersedeRequest, old=Given("OLD", complete_ref), new=Given("NEW", complete_ref))
+def supersede(invocation: Invocation, answer: Changed) -> None:
     """
     Archive a record that another one of its kind takes the place of; get shows which.
 
     Example: graphmem supersede pattern/pin-setuptools pattern/use-importlib --reason "pkg_resources is gone for good"
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.supersede(old, new, reason)
     invocation.answer(answer, f"{text.changed(answer)}{text.ASIDE}superseded by {answer.record.superseded_by}")
 
 
-def purge(
-    ctx: typer.Context,
-    refs: list[str] | None = argument(PurgeRequest, "refs", metavar="REF…", autocompletion=complete_ref),
-    archived: bool = option(PurgeRequest, "archived"),
-    yes: bool = option(PurgeRequest, "yes"),
-    history_script: Path | None = option(PurgeRequest, "history_script", metavar="FILE"),
-) -> None:
+@passes("purge", PurgeRequest, arguments=1, refs=Given("REF…", complete_ref), history_script=Given("FILE"))
+def purge(invocation: Invocation, answer: Purged, yes: bool, history_script: Path | None) -> None:
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
 
@@ -43,8 +32,6 @@ def purge(
 
     Example: graphmem purge failure/with-a-password --yes
     """
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.purge(refs or (), archived=archived, yes=yes, history_script=history_script)
     invocation.answer(answer, purged(answer, is_written=history_script is not None))
     if history_script is not None and not answer.records:
         return

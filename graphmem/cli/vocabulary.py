@@ -4,62 +4,41 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_kind, complete_type, invocation_of
-from graphmem.cli.options import argument, option
-from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest
+from graphmem.cli.caller import Invocation, complete_kind, complete_type
+from graphmem.cli.commands import Call, Given, noun, passes
+from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
 from graphmem.model.vocabulary import EntityType, RelationType
 
-app = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
-adding = typer.Typer(cls=Noun, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+app = noun("Declare and show entity and relation types.")
+adding = noun("Declare an entity type or a relation type.")
 app.add_typer(adding, name="add")
 
 
-@app.callback()
-def types() -> None:
-    """Declare and show entity and relation types."""
-
-
-@adding.callback()
-def add() -> None:
-    """Declare an entity type or a relation type."""
-
-
 @adding.command(epilog='Example: graphmem type add entity class --description "A class of the code."')
+@passes("types.add_entity", AddEntityTypeRequest, arguments=1, without=("search",), description=Given("D"))
 def entity(
-    ctx: typer.Context,
-    name: str = argument(AddEntityTypeRequest, "name", metavar="NAME"),
-    description: str = option(AddEntityTypeRequest, "description", metavar="D"),
+    invocation: Invocation,
+    call: Call,
     no_search: Annotated[bool, typer.Option("--no-search", help="Keep its entities out of query.")] = False,
 ) -> None:
     """Declare an entity type."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.types.add_entity(name, description=description, search=not no_search)
+    answer: EntityType = call(search=not no_search)
     invocation.answer(answer, described(answer))
 
 
 @adding.command(epilog="Example: graphmem type add relation calls --from function --to function --weight 0.9")
-def relation(
-    ctx: typer.Context,
-    name: str = argument(AddRelationTypeRequest, "name", metavar="NAME"),
-    source: list[str] = option(
-        AddRelationTypeRequest, "sources", "--from", metavar="T,…", autocompletion=complete_kind
-    ),
-    target: list[str] = option(AddRelationTypeRequest, "targets", "--to", metavar="T,…", autocompletion=complete_kind),
-    weight: float = option(AddRelationTypeRequest, "weight", metavar="W"),
-    symmetric: bool = option(AddRelationTypeRequest, "symmetric"),
-    description: str = option(AddRelationTypeRequest, "description", metavar="D"),
-) -> None:
+@passes(
+    "types.add_relation",
+    AddRelationTypeRequest,
+    arguments=1,
+    sources=Given("T,…", complete_kind, "--from"),
+    targets=Given("T,…", complete_kind, "--to"),
+    weight=Given("W"),
+    description=Given("D"),
+)
+def relation(invocation: Invocation, call: Call, sources: list[str], targets: list[str]) -> None:
     """Declare a relation type, and the kinds that it may connect."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.types.add_relation(
-        name,
-        sources=listed(source),
-        targets=listed(target),
-        weight=weight,
-        symmetric=symmetric,
-        description=description,
-    )
+    answer: RelationType = call(sources=listed(sources), targets=listed(targets))
     invocation.answer(answer, described(answer))
 
 
@@ -69,21 +48,16 @@ def listed(values: list[str]) -> list[str]:
 
 
 @app.command("list", epilog="Example: graphmem type list")
-def list_types(ctx: typer.Context) -> None:
+@passes("types.list")
+def list_types(invocation: Invocation, answer: TypeList) -> None:
     """List the project's types, and graphmem's own relations."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.types.list()
     invocation.answer(answer, "\n".join([*map(described, answer.entities), *map(described, answer.relations)]))
 
 
 @app.command(epilog="Example: graphmem type show solves")
-def show(
-    ctx: typer.Context,
-    name: str = argument(ShowTypeRequest, "name", metavar="NAME", autocompletion=complete_type),
-) -> None:
+@passes("types.show", ShowTypeRequest, name=Given("NAME", complete_type))
+def show(invocation: Invocation, answer: EntityType | RelationType) -> None:
     """Show one type."""
-    invocation = invocation_of(ctx)
-    answer = invocation.memory.types.show(name)
     invocation.answer(answer, described(answer) + (f"\n\n{answer.prose}" if answer.prose else ""))
 
 
