@@ -6,10 +6,9 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import Invocation, complete_entity_type, invocation_of
+from graphmem.cli.caller import Invocation, complete_entity_type
 from graphmem.cli.commands import Call, Given, passes
 from graphmem.cli.inputs import lines_of, text_of, versions_of
-from graphmem.cli.options import option
 from graphmem.cli.paths import from_here
 from graphmem.contract.entities import AddEntityRequest
 from graphmem.contract.experiences import AddExperienceRequest
@@ -17,7 +16,7 @@ from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.insights import AddInsightRequest
 from graphmem.contract.lessons import AddLessonRequest
 from graphmem.contract.patterns import AddPatternRequest
-from graphmem.contract.records import AddRowsRequest, Changed
+from graphmem.contract.records import AddRowsRequest, BulkAdded, Changed
 from graphmem.errors import Usage
 from graphmem.model import Lesson
 from graphmem.rules.lesson_state import is_frequent
@@ -26,30 +25,27 @@ app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False
 )
 
+WITH_ROWS = Given(note="with --ndjson")
 MissingOk = Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")]
 NoDedup = Annotated[bool, typer.Option("--no-dedup", help="Store it even if it repeats another.")]
 
 
 @app.callback(epilog="Example: graphmem add --ndjson rows.ndjson")
+@passes("add_rows", AddRowsRequest, dedup=WITH_ROWS, skip_invalid=WITH_ROWS, verbose=WITH_ROWS)
 def add(
-    ctx: typer.Context,
-    ndjson: Annotated[
+    invocation: Invocation,
+    call: Call,
+    name: Annotated[
         str | None,
         typer.Option("--ndjson", metavar="FILE|-", help="Rows of any kind, one JSON object a line, all or none."),
     ] = None,
-    dedup: bool = option(AddRowsRequest, "dedup", note="with --ndjson"),
-    skip_invalid: bool = option(AddRowsRequest, "skip_invalid", note="with --ndjson"),
-    verbose: bool = option(AddRowsRequest, "verbose", note="with --ndjson"),
+    verbose: bool = False,
 ) -> None:
     """Add one record, or rows of any kind with --ndjson."""
-    if ctx.invoked_subcommand is not None:
-        return
-    if ndjson is None:
+    if name is None:
         raise Usage("nothing to add", hint='see: graphmem add --help, such as graphmem add failure --trigger "…"')
-    invocation = invocation_of(ctx)
-    name = "<stdin>" if ndjson == "-" else ndjson
-    with lines_of(ndjson) as lines:
-        answer = invocation.memory.add_rows(lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose)
+    with lines_of(name) as lines:
+        answer: BulkAdded = call(lines, name="<stdin>" if name == "-" else name)
     found = [
         f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
         f"{answer.unchanged:,} unchanged, {text.count(answer.relations, 'relation')}"

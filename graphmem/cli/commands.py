@@ -110,44 +110,56 @@ def passes(
     PASSED[operation] = request
 
     def command_of(show: Callable[..., None]) -> Callable[..., None]:
-        _, second, *others = inspect.signature(show).parameters.values()
-        own = {one.name: one for one in others if get_origin(one.annotation) is Annotated}
-        order = in_order([name for name in request.model_fields if name not in without], [one.name for one in others])
-        fields = [name for name in order if name not in own]
-        required = [name for name in fields if request.model_fields[name].is_required()]
-        positional = fields[: len(required) if arguments is None else arguments]
-        made = [
-            own[name].replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            if name in own
-            else parameter(request, name, exceptions.get(name), is_argument=name in positional)
-            for name in order
-        ]
+        _, second, *named = inspect.signature(show).parameters.values()
+        taken = parameters(request, named, exceptions, arguments=arguments, without=without)
+        fields = {one.name for one in taken} - {one.name for one in named if is_own(one)}
 
         @wraps(show, assigned=("__module__", "__name__", "__doc__"))
         def command(ctx: typer.Context, **values: Any) -> None:
+            if ctx.invoked_subcommand is not None:  # the command of a group, before one of its commands
+                return
             invocation = invocation_of(ctx)
-            given = {name: values[name] for name in fields if values[name] not in (None, [])}
+            given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
 
             def call(stream: Any = None, /, **changes: Any) -> Any:
                 return invocation.memory.call(operation, stream, **{**given, **changes})
 
-            asked = {one.name: values[one.name] for one in others}
+            asked = {one.name: values[one.name] for one in named}
             show(invocation, call if second.name == "call" else call(), **asked)
 
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        command.__signature__ = inspect.Signature([context, *made])  # type: ignore[attr-defined]
+        command.__signature__ = inspect.Signature([context, *taken])  # type: ignore[attr-defined]
         return command
 
     return command_of
 
 
-def in_order(fields: Sequence[str], named: Sequence[str]) -> list[str]:
-    """Return the fields, and among them what is named: not a field, it stands after what is named before it."""
-    order = list(fields)
-    for before, name in pairwise(["", *named]):
+def is_own(named: inspect.Parameter) -> bool:
+    """Return whether a parameter of the function is an option or argument of the command's own."""
+    return get_origin(named.annotation) is Annotated
+
+
+def parameters(
+    request: type[Request],
+    named: Sequence[inspect.Parameter],
+    exceptions: Mapping[str, Given],
+    *,
+    arguments: int | None,
+    without: Collection[str],
+) -> list[inspect.Parameter]:
+    """Return what the parser takes for the fields of a request, and among it what is of the command's own."""
+    own = {one.name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in named if is_own(one)}
+    order = [name for name in request.model_fields if name not in without]
+    for before, name in pairwise(["", *(one.name for one in named)]):
         if name not in order:
             order.insert(order.index(before) + 1 if before else len(order), name)
-    return order
+    fields = [name for name in order if name not in own]
+    required = [name for name in fields if request.model_fields[name].is_required()]
+    positional = fields[: len(required) if arguments is None else arguments]
+    return [
+        own.get(name) or parameter(request, name, exceptions.get(name), is_argument=name in positional)
+        for name in order
+    ]
 
 
 def parameter(request: type[Request], name: str, exception: Given | None, *, is_argument: bool) -> inspect.Parameter:

@@ -10,9 +10,9 @@ import typer
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, invocation_of
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Given, passes
 from graphmem.cli.inputs import parameter
-from graphmem.cli.options import option
 from graphmem.contract.cypher import CypherRequest, CypherRows
 from graphmem.errors import Usage
 from graphmem.names import inert, visible
@@ -27,8 +27,10 @@ def complete_query(incomplete: str) -> list[str]:
     return [query.name for query in Memory.queries().results if query.name.startswith(incomplete)]
 
 
+@passes("cypher", CypherRequest, without=("parameters",), timeout_s=Given("SECONDS", flag="--timeout"))
 def cypher(
-    ctx: typer.Context,
+    invocation: Invocation,
+    call: Call,
     query: Annotated[str | None, typer.Argument(metavar="QUERY", help="One reading statement.")] = None,
     param: Annotated[
         list[str] | None,
@@ -39,8 +41,8 @@ def cypher(
         typer.Option("--named", metavar="NAME", autocompletion=complete_query, help="A stored query instead."),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the stored queries.")] = False,
-    timeout: float | None = option(CypherRequest, "timeout_s", "--timeout", metavar="SECONDS"),
-    limit: int | None = option(CypherRequest, "limit", metavar="N"),
+    timeout_s: float | None = None,
+    limit: int | None = None,
     form: Annotated[
         str, typer.Option("--format", metavar="|".join(FORMATS), help="How the rows are printed.")
     ] = "table",
@@ -50,16 +52,15 @@ def cypher(
 
     Example: graphmem cypher 'MATCH (p:Pattern)-[:SOLVES]->(f:Failure {name: $name}) RETURN p.name' -p name=import-error
     """
-    invocation = invocation_of(ctx)
     if listing:
         show_queries(invocation)
         return
     refuse_options(query, named, form)
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:
-        answer = invocation.memory.cypher_named(named, parameters, timeout_s=timeout, limit=limit)
+        answer = invocation.memory.cypher_named(named, parameters, timeout_s=timeout_s, limit=limit)
     else:
-        answer = invocation.memory.cypher(query or "", parameters, timeout_s=timeout, limit=limit)
+        answer = call(query=query, parameters=parameters)
     show(invocation, answer, form)
 
 

@@ -5,10 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, complete_ref, invocation_of
+from graphmem.cli.caller import Invocation, complete_ref
 from graphmem.cli.commands import Call, Given, passes
 from graphmem.cli.inputs import lines_of, parameter, versions_of
-from graphmem.cli.options import argument, option
 from graphmem.cli.paths import from_here
 from graphmem.contract.feedback import FeedbackRequest, Reported
 from graphmem.contract.records import Changed, EditRequest, ForgetRequest, RenameRequest, RestoreRequest
@@ -33,9 +32,11 @@ Value = Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What
 Objective = Annotated[str | None, typer.Option("--objective", metavar="TEXT", help="What a campaign or task is for.")]
 
 
+@passes("edit", EditRequest, without=("fields",), unset=Given("FIELD"))
 def edit(
-    ctx: typer.Context,
-    ref: str = argument(EditRequest, "ref", metavar="REF", autocompletion=complete_ref),
+    invocation: Invocation,
+    call: Call,
+    ref: str,  # before the options of the command
     trigger: Trigger = None,
     fix: Fix = None,
     insight: Insight = None,
@@ -66,17 +67,16 @@ def edit(
     check_after: Annotated[
         str | None, typer.Option("--check-after", metavar="DAY", help="Day after which it is to be checked again.")
     ] = None,
-    tag: list[str] | None = option(EditRequest, "tag", metavar="TAG"),
-    untag: list[str] | None = option(EditRequest, "untag", metavar="TAG"),
-    unset: list[str] | None = option(EditRequest, "unset", metavar="FIELD"),
-    dry_run: bool = option(EditRequest, "dry_run"),
+    tag: list[str] | None = None,
+    untag: list[str] | None = None,
+    unset: list[str] | None = None,
+    dry_run: bool = False,
 ) -> None:
     """
     Change fields of a record: given ones replace, all others stay.
 
     Example: graphmem edit failure/import-error --fix "pin setuptools below 81" --tag build
     """
-    invocation = invocation_of(ctx)
     named: dict[str, Any] = {
         "trigger": trigger,
         "fix": fix,
@@ -97,7 +97,7 @@ def edit(
     fields = {name: found for name, found in named.items() if found is not None} | dict(map(parameter, given or ()))
     if not (fields or tag or untag or unset):
         raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
-    answer = invocation.memory.edit(ref, fields, tag=tag or (), untag=untag or (), unset=unset or (), dry_run=dry_run)
+    answer: Changed = call(fields=fields)
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 

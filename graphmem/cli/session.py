@@ -4,9 +4,8 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import Invocation, invocation_of
+from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Given, passes
-from graphmem.cli.options import option
 from graphmem.contract.records import Changed
 from graphmem.contract.sessions import (
     ConstrainRequest,
@@ -30,12 +29,10 @@ NAME = Given("NAME", flag="--session")
 
 
 @app.callback(epilog="Example: graphmem session")
-def session(ctx: typer.Context, name: str | None = option(SessionRequest, "name", "--session", metavar="NAME")) -> None:
+@passes("sessions.show", SessionRequest, name=NAME)
+def session(invocation: Invocation, answer: SessionContext) -> None:
     """Show what is current: task, constraints that hold, the ten newest decisions, preferences."""
-    if ctx.invoked_subcommand is None:
-        invocation = invocation_of(ctx)
-        answer = invocation.memory.sessions.show(name)
-        invocation.answer(answer, shown(answer))
+    invocation.answer(answer, shown(answer))
 
 
 def shown(answer: SessionContext) -> str:
