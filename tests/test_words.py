@@ -47,9 +47,13 @@ def is_command(file: str, node: ast.AST) -> bool:
     return (
         file.startswith("cli/")
         and isinstance(node, ast.FunctionDef)
-        and node.args.args[:1] != []
-        and (node.args.args[0].arg == "ctx")
+        and ([arg.arg for arg in node.args.args[:1]] == ["ctx"] or any(map(passes, node.decorator_list)))
     )
+
+
+def passes(decorator: ast.expr) -> bool:
+    """Return whether a decorator makes a command of a function."""
+    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "passes"
 
 
 def test_messages_and_help_use_plain_words() -> None:

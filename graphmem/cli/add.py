@@ -7,7 +7,7 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import Invocation, complete_entity_type
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import lines_of, text_of, versions_of
 from graphmem.cli.paths import from_here
 from graphmem.contract.entities import AddEntityRequest
@@ -25,7 +25,7 @@ app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False
 )
 
-WITH_ROWS = Given(note="with --ndjson")
+WITH_ROWS = Taken(note="with --ndjson")
 MissingOk = Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")]
 NoDedup = Annotated[bool, typer.Option("--no-dedup", help="Store it even if it repeats another.")]
 
@@ -55,7 +55,7 @@ def add(
 
 
 @app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
-@passes("failures.add", AddFailureRequest, arguments=0, without=("dedup",), match=Given("RE"), cost=Given("K"))
+@passes("failures.add", AddFailureRequest, arguments=0, without=("dedup",), match=Taken("RE"), cost=Taken("K"))
 def failure(
     invocation: Invocation,
     call: Call,
@@ -80,7 +80,7 @@ def failure(
 @app.command(
     epilog='Example: graphmem add pattern --trigger "a flaky test" --insight "wait for the event, not the clock"'
 )
-@passes("patterns.add", AddPatternRequest, arguments=0, without=("dedup",), saved=Given("K"), framework=Given("NAME"))
+@passes("patterns.add", AddPatternRequest, arguments=0, without=("dedup",), saved=Taken("K"), framework=Taken("NAME"))
 def pattern(
     invocation: Invocation,
     call: Call,
@@ -103,14 +103,14 @@ def pattern(
 
 
 @app.command(epilog='Example: graphmem add entity class pkg.store.Store --value "Owns the files."')
-@passes("entities.add", AddEntityRequest, type_name=Given("TYPE", complete_entity_type))
+@passes("entities.add", AddEntityRequest, type_name=Taken("TYPE", complete_entity_type))
 def entity(invocation: Invocation, answer: Changed, dry_run: bool) -> None:
     """Add an entity of a declared type, or change its value."""
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
 @app.command(epilog='Example: graphmem add lesson --description "never retry a payment blindly" --type anti_pattern')
-@passes("lessons.add", AddLessonRequest, arguments=0, without=("dedup",), source=Given("WHO", flag="--raised-by"))
+@passes("lessons.add", AddLessonRequest, arguments=0, without=("dedup",), source=Taken("WHO", flag="--raised-by"))
 def lesson(
     invocation: Invocation,
     call: Call,
@@ -135,11 +135,11 @@ def lesson(
     "experiences.add",
     AddExperienceRequest,
     arguments=0,
-    task_type=Given(flag="--type"),
-    time_taken=Given(flag="--minutes"),
-    complexity_estimated=Given(flag="--estimated"),
-    complexity_actual=Given(flag="--actual"),
-    capabilities_used=Given("NAME", flag="--capability"),
+    task_type=Taken(flag="--type"),
+    time_taken=Taken(flag="--minutes"),
+    complexity_estimated=Taken(flag="--estimated"),
+    complexity_actual=Taken(flag="--actual"),
+    capabilities_used=Taken("NAME", flag="--capability"),
 )
 def experience(invocation: Invocation, answer: Changed, dry_run: bool) -> None:
     """Add what a finished task taught."""
@@ -150,7 +150,7 @@ def experience(invocation: Invocation, answer: Changed, dry_run: bool) -> None:
     epilog='Example: graphmem add insight --category codebase_insight --statement "src/api is generated"'
     " --from experience/2026-11-01_login-loop --from experience/2026-11-08_token-refresh"
 )
-@passes("insights.add", AddInsightRequest, arguments=0, derived_from=Given("EXPERIENCE", flag="--from"))
+@passes("insights.add", AddInsightRequest, arguments=0, derived_from=Taken("EXPERIENCE", flag="--from"))
 def insight(invocation: Invocation, answer: Changed, dry_run: bool) -> None:
     """Add an insight by hand; most come from experiences, with promote."""
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))

@@ -7,7 +7,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_campaign
-from graphmem.cli.commands import CAMPAIGN, Call, Given, noun, passes
+from graphmem.cli.commands import CAMPAIGN, Call, Taken, noun, passes
 from graphmem.cli.inputs import json_in
 from graphmem.contract.campaigns import (
     PLAN_EXAMPLE,
@@ -32,7 +32,7 @@ from graphmem.errors import Usage
 from graphmem.model import Record
 from graphmem.system import shell
 
-PLAN = Given("FILE|-")
+PLAN = Taken("FILE|-")
 app = noun("Plan tasks, see what can start and what cannot, finish.")
 
 
@@ -41,8 +41,8 @@ app = noun("Plan tasks, see what can start and what cannot, finish.")
     "campaigns.create",
     CreateCampaignRequest,
     without=("tags", "sources"),
-    framework=Given("F"),
-    failure_cost_k=Given("K"),
+    framework=Taken("F"),
+    failure_cost_k=Taken("K"),
 )
 def create(invocation: Invocation, answer: Changed) -> None:
     """Begin a campaign."""
@@ -162,9 +162,9 @@ def complete(
 @passes(
     "similar",
     SimilarRequest,
-    text=Given("CAMPAIGN-OR-OBJECTIVE", complete_campaign),
-    threshold=Given("S"),
-    limit=Given(flag="--max"),
+    text=Taken("CAMPAIGN-OR-OBJECTIVE", complete_campaign),
+    threshold=Taken("S"),
+    limit=Taken(flag="--max"),
 )
 def similar(invocation: Invocation, answer: Similar) -> None:
     """

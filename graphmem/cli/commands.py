@@ -28,12 +28,12 @@ PASSED: dict[
 
 
 @dataclass(frozen=True)
-class Given:
+class Taken:
     """
     How the command line takes a field.
 
     Args:
-        metavar: what stands for the value in the help.
+        metavar: a word for the value, for the help.
         complete: completes the value in the shell.
         flag: the option; made from the field's name if not given.
         note: a clause that is true on the command line only.
@@ -45,37 +45,37 @@ class Given:
     note: str = ""
 
 
-REF = Given("REF", complete_ref)
-CAMPAIGN = Given("NAME", complete_campaign)
+REF = Taken("REF", complete_ref)
+CAMPAIGN = Taken("NAME", complete_campaign)
 # Fields that several requests have, where their type alone does not say it.
 FIELDS = {
-    "archetype": Given("A"),
-    "budget": Given("TOKENS"),
+    "archetype": Taken("A"),
+    "budget": Taken("TOKENS"),
     "campaign": CAMPAIGN,
-    "check_after": Given("DAY"),
-    "cites": Given("PATH[:SYMBOL][@COMMIT]"),
-    "conversation": Given("ID"),
-    "cursor": Given("CURSOR"),
-    "domain": Given("D"),
+    "check_after": Taken("DAY"),
+    "cites": Taken("PATH[:SYMBOL][@COMMIT]"),
+    "conversation": Taken("ID"),
+    "cursor": Taken("CURSOR"),
+    "domain": Taken("D"),
     "failed": REF,
-    "files": Given("PATH"),
-    "id": Given("ID"),
-    "key": Given("SLUG", flag="--name"),
-    "kinds": Given("KIND", complete_kind),
-    "name": Given("SLUG"),
+    "files": Taken("PATH"),
+    "id": Taken("ID"),
+    "key": Taken("SLUG", flag="--name"),
+    "kinds": Taken("KIND", complete_kind),
+    "name": Taken("SLUG"),
     "ref": REF,
-    "run": Given("ID"),
-    "session": Given("NAME"),
-    "sources": Given("WHERE"),
+    "run": Taken("ID"),
+    "session": Taken("NAME"),
+    "sources": Taken("WHERE"),
     "subject": REF,
     "supersedes": REF,
-    "tag": Given("TAG"),
-    "tags": Given("TAG"),
-    "trigger": Given("TEXT|-", note="- reads standard input"),
-    "untag": Given("TAG"),
+    "tag": Taken("TAG"),
+    "tags": Taken("TAG"),
+    "trigger": Taken("TEXT|-", note="- reads standard input"),
+    "untag": Taken("TAG"),
     "used": REF,
-    "versions": Given("NAME=V"),
-    "versions_from": Given(flag="--versions"),
+    "versions": Taken("NAME=V"),
+    "versions_from": Taken(flag="--versions"),
 }
 
 
@@ -92,7 +92,7 @@ def passes(
     *,
     arguments: int | None = None,
     without: Collection[str] = (),
-    **exceptions: Given,
+    **exceptions: Taken,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
     Make a command of the function that shows an operation's answer; its docstring is the help.
@@ -142,7 +142,7 @@ def is_own(named: inspect.Parameter) -> bool:
 def parameters(
     request: type[Request],
     named: Sequence[inspect.Parameter],
-    exceptions: Mapping[str, Given],
+    exceptions: Mapping[str, Taken],
     *,
     arguments: int | None,
     without: Collection[str],
@@ -162,16 +162,16 @@ def parameters(
     ]
 
 
-def parameter(request: type[Request], name: str, exception: Given | None, *, is_argument: bool) -> inspect.Parameter:
+def parameter(request: type[Request], name: str, exception: Taken | None, *, is_argument: bool) -> inspect.Parameter:
     """Return a field of a request as the parser takes it."""
     sort = sort_of(request.model_fields[name].annotation)
-    given = exception or FIELDS.get(name, Given())
+    given = exception or FIELDS.get(name, Taken())
     if is_argument:
         metavar = exception.metavar if exception else None
         made = argument(request, name, metavar=metavar or name.upper(), autocompletion=given.complete)
     else:
         flag = given.flag or f"--{(name.removesuffix('s') if sort == list[str] else name).replace('_', '-')}"
-        metavar = given.metavar or value_of(sort)
+        metavar = given.metavar or metavar_of(sort)
         made = option(request, name, flag, note=given.note, metavar=metavar, autocompletion=given.complete)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=made, annotation=sort)
 
@@ -190,8 +190,8 @@ def sort_of(annotation: Any) -> Any:
     return str if origin is Mapping or part is object else part
 
 
-def value_of(sort: Any) -> str | None:
-    """Return what stands for the value of an option in the help: nothing for a flag, or where the choices are named."""
+def metavar_of(sort: Any) -> str | None:
+    """Return the metavar of an option: None for a flag, and where the help names the choices."""
     if sort is bool or get_origin(sort) is Literal:
         return None
     return "N" if sort in (int, float) else "TEXT"

@@ -11,7 +11,7 @@ import typer
 from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import parameter
 from graphmem.contract.cypher import CypherRequest, CypherRows
 from graphmem.errors import Usage
@@ -27,7 +27,7 @@ def complete_query(incomplete: str) -> list[str]:
     return [query.name for query in Memory.queries().results if query.name.startswith(incomplete)]
 
 
-@passes("cypher", CypherRequest, without=("parameters",), timeout_s=Given("SECONDS", flag="--timeout"))
+@passes("cypher", CypherRequest, without=("parameters",), timeout_s=Taken("SECONDS", flag="--timeout"))
 def cypher(
     invocation: Invocation,
     call: Call,

@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_ref
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import lines_of, parameter, versions_of
 from graphmem.cli.paths import from_here
 from graphmem.contract.feedback import FeedbackRequest, Reported
@@ -32,7 +32,7 @@ Value = Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What
 Objective = Annotated[str | None, typer.Option("--objective", metavar="TEXT", help="What a campaign or task is for.")]
 
 
-@passes("edit", EditRequest, without=("fields",), unset=Given("FIELD"))
+@passes("edit", EditRequest, without=("fields",), unset=Taken("FIELD"))
 def edit(
     invocation: Invocation,
     call: Call,
@@ -101,7 +101,7 @@ def edit(
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))
 
 
-@passes("rename", RenameRequest, name=Given("NEW-NAME"))
+@passes("rename", RenameRequest, name=Taken("NEW-NAME"))
 def rename(invocation: Invocation, answer: Changed) -> None:
     """
     Give a record another name; the old one is still found.
@@ -131,7 +131,7 @@ def restore(invocation: Invocation, answer: Changed) -> None:
     invocation.answer(answer, text.changed(answer))
 
 
-@passes("feedback", FeedbackRequest, task=Given("T"), asked=Given("ID"))
+@passes("feedback", FeedbackRequest, task=Taken("T"), asked=Taken("ID"))
 def feedback(
     invocation: Invocation,
     call: Call,

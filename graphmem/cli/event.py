@@ -8,7 +8,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, noun, passes
+from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.constants import FOLLOW_S
 from graphmem.contract.events import AddEventRequest, EventList, Happened, Happening, ListEventsRequest
 from graphmem.errors import BadInput
@@ -19,7 +19,7 @@ app = noun("Record something that happened.")
 
 
 @app.command(epilog="""Example: graphmem event add review.verdict --data '{"findings": []}'""")
-@passes("events.add", AddEventRequest, data=Given("JSON"))
+@passes("events.add", AddEventRequest, data=Taken("JSON"))
 def add(invocation: Invocation, call: Call, data: str | None) -> None:
     """Record something that happened."""
     answer: Happened = call(data=object_in(data))
@@ -39,7 +39,7 @@ def object_in(given: str | None) -> dict[str, object] | None:
     return found
 
 
-@passes("events.list", ListEventsRequest, types=Given("TYPE"))
+@passes("events.list", ListEventsRequest, types=Taken("TYPE"))
 def events(
     invocation: Invocation,
     call: Call,

@@ -2,7 +2,7 @@
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, noun, passes
+from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.cli.inputs import opened
 from graphmem.contract.explorations import (
     AggregateExplorationRequest,
@@ -15,7 +15,7 @@ from graphmem.contract.explorations import (
 from graphmem.contract.records import Changed
 from graphmem.errors import BadInput
 
-SECONDS = Given("SECONDS")
+SECONDS = Taken("SECONDS")
 app = noun("Gather what several agents find out about a project.")
 
 
@@ -27,7 +27,7 @@ def start(invocation: Invocation, answer: ExplorationStarted) -> None:
 
 
 @app.command(epilog="Example: graphmem explore report 3f2a91c0 structure found.md")
-@passes("explorations.report", ReportExplorationRequest, text=Given("FILE|-"))
+@passes("explorations.report", ReportExplorationRequest, text=Taken("FILE|-"))
 def report(invocation: Invocation, call: Call, text: str) -> None:
     """Keep what an agent found in one mode."""
     with opened(text) as found:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.contract.history import Difference, DiffRequest, FieldChange, History, LogRequest, Revision, RowChange
 from graphmem.errors import Usage
 from graphmem.git import textconv as conversion
@@ -36,7 +36,7 @@ def log(invocation: Invocation, answer: History) -> None:
         invocation.say(f"no commit changed {answer.ref}")
 
 
-@passes("diff", DiffRequest, arguments=1, revisions=Given("A..B|A"))
+@passes("diff", DiffRequest, arguments=1, revisions=Taken("A..B|A"))
 def diff(
     invocation: Invocation,
     call: Call,

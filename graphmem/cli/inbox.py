@@ -2,7 +2,7 @@
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Given, noun, passes
+from graphmem.cli.commands import Taken, noun, passes
 from graphmem.contract.inbox import (
     AddItemRequest,
     DismissItemRequest,
@@ -19,14 +19,14 @@ SHOWN_OF_AN_ID = 8
 
 
 @app.command(epilog='Example: graphmem inbox add "a dark mode" --type feature')
-@passes("inbox.add", AddItemRequest, content=Given("TEXT"), type=Given("TYPE"))
+@passes("inbox.add", AddItemRequest, content=Taken("TEXT"), type=Taken("TYPE"))
 def add(invocation: Invocation, answer: ItemChanged) -> None:
     """Add an item."""
     invocation.answer(answer, line(answer.item))
 
 
 @app.command("list", epilog="Example: graphmem inbox list")
-@passes("inbox.items", ListItemsRequest, everything=Given(flag="--all"))
+@passes("inbox.items", ListItemsRequest, everything=Taken(flag="--all"))
 def list_items(invocation: Invocation, answer: ItemList) -> None:
     """Show the items that are not processed."""
     invocation.answer(answer, "\n".join(map(line, answer.items)))

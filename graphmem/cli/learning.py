@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import lines_of
 from graphmem.contract.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
 from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, SeenLesson
@@ -78,7 +78,7 @@ def inject(invocation: Invocation, answer: Injected) -> None:
     invocation.answer(answer, answer.text)
 
 
-@passes("experiences.recall", RecallRequest, task_type=Given(flag="--type"))
+@passes("experiences.recall", RecallRequest, task_type=Taken(flag="--type"))
 def experience(invocation: Invocation, call: Call, task_type: str | None, tags: list[str] | None) -> None:
     """
     Show the newest experiences with tasks of this type or with one of these tags, then their lessons.
@@ -123,7 +123,7 @@ def promotion(found: Promotion, *, is_done: bool) -> str:
     return "\n".join([*lines, *(f"    from {ref}" for ref in found.experiences)])
 
 
-@passes("prune", PruneRequest, min_importance=Given("I"))
+@passes("prune", PruneRequest, min_importance=Taken("I"))
 def prune(invocation: Invocation, answer: Pruned, yes: bool) -> None:
     """
     Archive what is worth least: over the caps, and what is old and worth next to nothing. restore brings it back.

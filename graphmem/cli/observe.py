@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_campaign
-from graphmem.cli.commands import Given, passes
+from graphmem.cli.commands import Taken, passes
 from graphmem.contract.observation import Observed, ObserveRequest
 
 
-@passes("observe", ObserveRequest, arguments=1, ref=Given("CAMPAIGN", complete_campaign))
+@passes("observe", ObserveRequest, arguments=1, ref=Taken("CAMPAIGN", complete_campaign))
 def observe(invocation: Invocation, answer: Observed) -> None:
     """
     Learn from the finished and blocked tasks of a campaign: failures, patterns, edges, reports.

@@ -6,7 +6,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_kind
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.paths import files as files_from_here
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.query import Factors, Found, QueryRequest
@@ -33,7 +33,7 @@ def get(invocation: Invocation, answer: Got) -> None:
     invocation.answer(answer, f"{head}{marks}\n{rest}{cites}{edges}")
 
 
-@passes("list", ListRequest, arguments=1, kind=Given("KIND|TYPE", complete_kind), sort=Given("FIELD"))
+@passes("list", ListRequest, arguments=1, kind=Taken("KIND|TYPE", complete_kind), sort=Taken("FIELD"))
 def list_records(
     invocation: Invocation, answer: Listing, kind: str | None, tags: list[str] | None, archived: bool, limit: int | None
 ) -> None:
@@ -63,7 +63,7 @@ def stale(invocation: Invocation, answer: StaleRecords) -> None:
     invocation.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites, versions or a date")
 
 
-@passes("query", QueryRequest, min_similarity=Given("S"))
+@passes("query", QueryRequest, min_similarity=Taken("S"))
 def query(
     invocation: Invocation,
     answer: Found,
@@ -84,7 +84,7 @@ def query(
         invocation.say("nothing found")
 
 
-@passes("context", ContextRequest, tiers=Given("TIER"))
+@passes("context", ContextRequest, tiers=Taken("TIER"))
 def context(
     invocation: Invocation,
     call: Call,

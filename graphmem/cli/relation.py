@@ -4,7 +4,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_ref, complete_relation
-from graphmem.cli.commands import Given, passes
+from graphmem.cli.commands import Taken, passes
 from graphmem.contract.relations import (
     Connection,
     Linked,
@@ -17,11 +17,11 @@ from graphmem.contract.relations import (
     UnlinkRequest,
 )
 
-FROM, TO = Given("FROM", complete_ref), Given("TO", complete_ref)
-TYPE, TYPES = Given("TYPE", complete_relation), Given("T", complete_relation)
+FROM, TO = Taken("FROM", complete_ref), Taken("TO", complete_ref)
+TYPE, TYPES = Taken("TYPE", complete_relation), Taken("T", complete_relation)
 
 
-@passes("relations.link", LinkRequest, source=FROM, kind=TYPE, target=TO, weight=Given("W"))
+@passes("relations.link", LinkRequest, source=FROM, kind=TYPE, target=TO, weight=Taken("W"))
 def link(invocation: Invocation, answer: Linked) -> None:
     """
     Add an edge between two records, or change its weight and note.
@@ -41,7 +41,7 @@ def unlink(invocation: Invocation, answer: Linked) -> None:
     invocation.answer(answer, f"{answer.action} {text.edge(answer.edge)}")
 
 
-@passes("related", RelatedRequest, types=TYPES, min_strength=Given("S"))
+@passes("related", RelatedRequest, types=TYPES, min_strength=Taken("S"))
 def related(invocation: Invocation, answer: Related) -> None:
     """
     Show what a record is related to, strongest path first, as a tree with the product of the weights.

@@ -5,7 +5,7 @@ import json
 import typer
 
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, noun, passes
+from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.cli.inputs import json_in, json_of
 from graphmem.contract.runs import (
     BUILD_EXAMPLE,
@@ -34,7 +34,7 @@ def show(invocation: Invocation, answer: RunShown) -> None:
 
 
 @app.command("set", epilog="""Example: graphmem run set '{"workflow_step": "build", "next_step": null}'""")
-@passes("runs.set", SetRunRequest, fields=Given("JSON|-"))
+@passes("runs.set", SetRunRequest, fields=Taken("JSON|-"))
 def set_fields(invocation: Invocation, call: Call, fields: str) -> None:
     """Change fields of the run state; all others stay."""
     what = "standard input" if fields == "-" else repr(fields[:80])
@@ -51,7 +51,7 @@ def done(invocation: Invocation, answer: RunShown) -> None:
 
 
 @app.command(epilog="Example: graphmem run require build")
-@passes("runs.require", RequireStepRequest, workflow=Given("NAME"))
+@passes("runs.require", RequireStepRequest, workflow=Taken("NAME"))
 def require(invocation: Invocation, answer: Required, step: str) -> None:
     """Check what a step needs; exit status 1 where something is missing."""
     lines = [f"{step} can begin"] if answer.met else [f"missing: {', '.join(answer.missing)}"]
@@ -62,7 +62,7 @@ def require(invocation: Invocation, answer: Required, step: str) -> None:
 
 
 @app.command(epilog="Example: graphmem run begin build.json")
-@passes("runs.begin", BeginBuildRequest, plan=Given("FILE|-"))
+@passes("runs.begin", BeginBuildRequest, plan=Taken("FILE|-"))
 def begin(invocation: Invocation, call: Call, plan: str) -> None:
     """Begin a build run with the chunks of a plan."""
     answer: RunShown = call(plan=object_of(json_in(plan, BUILD_EXAMPLE), "the plan", BUILD_EXAMPLE))

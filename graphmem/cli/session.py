@@ -5,7 +5,7 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.contract.records import Changed
 from graphmem.contract.sessions import (
     ConstrainRequest,
@@ -25,7 +25,7 @@ app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=False, rich_markup_mode=None, add_completion=False
 )
 
-NAME = Given("NAME", flag="--session")
+NAME = Taken("NAME", flag="--session")
 
 
 @app.callback(epilog="Example: graphmem session")
@@ -63,7 +63,7 @@ def start(invocation: Invocation, answer: SessionContext) -> None:
 
 
 @app.command(epilog='Example: graphmem session task "add a login page" --status in_progress')
-@passes("sessions.work_on", WorkOnRequest, arguments=1, description=Given("TEXT"), name=NAME, type=Given("TYPE"))
+@passes("sessions.work_on", WorkOnRequest, arguments=1, description=Taken("TEXT"), name=NAME, type=Taken("TYPE"))
 def task(invocation: Invocation, answer: SessionContext) -> None:
     """Set the current task or its status; a new text begins a new task."""
     invocation.answer(answer, shown(answer))
@@ -73,10 +73,10 @@ def task(invocation: Invocation, answer: SessionContext) -> None:
 @passes(
     "sessions.decide",
     DecideRequest,
-    decision=Given("TEXT"),
+    decision=Taken("TEXT"),
     name=NAME,
-    reasoning=Given(flag="--because"),
-    task=Given("ID"),
+    reasoning=Taken(flag="--because"),
+    task=Taken("ID"),
 )
 def decide(invocation: Invocation, answer: Changed) -> None:
     """Record a decision; it is committed with the rest of the memory."""
@@ -87,10 +87,10 @@ def decide(invocation: Invocation, answer: Changed) -> None:
 @passes(
     "sessions.constrain",
     ConstrainRequest,
-    constraint=Given("TEXT"),
+    constraint=Taken("TEXT"),
     name=NAME,
-    source=Given("WHO"),
-    expires_at=Given("TIME", flag="--until"),
+    source=Taken("WHO"),
+    expires_at=Taken("TIME", flag="--until"),
 )
 def constrain(invocation: Invocation, answer: Changed) -> None:
     """Record a constraint, for everybody or for a named session; it is committed with the rest of the memory."""
@@ -102,9 +102,9 @@ def constrain(invocation: Invocation, answer: Changed) -> None:
     "sessions.prefer",
     PreferRequest,
     name=NAME,
-    communication_style=Given(flag="--style"),
-    approval_gates=Given(flag="--approve"),
-    default_model_profile=Given("NAME", flag="--profile"),
+    communication_style=Taken(flag="--style"),
+    approval_gates=Taken(flag="--approve"),
+    default_model_profile=Taken("NAME", flag="--profile"),
 )
 def prefer(
     invocation: Invocation,
@@ -121,7 +121,7 @@ def prefer(
 
 
 @app.command(epilog="Example: graphmem session note --messages 12 --used decision/tokens-live-in-cookies")
-@passes("sessions.note", NoteRequest, name=NAME, skills=Given("NAME"))
+@passes("sessions.note", NoteRequest, name=NAME, skills=Taken("NAME"))
 def note(invocation: Invocation, answer: SessionContext) -> None:
     """Note how far the session has come, and what it used."""
     invocation.answer(answer, shown(answer))

@@ -8,7 +8,7 @@ import typer
 from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, invocation_of
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.options import option
 from graphmem.clients.install import checked
 from graphmem.contract.findings import Checked, Doctored
@@ -50,7 +50,7 @@ def init(
     invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
 
 
-@passes("export", ExportRequest, to=Given("DIR"))
+@passes("export", ExportRequest, to=Taken("DIR"))
 def export(
     invocation: Invocation,
     call: Call,
@@ -133,7 +133,7 @@ def resolve(invocation: Invocation, call: Call) -> None:
         invocation.say("now: git add .graphmem, then git commit (or git rebase --continue)")
 
 
-@passes("doctor", DoctorRequest, fix=Given(note="without --yes, only list it"))
+@passes("doctor", DoctorRequest, fix=Taken(note="without --yes, only list it"))
 def doctor(
     invocation: Invocation,
     call: Call,
@@ -164,7 +164,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-@passes("trust", TrustRequest, yes=Given("DIGEST"))
+@passes("trust", TrustRequest, yes=Taken("DIGEST"))
 def trust(invocation: Invocation, answer: Trust) -> None:
     """
     Show which settings load other weights, and which verify commands run; let them count in this clone.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_ref, complete_task
-from graphmem.cli.commands import Given, noun, passes
+from graphmem.cli.commands import Taken, noun, passes
 from graphmem.cli.match import shown as shown_match
 from graphmem.contract.tasks import (
     BlockTaskRequest,
@@ -16,7 +16,7 @@ from graphmem.contract.tasks import (
     TaskShown,
 )
 
-TASK = Given("REF", complete_task)
+TASK = Taken("REF", complete_task)
 app = noun("Start, complete or block a task of a campaign.")
 
 
@@ -30,14 +30,14 @@ def start(invocation: Invocation, answer: TaskChanged) -> None:
 
 
 @app.command(epilog='Example: graphmem task complete sso/002 --delivered "login works" --used failure/import-error')
-@passes("tasks.complete", CompleteTaskRequest, ref=TASK, solved_by=Given("PATTERN", complete_ref))
+@passes("tasks.complete", CompleteTaskRequest, ref=TASK, solved_by=Taken("PATTERN", complete_ref))
 def complete(invocation: Invocation, answer: TaskChanged) -> None:
     """Complete a task, report which memories helped, and link what solved its block."""
     invocation.answer(answer, changed(answer))
 
 
 @app.command(epilog='Example: graphmem task block sso/002 --reason "ImportError: no module named authlib"')
-@passes("tasks.block", BlockTaskRequest, arguments=1, ref=TASK, by=Given("FAILURE", complete_ref))
+@passes("tasks.block", BlockTaskRequest, arguments=1, ref=TASK, by=Taken("FAILURE", complete_ref))
 def block(invocation: Invocation, answer: TaskChanged) -> None:
     """Block a task, and show what is known of the error that stops it."""
     invocation.answer(answer, changed(answer))

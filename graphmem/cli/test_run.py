@@ -7,7 +7,7 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.match import limits, shown
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran, RanRequest
@@ -27,9 +27,9 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that 
     "ran",
     RanRequest,
     without=("status", "folder"),
-    command=Given("COMMAND…"),
-    name=Given("NAME"),
-    task=Given("REF"),
+    command=Taken("COMMAND…"),
+    name=Taken("NAME"),
+    task=Taken("REF"),
 )
 def ran(invocation: Invocation, call: Call, command: list[str]) -> None:
     """

@@ -7,12 +7,12 @@ import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_ref, invocation_of
-from graphmem.cli.commands import Given, passes
+from graphmem.cli.commands import Taken, passes
 from graphmem.contract.records import Changed, Purged, PurgeRequest, SupersedeRequest, Write
 from graphmem.errors import Usage
 
 
-@passes("supersede", SupersedeRequest, old=Given("OLD", complete_ref), new=Given("NEW", complete_ref))
+@passes("supersede", SupersedeRequest, old=Taken("OLD", complete_ref), new=Taken("NEW", complete_ref))
 def supersede(invocation: Invocation, answer: Changed) -> None:
     """
     Archive a record that another one of its kind takes the place of; get shows which.
@@ -22,7 +22,7 @@ def supersede(invocation: Invocation, answer: Changed) -> None:
     invocation.answer(answer, f"{text.changed(answer)}{text.ASIDE}superseded by {answer.record.superseded_by}")
 
 
-@passes("purge", PurgeRequest, arguments=1, refs=Given("REF…", complete_ref), history_script=Given("FILE"))
+@passes("purge", PurgeRequest, arguments=1, refs=Taken("REF…", complete_ref), history_script=Taken("FILE"))
 def purge(invocation: Invocation, answer: Purged, yes: bool, history_script: Path | None) -> None:
     """
     Destroy records, every row that names them, their vectors, and their names in other records.

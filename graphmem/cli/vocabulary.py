@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.caller import Invocation, complete_kind, complete_type
-from graphmem.cli.commands import Call, Given, noun, passes
+from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
 from graphmem.model.vocabulary import EntityType, RelationType
 
@@ -15,7 +15,7 @@ app.add_typer(adding, name="add")
 
 
 @adding.command(epilog='Example: graphmem type add entity class --description "A class of the code."')
-@passes("types.add_entity", AddEntityTypeRequest, arguments=1, without=("search",), description=Given("D"))
+@passes("types.add_entity", AddEntityTypeRequest, arguments=1, without=("search",), description=Taken("D"))
 def entity(
     invocation: Invocation,
     call: Call,
@@ -31,10 +31,10 @@ def entity(
     "types.add_relation",
     AddRelationTypeRequest,
     arguments=1,
-    sources=Given("T,…", complete_kind, "--from"),
-    targets=Given("T,…", complete_kind, "--to"),
-    weight=Given("W"),
-    description=Given("D"),
+    sources=Taken("T,…", complete_kind, "--from"),
+    targets=Taken("T,…", complete_kind, "--to"),
+    weight=Taken("W"),
+    description=Taken("D"),
 )
 def relation(invocation: Invocation, call: Call, sources: list[str], targets: list[str]) -> None:
     """Declare a relation type, and the kinds that it may connect."""
@@ -55,7 +55,7 @@ def list_types(invocation: Invocation, answer: TypeList) -> None:
 
 
 @app.command(epilog="Example: graphmem type show solves")
-@passes("types.show", ShowTypeRequest, name=Given("NAME", complete_type))
+@passes("types.show", ShowTypeRequest, name=Taken("NAME", complete_type))
 def show(invocation: Invocation, answer: EntityType | RelationType) -> None:
     """Show one type."""
     invocation.answer(answer, described(answer) + (f"\n\n{answer.prose}" if answer.prose else ""))

@@ -14,7 +14,7 @@ from graphmem import Memory, dispatch
 from graphmem.cli import commands
 from graphmem.cli.app import VERBS, as_command, run
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Given, noun, passes
+from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.cli.help import help_of
 from graphmem.contract.answer import Answer
 from graphmem.contract.operations import OPERATIONS, READ, Operation
@@ -77,7 +77,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Typed:
 def test_a_field_is_an_argument_or_an_option_without_another_line(
     typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    @passes("echo", EchoRequest, without=("secret",), weight=Given("KG", flag="--heavy", note="by the scales"))
+    @passes("echo", EchoRequest, without=("secret",), weight=Taken("KG", flag="--heavy", note="by the scales"))
     def echo(invocation: Invocation, answer: Echo) -> None:
         """Say something back."""
         invocation.answer(answer, json.dumps(answer.given))
