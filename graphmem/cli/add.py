@@ -27,7 +27,6 @@ app = typer.Typer(
 
 WITH_ROWS = Taken(note="with --ndjson")
 MissingOk = Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")]
-NoDedup = Annotated[bool, typer.Option("--no-dedup", help="Store it even if it repeats another.")]
 
 
 @app.callback(epilog="Example: graphmem add --ndjson rows.ndjson")
@@ -55,7 +54,7 @@ def add(
 
 
 @app.command(epilog='Example: graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"')
-@passes("failures.add", AddFailureRequest, arguments=0, without=("dedup",), match=Taken("RE"), cost=Taken("K"))
+@passes("failures.add", AddFailureRequest, arguments=0, match=Taken("RE"), cost=Taken("K"))
 def failure(
     invocation: Invocation,
     call: Call,
@@ -64,14 +63,12 @@ def failure(
     files: list[str] | None,
     cites: list[str] | None,
     missing_ok: MissingOk = False,
-    no_dedup: NoDedup = False,
     dry_run: bool = False,
 ) -> None:
     """Add a failure: what went wrong and, once known, what fixes it."""
     answer: Changed = call(
         trigger=text_of(trigger),
         versions=versions_of(versions),
-        dedup=not no_dedup,
         **from_here(invocation, files, cites, is_missing_ok=missing_ok),
     )
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))
@@ -80,7 +77,7 @@ def failure(
 @app.command(
     epilog='Example: graphmem add pattern --trigger "a flaky test" --insight "wait for the event, not the clock"'
 )
-@passes("patterns.add", AddPatternRequest, arguments=0, without=("dedup",), saved=Taken("K"), framework=Taken("NAME"))
+@passes("patterns.add", AddPatternRequest, arguments=0, saved=Taken("K"), framework=Taken("NAME"))
 def pattern(
     invocation: Invocation,
     call: Call,
@@ -89,14 +86,12 @@ def pattern(
     files: list[str] | None,
     cites: list[str] | None,
     missing_ok: MissingOk = False,
-    no_dedup: NoDedup = False,
     dry_run: bool = False,
 ) -> None:
     """Add a pattern: when it applies, and what to do then."""
     answer: Changed = call(
         trigger=text_of(trigger),
         versions=versions_of(versions),
-        dedup=not no_dedup,
         **from_here(invocation, files, cites, is_missing_ok=missing_ok),
     )
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))
@@ -110,18 +105,17 @@ def entity(invocation: Invocation, answer: Changed, dry_run: bool) -> None:
 
 
 @app.command(epilog='Example: graphmem add lesson --description "never retry a payment blindly" --type anti_pattern')
-@passes("lessons.add", AddLessonRequest, arguments=0, without=("dedup",), source=Taken("WHO", flag="--raised-by"))
+@passes("lessons.add", AddLessonRequest, arguments=0, source=Taken("WHO", flag="--raised-by"))
 def lesson(
     invocation: Invocation,
     call: Call,
     files: list[str] | None,
     cites: list[str] | None,
     missing_ok: MissingOk = False,
-    no_dedup: NoDedup = False,
     dry_run: bool = False,
 ) -> None:
     """Add a lesson by hand; most come from runs, with learn."""
-    answer: Changed = call(dedup=not no_dedup, **from_here(invocation, files, cites, is_missing_ok=missing_ok))
+    answer: Changed = call(**from_here(invocation, files, cites, is_missing_ok=missing_ok))
     invocation.answer(answer, text.changed(answer, is_dry=dry_run))
     if isinstance(answer.record, Lesson) and not is_frequent(answer.record):
         invocation.say("graphmem inject has it once two runs saw it; a preference at once (--type preference)")

@@ -16,7 +16,7 @@ import typer
 
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import complete_campaign, complete_kind, complete_ref, invocation_of
-from graphmem.cli.options import argument, option
+from graphmem.cli.options import argument, is_negated, option
 from graphmem.contract.request import NoParameters, Request
 
 Call = Callable[
@@ -36,12 +36,14 @@ class Taken:
         metavar: a word for the value, for the help.
         complete: completes the value in the shell.
         flag: the option; made from the field's name if not given.
+        meaning: what the option does, if the description of the field does not say it.
         note: a clause that is true on the command line only.
     """
 
     metavar: str | None = None
     complete: Callable[..., list[str]] | None = None
     flag: str | None = None
+    meaning: str | None = None
     note: str = ""
 
 
@@ -56,6 +58,7 @@ FIELDS = {
     "cites": Taken("PATH[:SYMBOL][@COMMIT]"),
     "conversation": Taken("ID"),
     "cursor": Taken("CURSOR"),
+    "dedup": Taken(meaning="Store it even if it repeats another"),
     "domain": Taken("D"),
     "failed": REF,
     "files": Taken("PATH"),
@@ -74,7 +77,7 @@ FIELDS = {
     "trigger": Taken("TEXT|-", note="- reads standard input"),
     "untag": Taken("TAG"),
     "used": REF,
-    "versions": Taken("NAME=V"),
+    "versions": Taken("NAME=V", flag="--version"),
     "versions_from": Taken(flag="--versions"),
 }
 
@@ -113,12 +116,14 @@ def passes(
         _, second, *named = inspect.signature(show).parameters.values()
         taken = parameters(request, named, exceptions, arguments=arguments, without=without)
         fields = {one.name for one in taken} - {one.name for one in named if is_own(one)}
+        negated = {name for name in fields if is_negated(request.model_fields[name])}
 
         @wraps(show, assigned=("__module__", "__name__", "__doc__"))
         def command(ctx: typer.Context, **values: Any) -> None:
             if ctx.invoked_subcommand is not None:  # the command of a group, before one of its commands
                 return
             invocation = invocation_of(ctx)
+            values.update({name: not values[name] for name in negated})
             given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
 
             def call(stream: Any = None, /, **changes: Any) -> Any:
@@ -170,9 +175,15 @@ def parameter(request: type[Request], name: str, exception: Taken | None, *, is_
         metavar = exception.metavar if exception else None
         made = argument(request, name, metavar=metavar or name.upper(), autocompletion=given.complete)
     else:
-        flag = given.flag or f"--{(name.removesuffix('s') if sort == list[str] else name).replace('_', '-')}"
-        metavar = given.metavar or metavar_of(sort)
-        made = option(request, name, flag, note=given.note, metavar=metavar, autocompletion=given.complete)
+        made = option(
+            request,
+            name,
+            *([given.flag] if given.flag else []),
+            meaning=given.meaning,
+            note=given.note,
+            metavar=given.metavar or metavar_of(sort),
+            autocompletion=given.complete,
+        )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=made, annotation=sort)
 
 

@@ -12,19 +12,25 @@ from graphmem.errors import GraphmemError
 FLAGS: dict[tuple[object, object], str] = {}  # the option of each field of a request, by the names of both
 
 
-def option(request: type[Request], name: str, *flags: str, note: str = "", **more: Any) -> Any:
+def option(
+    request: type[Request], name: str, *flags: str, meaning: str | None = None, note: str = "", **more: Any
+) -> Any:
     """
-    Return the option for a field of a request.
+    Return the option for a field of a request; for one that is true by default it is a flag that makes it false.
 
     Args:
-        flags: of the option; made from the name if not given.
+        flags: of the option; made from the name if not given, of a list without its ``s``.
+        meaning: what the option does, if the description of the field does not say it.
         note: a clause that is true on the command line only, such as "- reads standard input".
         more: what the command line adds, such as a metavar.
     """
-    flags = flags or (f"--{name.replace('_', '-')}",)
-    FLAGS[request.__name__, name] = max(flags, key=len)
     field = request.model_fields[name]
-    clauses = "; ".join(filter(None, [field.description, note, "may be repeated" if is_list(field) else ""]))
+    word = name.removesuffix("s") if is_list(field) else name
+    flags = flags or (f"--{'no-' * is_negated(field)}{word.replace('_', '-')}",)
+    FLAGS[request.__name__, name] = max(flags, key=len)
+    description = field.description or ""
+    negation = f"Do not {description[:1].lower()}{description[1:]}" if is_negated(field) else None
+    clauses = "; ".join(filter(None, [meaning or negation or description, note, "may be repeated" * is_list(field)]))
     return typer.Option(default_of(field), *flags, help=f"{clauses}{limits(field)}", **more)
 
 
@@ -36,7 +42,14 @@ def argument(request: type[Request], name: str, **more: Any) -> Any:
 
 def default_of(field: FieldInfo) -> Any:
     """Return the default as the parser has it: ``...`` for a value that is required, None for an empty list."""
+    if is_negated(field):
+        return False
     return ... if field.is_required() else None if field.default == () else field.default
+
+
+def is_negated(field: FieldInfo) -> bool:
+    """Return whether the flag of a field makes it false: it is true by default."""
+    return field.default is True
 
 
 def limits(field: FieldInfo) -> str:

@@ -82,18 +82,13 @@ def export(
         invocation.say("no rows yet")
 
 
-@passes("rebuild", RebuildRequest, without=("embed",))
-def rebuild(
-    invocation: Invocation,
-    call: Call,
-    no_embed: Annotated[bool, typer.Option("--no-embed", help="Make no vectors.")] = False,
-) -> None:
+@passes("rebuild", RebuildRequest, embed=Taken(meaning="Make no vectors"))
+def rebuild(invocation: Invocation, answer: Rebuilt) -> None:
     """
     Rebuild everything derived from the files: catalog, index, graph, and the vectors that are missing.
 
     Example: graphmem rebuild
     """
-    answer: Rebuilt = call(embed=not no_embed)
     rate = (answer.records + answer.relations) / answer.seconds if answer.seconds else 0.0
     invocation.answer(
         answer,

@@ -1,9 +1,5 @@
 """``type …``: the project's entity and relation types."""
 
-from typing import Annotated
-
-import typer
-
 from graphmem.cli.caller import Invocation, complete_kind, complete_type
 from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
@@ -15,14 +11,15 @@ app.add_typer(adding, name="add")
 
 
 @adding.command(epilog='Example: graphmem type add entity class --description "A class of the code."')
-@passes("types.add_entity", AddEntityTypeRequest, arguments=1, without=("search",), description=Taken("D"))
-def entity(
-    invocation: Invocation,
-    call: Call,
-    no_search: Annotated[bool, typer.Option("--no-search", help="Keep its entities out of query.")] = False,
-) -> None:
+@passes(
+    "types.add_entity",
+    AddEntityTypeRequest,
+    arguments=1,
+    description=Taken("D"),
+    search=Taken(meaning="Keep its entities out of query"),
+)
+def entity(invocation: Invocation, answer: EntityType) -> None:
     """Declare an entity type."""
-    answer: EntityType = call(search=not no_search)
     invocation.answer(answer, described(answer))
 
 

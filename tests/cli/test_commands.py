@@ -34,6 +34,7 @@ class EchoRequest(Request):
     tags: tuple[str, ...] = Field((), description="What it is about")
     versions: Mapping[str, str] | None = Field(None, description="What it was seen with")
     slowly: bool = Field(False, description="Take time")
+    clearly: bool = Field(True, description="Move the lips")
     data: Mapping[str, object] | None = Field(None, description="Anything else")
     secret: str | None = Field(None, description="What no command line takes")
 
@@ -95,11 +96,13 @@ def test_a_field_is_an_argument_or_an_option_without_another_line(
         "--tag TAG               What it is about; may be repeated.",
         "--version NAME=V        What it was seen with.",
         "--slowly                Take time.",
+        "--no-clearly            Do not move the lips.",
         "--data TEXT             Anything else.",
     ]
-    typed(echo, "boo", "--tag", "a", "--tag", "b", "--times", "3", "--slowly", "--heavy", "0.5")
+    typed(echo, "boo", "--tag", "a", "--tag", "b", "--times", "3", "--slowly", "--no-clearly", "--heavy", "0.5")
     assert json.loads(capsys.readouterr().out) == {
         "text": "boo", "times": 3, "volume": "low", "weight": 0.5, "tags": ["a", "b"], "slowly": True,
+        "clearly": False,
     }  # fmt: skip
 
 
@@ -126,7 +129,7 @@ def test_a_command_sees_what_was_given_adds_options_and_calls_the_operation_with
     times, given = json.loads(capsys.readouterr().out)
     assert times == 1
     assert given == {
-        "text": "boo", "times": 1, "volume": "high", "data": {"backwards": False}, "slowly": False,
+        "text": "boo", "times": 1, "volume": "high", "data": {"backwards": False}, "slowly": False, "clearly": True,
     }  # fmt: skip
 
 
