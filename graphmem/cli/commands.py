@@ -19,12 +19,10 @@ from graphmem.cli.caller import complete_campaign, complete_kind, complete_ref, 
 from graphmem.cli.options import argument, is_negated, option
 from graphmem.contract.request import NoParameters, Request
 
-Call = Callable[
-    ..., Any
-]  # runs the operation, with values in the place of those that were given, and returns its answer
-PASSED: dict[
-    str, type[Request]
-] = {}  # the request of each operation that has such a command, once its module is loaded
+# Runs the operation with what was given, or with other values in its place, and returns its answer.
+Call = Callable[..., Any]
+# The request of each operation that has a command of this sort, once the command's module is loaded.
+PASSED: dict[str, type[Request]] = {}
 
 
 @dataclass(frozen=True)
@@ -191,7 +189,7 @@ def sort_of(annotation: Any) -> Any:
     """
     Return the type of what is typed for a field.
 
-    A list, and a mapping to texts, are texts one by one, which the request checks; any other object is one text.
+    A list, and a mapping to texts, are texts one by one. Any other object is one text, which the command has to read.
     """
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     part = next(part for part in parts if part is not NoneType)
