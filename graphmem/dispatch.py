@@ -1,11 +1,14 @@
 """
 One call of an operation, for every front end: who may call it, what it does, its notices, its telemetry.
 
+Here is opened what a use case takes: a ``Snapshot`` to read the store at one moment, a ``Writing`` to hold it alone.
+
 A use case runs again where what it had read is no longer so: git replaced a file meanwhile, or the catalog is damaged.
 Nothing was changed in either case, so running it again is the same as calling it a moment later.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
@@ -17,6 +20,7 @@ from graphmem.contract.request import NoParameters, Request
 from graphmem.errors import DamagedCatalog, FileReplaced, ReadOnly, Refused
 from graphmem.machine import requests
 from graphmem.store.runtime import Client, Runtime
+from graphmem.store.snapshot import Snapshot
 from graphmem.telemetry import observed
 
 T = TypeVar("T")
@@ -99,7 +103,8 @@ def call(
         client = runtime.client(caller.sees)
 
         def run() -> Any:
-            return use_case(client, *(() if lines is None else (lines_of(lines),)), *given)
+            with opened(client, operation, request) as store:
+                return use_case(store, *(() if lines is None else (lines_of(lines),)), *given)
 
         answer = attempt(client, run, may_repeat=operation.is_held or not is_read_once)
     if not operation.only_reads(request) and (asked := requests.current()) is not None:
@@ -112,6 +117,17 @@ def use_case_of(operation: Operation) -> Callable[..., Any]:
     module, _, function = operation.use_case.rpartition(".")
     found: Callable[..., Any] = getattr(import_module(f"graphmem.usecase.{module}"), function)
     return found
+
+
+def opened(client: Client, operation: Operation, request: Request) -> AbstractContextManager[Client | Snapshot]:
+    """
+    Return what the use case of an operation takes: one moment of the store, held alone where this call writes.
+
+    Where its first parameter is a ``Client``, it opens moments itself: it waits for something before it does so.
+    """
+    if next(iter(use_case_of(operation).__annotations__.values())) is Client:
+        return nullcontext(client)
+    return client.deciding(is_real=not operation.only_reads(request))
 
 
 def lines_of(log: Log) -> Iterator[bytes]:

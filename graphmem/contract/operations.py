@@ -158,8 +158,10 @@ class Operation:
         request: its parameters.
         answer: the type of what it returns.
         effect: whether it changes anything that is remembered.
-        use_case: the function that does it, by its module below ``graphmem.usecase`` and its name. It takes the client,
-            then the stream if there is one, then the request if that has parameters.
+        use_case: the function that does it, by its module below ``graphmem.usecase`` and its name. It takes a
+            ``Snapshot`` if it reads or has previews, a ``Writing`` if it writes; a ``Client`` if it waits for something
+            before its moment of the store (a model, a program, a stream, another lock) or writes elsewhere. Then comes
+            the stream if there is one, then the request if that has parameters.
         meaning: what it does, in a sentence.
         positional: how many parameters Python takes by position; None for those that are required.
         keywords: the parameter, a mapping, whose items Python takes as keywords too.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
     from graphmem.embed.reranker import Reranker
     from graphmem.store.runtime import Client
+    from graphmem.store.sync import SyncedLedger
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,27 @@ class Snapshot:
         """Whether it is of a commit: the code of that time is not at hand."""
         return self.client.present is not None
 
+    @property
+    def ledger(self) -> "SyncedLedger":
+        """The files: what is wrong with them, and what is written to them that is not rows."""
+        return self.client.ledger
+
+    @property
+    def symmetric(self) -> frozenset[str]:
+        """The names of the symmetric relation types."""
+        return self.ledger.symmetric
+
+    def new_id(self) -> str:
+        """Return an id that no other report or event has."""
+        return self.client.new_id()
+
     def notify_once(self, text: str) -> None:
-        """Report once what bears on the answer, which holds it as a notice."""
+        """Report what bears on the answer, which holds it as a notice; people are shown it once."""
         self.client.notify_once(text)
+
+    def notify(self, text: str) -> None:
+        """Report what was done with what this very call gave; the answer holds it as a notice."""
+        self.client.notify(text)
 
     def resolve(self, ref: str, record_types: Collection[str] | None = None) -> int:
         """

@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -21,6 +21,7 @@ from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.service.caller import HERE
 from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.store.sync import SyncedLedger
 from graphmem.system.lock import locked
 from tests.generate_docs import ANSWERS
@@ -48,6 +49,8 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "doctor": {},
     "trust": {},
 }  # fmt: skip
+# These write more than rows, and take it in.
+REWRITING = ("types.add_entity", "types.add_relation", "export", "resolve")
 
 
 def call(memory: Memory, name: str, given: dict[str, Any]) -> Any:
@@ -61,6 +64,12 @@ def call(memory: Memory, name: str, given: dict[str, Any]) -> Any:
     return method(**given)
 
 
+def store_of(use_case: Callable[..., Any]) -> type[Client] | type[Snapshot]:
+    """Return what a use case takes first."""
+    found: type[Client] | type[Snapshot] = next(iter(typing.get_type_hints(use_case).values()))
+    return found
+
+
 def test_every_operation_has_a_use_case_that_takes_its_request_and_returns_its_answer() -> None:
     for name, row in OPERATIONS.items():
         use_case = use_case_of(row)
@@ -68,7 +77,10 @@ def test_every_operation_has_a_use_case_that_takes_its_request_and_returns_its_a
         assert hints["return"] == row.answer, name
         parameters = inspect.signature(use_case).parameters.values()
         taken = [hints[one.name] for one in parameters if one.default is one.empty]  # the rest is of other use cases
-        given: list[Any] = [*([Client] if row.needs_store else []), *([Iterable[bytes]] if row.stream else [])]
+        if row.needs_store:
+            moment = Snapshot if row.effect == READ or row.previews else Writing
+            assert taken.pop(0) in (moment, Client), name
+        given: list[Any] = [Iterable[bytes]] if row.stream else []
         given += [] if row.request is NoParameters else [row.request]
         assert len(taken) == len(given), name
         assert all(one == other or issubclass(one, other) for one, other in zip(given, taken, strict=True)), name
@@ -141,6 +153,40 @@ def test_what_reads_changes_no_file_and_every_answer_has_its_type(tmp_path: Path
             request = row.request.model_validate({key: one for key, one in given.items() if key != row.stream})
             if row.only_reads(request):
                 assert contents(tmp_path) == before, name
+
+
+def test_a_use_case_that_takes_a_snapshot_is_one_moment_and_one_look_at_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever an operation is made of: all of it sees the same records."""
+    done: list[str] = []
+    changed_files = SyncedLedger.changed_files
+
+    def count(self: SyncedLedger, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
+        done.append("looked")
+        return changed_files(self, look, is_thorough=is_thorough)
+
+    def counted(method: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Client, *args: Any, **named: Any) -> Any:
+            done.append(method.__name__)
+            return method(self, *args, **named)
+
+        return run
+
+    monkeypatch.setattr(SyncedLedger, "changed_files", count)
+    monkeypatch.setattr(Client, "unchanging", counted(Client.unchanging))
+    monkeypatch.setattr(Client, "writing", counted(Client.writing))
+    repository = Repository(tmp_path)
+    with open_memory(tmp_path) as memory:
+        repository.commit("the empty memory")
+        for name, given in (REAL | {"log": {"ref": "failure/boom"}}).items():
+            row = OPERATIONS[name]
+            done.clear()
+            call(memory, name, given)
+            if row.needs_store and store_of(use_case_of(row)) is not Client:
+                request = row.request.model_validate({key: one for key, one in given.items() if key != row.stream})
+                moment = "unchanging" if row.only_reads(request) else "writing"
+                assert sorted(done) == sorted([moment, "looked", *["looked"] * (name in REWRITING)]), name
 
 
 def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> None:

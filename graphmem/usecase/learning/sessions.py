@@ -203,16 +203,16 @@ def note(client: Client, request: NoteRequest) -> SessionContext:
     return update(client, request.name, noted)
 
 
-def decide(client: Client, request: DecideRequest) -> Changed:
+def decide(snapshot: Writing, request: DecideRequest) -> Changed:
     """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
-    request = screened(client, request, "decision")
+    request = screened(snapshot, request, "decision")
     fields = {
         "decision": request.decision,
         "reasoning": request.reasoning,
         "session": request.name,
         "name": request.key,
     }
-    return change.add(client, "decision", fields, more=lambda snapshot: {"task": task_of(snapshot, request)})
+    return change.add_to(snapshot, "decision", {**fields, "task": task_of(snapshot, request)})
 
 
 def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
@@ -223,11 +223,11 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     return snapshot.catalog.stored(min(known.values())).key_ref if known else named
 
 
-def constrain(client: Client, request: ConstrainRequest) -> Changed:
+def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed:
     """Record a constraint, for everybody or for a named session."""
-    request = screened(client, request, "constraint")
+    request = screened(snapshot, request, "constraint")
     if request.expires_at is not None:
-        refuse_past(request.expires_at, client.now())
+        refuse_past(request.expires_at, snapshot.now)
     fields = {
         "constraint": request.constraint,
         "source": request.source,
@@ -235,7 +235,7 @@ def constrain(client: Client, request: ConstrainRequest) -> Changed:
         "session": request.name,
         "name": request.key,
     }
-    return change.add(client, "constraint", fields)
+    return change.add_to(snapshot, "constraint", fields)
 
 
 def as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Session:

@@ -40,6 +40,8 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
     """
     Add rows of any kind, in any order, all or none.
 
+    The input is read, and its texts are embedded, before the lock is taken.
+
     Args:
         lines: NDJSON; required fields are enough, an edge may come before its ends, and follows what was merged.
         request: ``skip_invalid`` puts the bad lines aside in ``state/rejects.ndjson``.

@@ -1,7 +1,7 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -66,72 +66,92 @@ def add(
     *,
     dedup: bool = True,
     dry_run: bool = False,
-    replace: bool = False,
     versions_from: VersionSource = "none",
+    replace: bool = False,
     supersedes: str | None = None,
-    more: Callable[[Snapshot], Mapping[str, Any]] = lambda snapshot: {},
 ) -> Changed:
     """
     Add a record, or change the one that has its key.
+
+    What takes long comes before the lock is taken: git and the installed packages are asked, and a model.
 
     Args:
         kind: of a record that is no task and no fact.
         fields: by their names in a row; but for an entity, one without a name is given one.
         dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
         dry_run: say what would be done, and do nothing.
-        replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
         versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
-        supersedes: a record whose place it takes, which is archived in the same write.
-        more: returns fields that follow from the store, under the lock.
+        replace: as of ``add_to``.
+        supersedes: as of ``add_to``.
     """
     given = screened_fields(client, kind, {name: value for name, value in fields.items() if value is not None})
-    is_named = "name" in given
     given |= with_hashes(client.layout.root, given)
     given |= with_versions(client.layout.root, given, versions_from)
     if dedup:
         prepare(client, kind, given)
     with client.deciding(client.clues, is_real=not dry_run) as snapshot:
-        given |= {name: value for name, value in more(snapshot).items() if value is not None}
-        if kind == "entity":
-            known_type(snapshot.catalog, str(given.get("type")))
-        elif is_named:
-            refuse_no_slug(kind, str(given["name"]))
-        made = build(kind, {"name": "unnamed", **given}, client.now())
-        assert isinstance(made, Record)
-        made = keyed(snapshot.catalog, identified(snapshot.catalog, made, is_named=is_named))
-        given |= {field: getattr(made, field) for field in made.references if field in given}
-        if isinstance(made, Insight):
-            refuse_chance(snapshot, made)
-        number = row_id(made.key_ref)
-        old = snapshot.resolve(supersedes) if supersedes is not None else None
-        if snapshot.catalog.has(number):
-            also = archived(client, old, snapshot.catalog.stored(number))
-            return add_again(snapshot, number, made, given, also)
-        likeness = find_alike(client, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
-        likeness = likeness.without(old)  # it is meant to be another record than that
-        if likeness.same is not None:
-            also = archived(client, old, snapshot.catalog.stored(likeness.same))
-            return merge(snapshot, likeness, made, also, is_named=is_named, replace=replace)
-        holder = snapshot.catalog.lookup(made.record_type, made.name)
-        if holder is None:
-            return create(snapshot, made, likeness, archived(client, old, made))
-        if not replace:
-            raise taken(snapshot.catalog, holder, made.name, may_replace=True)
-        refuse_others_advice(snapshot.catalog.stored(holder), made)
-        also = archived(client, old, snapshot.catalog.stored(holder))
-        return rewrite(snapshot, holder, made, given, also)
-
-
-def archived(client: Client, old: int | None, successor: Record) -> list[Entry]:
-    """Return the row of a record whose place another one takes; nothing where none is superseded, or it is the same."""
-    if old is None or old == row_id(successor.key_ref):
-        return []
-    return [entry(archived_for(client.catalog, old, successor, None, client.now()), client.ledger.symmetric)]
+        return add_to(snapshot, kind, given, dedup=dedup, replace=replace, supersedes=supersedes)
 
 
 def add_record(client: Client, request: AddRequest) -> Changed:
     """Add the record of a request, or change the one that has its key."""
     return add(client, request.kind, request.row, **request.options)
+
+
+def add_to(
+    snapshot: Snapshot,
+    kind: str,
+    fields: Mapping[str, Any],
+    *,
+    dedup: bool = True,
+    replace: bool = False,
+    supersedes: str | None = None,
+) -> Changed:
+    """
+    Add a record, or change the one that has its key, in a write that is under way; any other snapshot is only read.
+
+    Args:
+        fields: by their names in a row, screened.
+        replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
+        supersedes: a record whose place it takes, which is archived in the same write.
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    is_named, catalog = "name" in given, snapshot.catalog
+    if kind == "entity":
+        known_type(catalog, str(given.get("type")))
+    elif is_named:
+        refuse_no_slug(kind, str(given["name"]))
+    made = build(kind, {"name": "unnamed", **given}, snapshot.now)
+    assert isinstance(made, Record)
+    made = keyed(catalog, identified(catalog, made, is_named=is_named))
+    given |= {field: getattr(made, field) for field in made.references if field in given}
+    if isinstance(made, Insight):
+        refuse_chance(snapshot, made)
+    number = row_id(made.key_ref)
+    old = snapshot.resolve(supersedes) if supersedes is not None else None
+    if catalog.has(number):
+        also = archived(snapshot, old, catalog.stored(number))
+        return add_again(snapshot, number, made, given, also)
+    likeness = find_alike(snapshot, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
+    likeness = likeness.without(old)  # it is meant to be another record than that
+    if likeness.same is not None:
+        also = archived(snapshot, old, catalog.stored(likeness.same))
+        return merge(snapshot, likeness, made, also, is_named=is_named, replace=replace)
+    holder = catalog.lookup(made.record_type, made.name)
+    if holder is None:
+        return create(snapshot, made, likeness, archived(snapshot, old, made))
+    if not replace:
+        raise taken(catalog, holder, made.name, may_replace=True)
+    refuse_others_advice(catalog.stored(holder), made)
+    also = archived(snapshot, old, catalog.stored(holder))
+    return rewrite(snapshot, holder, made, given, also)
+
+
+def archived(snapshot: Snapshot, old: int | None, successor: Record) -> list[Entry]:
+    """Return the row of a record whose place another one takes; nothing where none is superseded, or it is the same."""
+    if old is None or old == row_id(successor.key_ref):
+        return []
+    return [entry(archived_for(snapshot.catalog, old, successor, None, snapshot.now), snapshot.symmetric)]
 
 
 def refuse_others_advice(older: Record, made: Record) -> None:
@@ -219,8 +239,8 @@ def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -
 
 def create(snapshot: Snapshot, made: Record, likeness: DuplicateMatch, also: Sequence[Entry]) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
-    made, going = as_allowed(snapshot.client, made) if isinstance(made, Experience) else (made, [])
-    puts = [*new_rows(snapshot.client, made, likeness), *going, *also]
+    made, going = as_allowed(snapshot, made) if isinstance(made, Experience) else (made, [])
+    puts = [*new_rows(snapshot, made, likeness), *going, *also]
     others = snapshot.catalog.records([number for number, _ in likeness.variants])
     variants = variants_of(made, likeness, others)
     if isinstance(snapshot, Writing):
@@ -235,10 +255,10 @@ def create(snapshot: Snapshot, made: Record, likeness: DuplicateMatch, also: Seq
     )
 
 
-def new_rows(client: Client, made: Record, likeness: DuplicateMatch) -> list[Entry]:
+def new_rows(snapshot: Snapshot, made: Record, likeness: DuplicateMatch) -> list[Entry]:
     """Return the rows of a new record and of its edges to the variants of it that were found."""
-    edges = (variant_edge(made, client.catalog.stored(number), cosine) for number, cosine in likeness.variants)
-    return [entry(one, client.ledger.symmetric) for one in (made, *edges)]
+    edges = (variant_edge(made, snapshot.catalog.stored(number), cosine) for number, cosine in likeness.variants)
+    return [entry(one, snapshot.symmetric) for one in (made, *edges)]
 
 
 def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tuple[str, list[Entry]]:
@@ -247,18 +267,18 @@ def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tup
 
     One that is there already, or that it repeats, gets what is new in it.
     """
-    client, catalog = snapshot.client, snapshot.catalog
+    catalog = snapshot.catalog
     made = build(kind, {"name": "unnamed", **fields}, snapshot.now)
     assert isinstance(made, MemoryRecord)
     made = keyed(catalog, identified(catalog, made))
     number = row_id(made.key_ref)
-    likeness = DuplicateMatch(number) if catalog.has(number) else find_alike(client, made)
+    likeness = DuplicateMatch(number) if catalog.has(number) else find_alike(snapshot, made)
     if likeness.same is None:
-        return made.key_ref, new_rows(client, made, likeness)
+        return made.key_ref, new_rows(snapshot, made, likeness)
     refuse_archived(catalog, likeness.same)
     older = catalog.stored(likeness.same)
     after = changed(older, merged(older, made, alias=None), snapshot.now)
-    return older.key_ref, [] if after is older else [entry(after, client.ledger.symmetric)]
+    return older.key_ref, [] if after is older else [entry(after, snapshot.symmetric)]
 
 
 def superseded(also: Sequence[Entry]) -> str | None:
@@ -310,7 +330,7 @@ def put(
     """Write changed values of a record, and ``also`` other rows; where they change nothing, nothing is written."""
     before = snapshot.catalog.stored(number)
     after = changed(before, changes, snapshot.now)
-    puts = [*([] if after is before else [entry(after, snapshot.client.ledger.symmetric)]), *also]
+    puts = [*([] if after is before else [entry(after, snapshot.symmetric)]), *also]
     if puts and isinstance(snapshot, Writing):
         snapshot.commit(puts)
     record = shown(snapshot.catalog, number, after)
@@ -324,7 +344,11 @@ def put(
 
 
 def edit(client: Client, request: EditRequest) -> Changed:
-    """Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away."""
+    """
+    Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away.
+
+    Git may be asked for what is cited, before the lock is taken.
+    """
     request = screened(client, request, "edit")
     fields: dict[str, Any] = dict(request.fields or {})
     fields |= with_hashes(client.layout.root, fields)
@@ -381,49 +405,46 @@ FIXED = (
 )
 
 
-def rename(client: Client, request: RenameRequest) -> Changed:
+def rename(snapshot: Writing, request: RenameRequest) -> Changed:
     """Give a record another name; the old one stays findable as an alias."""
-    name = screened(client, request, "rename").name
-    with client.writing() as snapshot:
-        number = snapshot.resolve(request.ref)
-        record = snapshot.catalog.stored(number)
-        refuse_fact(record)
-        record_type, slash, bare = name.partition("/")
-        if slash and record_type == record.record_type and not isinstance(record, Entity | Task):
-            name = bare
-        if isinstance(record, Task) and not name.startswith(record.name.rpartition("/")[0] + "/"):
-            name = f"{record.name.rpartition('/')[0]}/{name}"
-        if not isinstance(record, Entity | Task):
-            refuse_no_slug(record.kind, name)
-        if name == record.name:
-            return Changed(ref=record.ref, action="unchanged", record=shown(snapshot.catalog, number, record))
-        refuse_taken(snapshot.catalog, record.record_type, name, but=number)
-        aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
-        refuse_archived(snapshot.catalog, number)
-        return put(snapshot, number, {"name": name, "aliases": aliases}, "updated")
+    name = screened(snapshot, request, "rename").name
+    number = snapshot.resolve(request.ref)
+    record = snapshot.catalog.stored(number)
+    refuse_fact(record)
+    record_type, slash, bare = name.partition("/")
+    if slash and record_type == record.record_type and not isinstance(record, Entity | Task):
+        name = bare
+    if isinstance(record, Task) and not name.startswith(record.name.rpartition("/")[0] + "/"):
+        name = f"{record.name.rpartition('/')[0]}/{name}"
+    if not isinstance(record, Entity | Task):
+        refuse_no_slug(record.kind, name)
+    if name == record.name:
+        return Changed(ref=record.ref, action="unchanged", record=shown(snapshot.catalog, number, record))
+    refuse_taken(snapshot.catalog, record.record_type, name, but=number)
+    aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
+    refuse_archived(snapshot.catalog, number)
+    return put(snapshot, number, {"name": name, "aliases": aliases}, "updated")
 
 
-def forget(client: Client, request: ForgetRequest) -> Changed:
+def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
     """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
-    request = screened(client, request, "forget")
-    with client.writing() as snapshot:
-        number = snapshot.resolve(request.ref)
-        refuse_fact(snapshot.catalog.stored(number))
-        if snapshot.catalog.stored(number).is_archived:
-            return put(snapshot, number, {}, "unchanged")
-        return put(snapshot, number, {"archived_at": client.now(), "archive_reason": request.reason}, "archived")
+    request = screened(snapshot, request, "forget")
+    number = snapshot.resolve(request.ref)
+    refuse_fact(snapshot.catalog.stored(number))
+    if snapshot.catalog.stored(number).is_archived:
+        return put(snapshot, number, {}, "unchanged")
+    return put(snapshot, number, {"archived_at": snapshot.now, "archive_reason": request.reason}, "archived")
 
 
-def restore(client: Client, request: RestoreRequest) -> Changed:
+def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
     """Bring an archived record back, also a lesson that faded away."""
-    with client.writing() as snapshot:
-        number = snapshot.resolve(request.ref)
-        standing = snapshot.catalog.lesson_states([number]).get(number)
-        is_faded = standing is not None and standing.is_faded
-        if not snapshot.catalog.stored(number).is_archived and not is_faded:
-            return put(snapshot, number, {}, "unchanged")
-        changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
-        return put(snapshot, number, changes | ({"restored_at": client.now()} if is_faded else {}), "restored")
+    number = snapshot.resolve(request.ref)
+    standing = snapshot.catalog.lesson_states([number]).get(number)
+    is_faded = standing is not None and standing.is_faded
+    if not snapshot.catalog.stored(number).is_archived and not is_faded:
+        return put(snapshot, number, {}, "unchanged")
+    changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
+    return put(snapshot, number, changes | ({"restored_at": snapshot.now} if is_faded else {}), "restored")
 
 
 def refuse_fact(record: Record) -> None:

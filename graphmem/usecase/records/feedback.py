@@ -15,21 +15,20 @@ from graphmem.names import row_id, row_key
 from graphmem.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.rules.score import help_ratio
 from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.shell import command
 from graphmem.usecase.writing.events import refuse_other_kind, task_key
 from graphmem.usecase.writing.screening import screened, screened_fields, unexposed
 from graphmem.usecase.writing.validation import build
 
 
-def feedback(client: Client, request: FeedbackRequest) -> Reported:
+def feedback(snapshot: Writing, request: FeedbackRequest) -> Reported:
     """Report on one memory; with a task, reporting again replaces the report."""
-    request = screened(client, request, "feedback")
-    with client.writing() as snapshot:
-        made, action = prepared(snapshot, request.model_dump())
-        if action != "unchanged":
-            snapshot.commit([entry(made, client.ledger.symmetric)])
-        return reported(snapshot, made, action)
+    request = screened(snapshot, request, "feedback")
+    made, action = prepared(snapshot, request.model_dump())
+    if action != "unchanged":
+        snapshot.commit([entry(made, snapshot.symmetric)])
+    return reported(snapshot, made, action)
 
 
 def reported(snapshot: Snapshot, made: Feedback, action: str) -> Reported:
@@ -111,7 +110,11 @@ def question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> 
 
 
 def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRowsRequest) -> BulkReported:
-    """Store a batch of reports, all or none; a memory reported twice for one task counts once, the last report."""
+    """
+    Store a batch of reports, all or none; a memory reported twice for one task counts once, the last report.
+
+    The input is read before the lock is taken.
+    """
     counts = {"created": 0, "updated": 0, "unchanged": 0}
     found: dict[int, tuple[Feedback, str]] = {}
     findings: list[Finding] = []

@@ -13,28 +13,26 @@ from graphmem.model.field import parse_time
 from graphmem.names import row_id
 from graphmem.rules.experience import over_bound
 from graphmem.rules.score import importance
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.validation import changed
 
 
-def prune(client: Client, request: PruneRequest) -> Pruned:
+def prune(snapshot: Snapshot, request: PruneRequest) -> Pruned:
     """Archive the least important failures and patterns over a cap, and old ones that are worth next to nothing."""
-    with client.deciding(is_real=request.yes) as snapshot:
-        going = [
-            *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
-            *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),
-            *surplus(snapshot),
-        ]
-        if isinstance(snapshot, Writing) and going:
-            now = client.now()
-            puts = []
-            for found in going:
-                record = snapshot.catalog.stored(snapshot.resolve(found.ref))
-                changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
-                puts.append(entry(changed(record, changes, now), client.ledger.symmetric))
-            snapshot.commit(puts)
-        return Pruned(done=request.yes, records=going)
+    going = [
+        *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
+        *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),
+        *surplus(snapshot),
+    ]
+    if isinstance(snapshot, Writing) and going:
+        now = snapshot.now
+        puts = []
+        for found in going:
+            record = snapshot.catalog.stored(snapshot.resolve(found.ref))
+            changes = {"archived_at": now, "archive_reason": f"pruned: {found.reason}"}
+            puts.append(entry(changed(record, changes, now), snapshot.symmetric))
+        snapshot.commit(puts)
+    return Pruned(done=request.yes, records=going)
 
 
 class WeighedRecord(NamedTuple):

@@ -26,7 +26,6 @@ from graphmem.model.field import format_time
 from graphmem.names import row_key, split_ref
 from graphmem.ndjson import Row, decode
 from graphmem.rules.purged import created_at, purge_hash
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 from graphmem.system.shell import command
@@ -81,7 +80,7 @@ class PurgePlan:
             self.rows.setdefault(file, set()).add(number)
 
 
-def purge(client: Client, request: PurgeRequest) -> Purged:
+def purge(snapshot: Snapshot, request: PurgeRequest) -> Purged:
     """
     Destroy records, every row that names them, their vectors, and their names in other records.
 
@@ -94,38 +93,37 @@ def purge(client: Client, request: PurgeRequest) -> Purged:
         raise Usage("say what to purge", hint="graphmem purge REF, or graphmem purge --archived")
     if history_script is not None and os.path.lexists(history_script):
         raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
-    with client.deciding(is_real=yes) as snapshot:
-        plan = gather(snapshot, request.refs, archived=request.archived)
-        script = script_for(client, plan) if history_script is not None else b""
-        digests = orphaned_vectors(snapshot.catalog, plan)
-        records = sorted(snapshot.catalog.refs(plan.records).values())
-        quoting = quoters(client, plan)
-        changes = sorted(snapshot.catalog.refs(plan.changes).values())
-        if isinstance(snapshot, Writing) and records:
-            destroy(snapshot, plan, digests)
-        if history_script is not None:
-            safe_files.write(history_script.absolute(), script)
-        program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
-        rows = {file: len(numbers) for file, numbers in sorted(plan.rows.items())}
-        return Purged(
-            done=yes,
-            records=records,
-            rows=rows,
-            changed=changes,
-            vectors=len(digests),
-            quoted_by=sorted(snapshot.catalog.refs(quoting).values()),
-            history=[program] if records or history_script else [],
-        )
+    plan = gather(snapshot, request.refs, archived=request.archived)
+    script = script_for(snapshot, plan) if history_script is not None else b""
+    digests = orphaned_vectors(snapshot.catalog, plan)
+    records = sorted(snapshot.catalog.refs(plan.records).values())
+    quoting = quoters(snapshot, plan)
+    changes = sorted(snapshot.catalog.refs(plan.changes).values())
+    if isinstance(snapshot, Writing) and records:
+        destroy(snapshot, plan, digests)
+    if history_script is not None:
+        safe_files.write(history_script.absolute(), script)
+    program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
+    rows = {file: len(numbers) for file, numbers in sorted(plan.rows.items())}
+    return Purged(
+        done=yes,
+        records=records,
+        rows=rows,
+        changed=changes,
+        vectors=len(digests),
+        quoted_by=sorted(snapshot.catalog.refs(quoting).values()),
+        history=[program] if records or history_script else [],
+    )
 
 
-def script_for(client: Client, plan: PurgePlan) -> bytes:
+def script_for(snapshot: Snapshot, plan: PurgePlan) -> bytes:
     """Return the program that removes from git's history what was purged so far, and what is about to be."""
-    purges = {salt: dict(hashes) for salt, hashes in client.catalog.purges().by_salt.items()}
-    for made in purge_rows(client, plan.removed_rows()) if plan.records else ():
+    purges = {salt: dict(hashes) for salt, hashes in snapshot.catalog.purges().by_salt.items()}
+    for made in purge_rows(snapshot, plan.removed_rows()) if plan.records else ():
         purges.setdefault(made.salt, {})[made.hash] = format_time(made.at)
     if not purges:
         raise Usage("nothing was purged yet", hint="graphmem purge REF --history-script FILE")
-    symmetric = sorted(client.ledger.symmetric)
+    symmetric = sorted(snapshot.symmetric)
     program = inspect.getsource(history_filter)
     for start, value in (("PURGES: dict[str, dict[str, str]] = ", purges), ("SYMMETRIC: list[str] = ", symmetric)):
         program = program.replace(f"{start}{type(value)()!r}", f"{start}{value!r}", 1)
@@ -140,13 +138,12 @@ def destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> No
     put aside: a purge that is cut off later leaves none that brings a row back, and one that is refused leaves them as
     they were.
     """
-    client = writing.client
-    puts = [renewed(client, number, values) for number, values in plan.changes.items()]
+    puts = [renewed(writing, number, values) for number, values in plan.changes.items()]
     puts += [entry(one, ()) for one in (*plan.reports.values(), *plan.told.values())]
-    purges = purge_rows(client, plan.removed_rows())
+    purges = purge_rows(writing, plan.removed_rows())
     puts += [entry(made, ()) for made in purges]
     removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
-    layout = client.layout
+    layout = writing.layout
     kept = {"hashes": frozenset(made.hash for made in purges), "digests": frozenset(map(bytes.hex, digests))}
     try:
         traces.keep(layout.purge, plan.traces.model_copy(update=kept))
@@ -162,14 +159,14 @@ def destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> No
         with contextlib.suppress(OSError):
             safe_files.remove(layout.purge)
         raise
-    client.finish_purge()
+    writing.client.finish_purge()
 
 
-def purge_rows(client: Client, rows: Collection[Row]) -> list[Purge]:
+def purge_rows(snapshot: Snapshot, rows: Collection[Row]) -> list[Purge]:
     """Return what keeps rows out that are about to be purged; one salt a store, so that a row is hashed once."""
-    salt = next(iter(client.catalog.purges().by_salt), None) or client.new_id()
-    symmetric = client.ledger.symmetric
-    at = max([format_time(client.now()), *map(created_at, rows)])  # also where the clock went back since
+    salt = next(iter(snapshot.catalog.purges().by_salt), None) or snapshot.new_id()
+    symmetric = snapshot.symmetric
+    at = max([format_time(snapshot.now), *map(created_at, rows)])  # also where the clock went back since
     keys = {row_key(row, symmetric) for row in rows}
     return [
         Purge.model_validate({"kind": "purge", "salt": salt, "hash": purge_hash(salt, key), "at": at})
@@ -207,12 +204,12 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
     return plan
 
 
-def quoters(client: Client, plan: PurgePlan) -> list[int]:
+def quoters(snapshot: Snapshot, plan: PurgePlan) -> list[int]:
     """Return the records that stay and hold a text of those that go: the purge does not change what others say."""
     found = []
     for number, line in plan.catalog.record_lines():
         if number not in plan.records and plan.traces.is_told(line.decode()):
-            kept = renewed(client, number, plan.changes[number]).line if number in plan.changes else line
+            kept = renewed(snapshot, number, plan.changes[number]).line if number in plan.changes else line
             if plan.traces.is_told(kept.decode()):
                 found.append(number)
     return found
@@ -264,9 +261,9 @@ def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
     return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
 
 
-def renewed(client: Client, number: int, values: Mapping[str, Any]) -> Entry:
+def renewed(snapshot: Snapshot, number: int, values: Mapping[str, Any]) -> Entry:
     """Return the row of a record with other values."""
-    return entry(changed(client.catalog.stored(number), values, client.now()), client.ledger.symmetric)
+    return entry(changed(snapshot.catalog.stored(number), values, snapshot.now), snapshot.symmetric)
 
 
 def orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:

@@ -12,76 +12,70 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.rules.fixes import fixes
 from graphmem.rules.merge import FACTS
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.records.cursor import ListPlace
 
 
-def names(client: Client, request: NamesRequest) -> Sequence[str]:
+def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:
     """Return the references that begin with a text, in name order."""
-    with client.reading() as snapshot:
-        return snapshot.catalog.completions(request.prefix, request.limit)
+    return snapshot.catalog.completions(request.prefix, request.limit)
 
 
-def get(client: Client, request: GetRequest) -> Got:
+def get(snapshot: Snapshot, request: GetRequest) -> Got:
     """Return a record with its edges."""
-    with client.reading() as snapshot:
-        number = snapshot.resolve(request.ref)
-        record = snapshot.catalog.records([number])[number]
-        steps = list(snapshot.catalog.steps([number], None, "both"))
-        names = snapshot.catalog.refs({step.far for step in steps} | {number})
-        notes = snapshot.catalog.notes(
-            {(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps}
-        )
-        edges = []
-        for step in steps:
-            src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
-            note = notes.get((src, step.type, dst))
-            edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
-        edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
-        doubter = Doubter(snapshot)
-        cites = doubter.tree.cites_of(record)
-        handed, worked = snapshot.catalog.handed_out([number]).get(number, (0, 0))
-        count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
-        return Got(
-            ref=record.ref,
-            record=record,
-            relations=edges,
-            access_count=count,
-            last_accessed=last,
-            handed_out=handed,
-            worked=worked,
-            fixes=fixes(record),
-            cites=cites,
-            doubts=doubter.of(record, cites),
-        )
+    number = snapshot.resolve(request.ref)
+    record = snapshot.catalog.records([number])[number]
+    steps = list(snapshot.catalog.steps([number], None, "both"))
+    names = snapshot.catalog.refs({step.far for step in steps} | {number})
+    notes = snapshot.catalog.notes({(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps})
+    edges = []
+    for step in steps:
+        src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
+        note = notes.get((src, step.type, dst))
+        edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
+    edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
+    doubter = Doubter(snapshot)
+    cites = doubter.tree.cites_of(record)
+    handed, worked = snapshot.catalog.handed_out([number]).get(number, (0, 0))
+    count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
+    return Got(
+        ref=record.ref,
+        record=record,
+        relations=edges,
+        access_count=count,
+        last_accessed=last,
+        handed_out=handed,
+        worked=worked,
+        fixes=fixes(record),
+        cites=cites,
+        doubts=doubter.of(record, cites),
+    )
 
 
-def listing(client: Client, request: ListRequest) -> Listing:
+def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
     """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
     tags, sort, place = request.tags, request.sort, ListPlace.given(request)
     most = None if request.limit is None else min(request.limit + 1, LARGEST)  # one more than is shown
-    with client.reading() as snapshot:
-        catalog, is_live = snapshot.catalog, not request.archived
-        record_types = record_types_of(snapshot.vocabulary, request.kind)
-        if not tags and sort is None:
-            after = place.name if place else ("", "")
-            ids = catalog.listed(record_types, is_live=is_live, after=after, limit=most)
-            records, total = catalog.records(ids), catalog.count_listed(record_types, is_live=is_live)
-            found = [records[number] for number in ids]
-        else:
-            ids = catalog.listed(record_types, is_live=is_live)
-            records = catalog.records(ids)
-            found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
-            total = len(found)
-            if sort is not None:
-                found = sorted_by(found, sort)
-            if place is not None:
-                found = [record for record in found if place.is_before(record, request)]
-        shown = found[: request.limit]
-        cursor = ListPlace.of(shown[-1], request).cursor(request) if shown and len(found) > len(shown) else None
-        return Listing(results=listed(snapshot, shown), total=total, cursor=cursor)
+    catalog, is_live = snapshot.catalog, not request.archived
+    record_types = record_types_of(snapshot.vocabulary, request.kind)
+    if not tags and sort is None:
+        after = place.name if place else ("", "")
+        ids = catalog.listed(record_types, is_live=is_live, after=after, limit=most)
+        records, total = catalog.records(ids), catalog.count_listed(record_types, is_live=is_live)
+        found = [records[number] for number in ids]
+    else:
+        ids = catalog.listed(record_types, is_live=is_live)
+        records = catalog.records(ids)
+        found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
+        total = len(found)
+        if sort is not None:
+            found = sorted_by(found, sort)
+        if place is not None:
+            found = [record for record in found if place.is_before(record, request)]
+    shown = found[: request.limit]
+    cursor = ListPlace.of(shown[-1], request).cursor(request) if shown and len(found) > len(shown) else None
+    return Listing(results=listed(snapshot, shown), total=total, cursor=cursor)
 
 
 def listed(snapshot: Snapshot, records: Iterable[Record]) -> list[Listed]:

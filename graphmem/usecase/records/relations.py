@@ -7,8 +7,7 @@ from graphmem.model import Relation
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import build, changed, refuse_archived
 
@@ -56,61 +55,57 @@ def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, s
     return *numbers, keys[0], keys[1]
 
 
-def link(client: Client, request: LinkRequest) -> Linked:
+def link(snapshot: Writing, request: LinkRequest) -> Linked:
     """Add an edge, or change the one that is there; given values replace, absent ones stay."""
-    request = screened(client, request, "relation")
+    request = screened(snapshot, request, "relation")
     kind, sources = request.kind, request.sources
-    with client.writing() as snapshot:
-        made = known_relation(snapshot.catalog.vocabulary, kind)
-        a, b, source, target = ends(snapshot, request.source, request.target)
-        for number in (a, b):
-            refuse_archived(snapshot.catalog, number)
-        refuse_ends(made, source, target)
-        if made.symmetric and target < source:
-            a, b, source, target = b, a, target, source
-        given = {"weight": request.weight, "note": request.note, "sources": sorted(sources) or None}
-        existing = snapshot.catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
-        fields = {"from": source, "type": kind, "to": target, **given}
-        if existing is None:
-            relation, action = build("relation", fields, client.now()), "created"
-        else:
-            united = {name: value for name, value in given.items() if value is not None}
-            if sources:
-                united["sources"] = sorted({*existing.sources, *sources})
-            relation = changed(existing, united, client.now())
-            action = "unchanged" if relation is existing else "updated"
-        assert isinstance(relation, Relation)
-        if action != "unchanged":
-            snapshot.commit([entry(relation, client.ledger.symmetric)])
-        names = snapshot.catalog.refs([a, b])
-        edge = Edge(
-            source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note
-        )
-        return Linked.model_validate({"edge": edge, "action": action})
+    made = known_relation(snapshot.catalog.vocabulary, kind)
+    a, b, source, target = ends(snapshot, request.source, request.target)
+    for number in (a, b):
+        refuse_archived(snapshot.catalog, number)
+    refuse_ends(made, source, target)
+    if made.symmetric and target < source:
+        a, b, source, target = b, a, target, source
+    given = {"weight": request.weight, "note": request.note, "sources": sorted(sources) or None}
+    existing = snapshot.catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
+    fields = {"from": source, "type": kind, "to": target, **given}
+    if existing is None:
+        relation, action = build("relation", fields, snapshot.now), "created"
+    else:
+        united = {name: value for name, value in given.items() if value is not None}
+        if sources:
+            united["sources"] = sorted({*existing.sources, *sources})
+        relation = changed(existing, united, snapshot.now)
+        action = "unchanged" if relation is existing else "updated"
+    assert isinstance(relation, Relation)
+    if action != "unchanged":
+        snapshot.commit([entry(relation, snapshot.symmetric)])
+    names = snapshot.catalog.refs([a, b])
+    edge = Edge(source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note)
+    return Linked.model_validate({"edge": edge, "action": action})
 
 
-def unlink(client: Client, request: UnlinkRequest) -> Linked:
+def unlink(snapshot: Writing, request: UnlinkRequest) -> Linked:
     """Take an edge out, with every row that represents it."""
     kind = request.kind
-    with client.writing() as snapshot:
-        made = known_relation(snapshot.catalog.vocabulary, kind)
-        a, b, source, target = ends(snapshot, request.source, request.target)
-        number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
-        names = snapshot.catalog.refs([a, b])
-        found = snapshot.catalog.relation_rows(number) or snapshot.catalog.refused_rows(kind, a, b)
-        if not found:
-            raise NotFound(
-                f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(snapshot, source, kind, target, made)
-            )
-        edge = snapshot.catalog.edge(source, kind, target)
-        weight, row = edge if edge else (made.weight, {})
-        removes: dict[str, list[int]] = {}
-        for row_number, file in found:
-            removes.setdefault(file, []).append(row_number)
-        snapshot.commit([], removes)
-        note = row.get("note")
-        shown = Edge(source=names[a], type=kind, target=names[b], weight=weight, note=str(note) if note else None)
-        return Linked(edge=shown, action="removed")
+    made = known_relation(snapshot.catalog.vocabulary, kind)
+    a, b, source, target = ends(snapshot, request.source, request.target)
+    number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
+    names = snapshot.catalog.refs([a, b])
+    found = snapshot.catalog.relation_rows(number) or snapshot.catalog.refused_rows(kind, a, b)
+    if not found:
+        raise NotFound(
+            f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(snapshot, source, kind, target, made)
+        )
+    edge = snapshot.catalog.edge(source, kind, target)
+    weight, row = edge if edge else (made.weight, {})
+    removes: dict[str, list[int]] = {}
+    for row_number, file in found:
+        removes.setdefault(file, []).append(row_number)
+    snapshot.commit([], removes)
+    note = row.get("note")
+    shown = Edge(source=names[a], type=kind, target=names[b], weight=weight, note=str(note) if note else None)
+    return Linked(edge=shown, action="removed")
 
 
 def other_way(snapshot: Snapshot, source: str, kind: str, target: str, made: RelationType) -> str | None:

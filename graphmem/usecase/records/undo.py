@@ -16,8 +16,7 @@ from graphmem.ledger.layout import holds
 from graphmem.ledger.row import read_entry
 from graphmem.model.entry import Batch, Entry
 from graphmem.ndjson import BadLine
-from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 from graphmem.usecase.records.change import put
 from graphmem.usecase.writing.screening import screened
@@ -27,31 +26,30 @@ from graphmem.usecase.writing.validation import refuse_archived
 # --- supersede -----------------------------------------------------------------------------------------------------
 
 
-def supersede(client: Client, request: SupersedeRequest) -> Changed:
+def supersede(snapshot: Writing, request: SupersedeRequest) -> Changed:
     """
     Archive a record that another one takes the place of.
 
     Raises:
         Refused: the two are one, of different kinds, archived, or the new one is itself superseded by the old one.
     """
-    request = screened(client, request, "supersede")
-    with client.writing() as snapshot:
-        number, successor = snapshot.resolve(request.old), snapshot.resolve(request.new)
-        before, after = snapshot.catalog.stored(number), snapshot.catalog.stored(successor)
-        if number == successor:
-            raise Refused(f"{request.old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
-        if before.is_archived and before.superseded_by == after.key_ref:
-            return put(snapshot, number, {}, "unchanged")
-        refuse_archived(snapshot.catalog, successor)
-        archived = archived_for(snapshot.catalog, number, after, request.reason, client.now())
-        values = {name: getattr(archived, name) for name in ("archived_at", "archive_reason", "superseded_by")}
-        return put(snapshot, number, values, "archived")
+    request = screened(snapshot, request, "supersede")
+    number, successor = snapshot.resolve(request.old), snapshot.resolve(request.new)
+    before, after = snapshot.catalog.stored(number), snapshot.catalog.stored(successor)
+    if number == successor:
+        raise Refused(f"{request.old!r} cannot take its own place", hint="graphmem supersede OLD NEW, two records")
+    if before.is_archived and before.superseded_by == after.key_ref:
+        return put(snapshot, number, {}, "unchanged")
+    refuse_archived(snapshot.catalog, successor)
+    archived = archived_for(snapshot.catalog, number, after, request.reason, snapshot.now)
+    values = {name: getattr(archived, name) for name in ("archived_at", "archive_reason", "superseded_by")}
+    return put(snapshot, number, values, "archived")
 
 
 # --- undo ----------------------------------------------------------------------------------------------------------
 
 
-def undo(client: Client, request: UndoRequest) -> Writes:
+def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     """
     Take back the last writes of this clone, all or none; one that a dead process only announced does not count.
 
@@ -62,34 +60,33 @@ def undo(client: Client, request: UndoRequest) -> Writes:
         Refused: rows of one of them were changed since, by another branch too; or a type of them is in use.
     """
     number = request.number
-    with client.writing() as snapshot:
-        current = notes.Overlay(snapshot.catalog.lines_of, client.ledger.symmetric)
-        taken: list[notes.NotedWrite] = []
-        passed: list[Path] = []
-        for path in notes.noted(snapshot.layout):
-            if len(taken) == number:
-                break
-            write = notes.read_write(path)
-            since = changes_since(snapshot, current, write, is_sure=notes.is_sure(path))
-            passed.append(path)
-            if since is None:
-                continue
-            if since:
-                raise changed_since(write, since)
-            refuse_types_in_use(snapshot, current, write, [file for found in taken for file in found.types])
-            taken.append(write)
-        if len(taken) < number:
-            raise NotFound(
-                f"{len(taken)} writes of this clone can be taken back, not {number}" if taken else "nothing to undo",
-                hint="see: graphmem undo --list; what git has, git takes back",
-            )
-        answer = Writes(writes=[described(snapshot.catalog, write) for write in taken])
-        passed = [notes.doubt(path) for path in passed]
-        client.ledger.write(dict(batches(client, current)), is_noted=False)
-        remove_types(client, [file for write in taken for file in write.types])
-        for path in passed:
-            safe_files.remove(path)
-        return answer
+    current = notes.Overlay(snapshot.catalog.lines_of, snapshot.symmetric)
+    taken: list[notes.NotedWrite] = []
+    passed: list[Path] = []
+    for path in notes.noted(snapshot.layout):
+        if len(taken) == number:
+            break
+        write = notes.read_write(path)
+        since = changes_since(snapshot, current, write, is_sure=notes.is_sure(path))
+        passed.append(path)
+        if since is None:
+            continue
+        if since:
+            raise changed_since(write, since)
+        refuse_types_in_use(snapshot, current, write, [file for found in taken for file in found.types])
+        taken.append(write)
+    if len(taken) < number:
+        raise NotFound(
+            f"{len(taken)} writes of this clone can be taken back, not {number}" if taken else "nothing to undo",
+            hint="see: graphmem undo --list; what git has, git takes back",
+        )
+    answer = Writes(writes=[described(snapshot.catalog, write) for write in taken])
+    passed = [notes.doubt(path) for path in passed]
+    snapshot.ledger.write(dict(batches(snapshot, current)), is_noted=False)
+    remove_types(snapshot, [file for write in taken for file in write.types])
+    for path in passed:
+        safe_files.remove(path)
+    return answer
 
 
 def changes_since(
@@ -132,31 +129,28 @@ def refuse_types_in_use(
             )
 
 
-def remove_types(client: Client, files: Sequence[str]) -> None:
+def remove_types(snapshot: Writing, files: Sequence[str]) -> None:
     """Remove files of types, and read the vocabulary again."""
     for file in files:
-        safe_files.remove(client.layout.store / file)
+        safe_files.remove(snapshot.layout.store / file)
     if files:
-        client.ledger.sync_written()
-        replace_files(client.ledger.stale_vocabulary_file(), client.layout)
+        snapshot.ledger.sync_written()
+        replace_files(snapshot.ledger.stale_vocabulary_file(), snapshot.layout)
 
 
-def undoable(client: Client) -> Writes:
+def undoable(snapshot: Snapshot) -> Writes:
     """Return the writes that were noted, the last first."""
-    with client.reading() as snapshot:
-        return Writes(
-            writes=[described(snapshot.catalog, notes.read_write(path)) for path in notes.noted(snapshot.layout)]
-        )
+    return Writes(writes=[described(snapshot.catalog, notes.read_write(path)) for path in notes.noted(snapshot.layout)])
 
 
-def batches(client: Client, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
+def batches(snapshot: Writing, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
     """Yield what has to change in each file for its rows to be as they are to be after an undo."""
-    files = set(client.ledger.data_files())
+    files = set(snapshot.ledger.data_files())
     for file, after in current.after.items():
-        now = client.catalog.lines_of(list(after), file)
+        now = snapshot.catalog.lines_of(list(after), file)
         gone = [number for number, line in after.items() if line is None and number in now]
         entries = [
-            read_back(client, file, line)
+            read_back(snapshot, file, line)
             for number, line in after.items()
             if line is not None and now.get(number) != line
         ]
@@ -166,10 +160,10 @@ def batches(client: Client, current: notes.Overlay) -> Iterator[tuple[str, Batch
             yield file, Batch(file, gone=gone, entries=entries)
 
 
-def read_back(client: Client, file: str, line: bytes) -> Entry:
+def read_back(snapshot: Snapshot, file: str, line: bytes) -> Entry:
     """Return the row on an old line, checked like one of a file."""
     try:
-        found = read_entry(line.rstrip(b"\r"), client.ledger.symmetric)
+        found = read_entry(line.rstrip(b"\r"), snapshot.symmetric)
         check_place(file, holds(file), found)
     except BadLine as bad:
         raise Refused(f"a note of what was written holds no row of {file}: {bad.message}") from None

@@ -13,7 +13,7 @@ from graphmem.model.record import Alternate, limits
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import are_variants, differing, same_memory
 from graphmem.settings.config import Retrieval
-from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.writing.validation import both, larger_amounts
 
 UNITED_SETS = ("sources", "tags", "files", "cites", "versions")
@@ -47,19 +47,20 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
     return Relation.model_validate({**row, "similarity": similarity})
 
 
-def find_alike(client: Client, made: MemoryRecord) -> DuplicateMatch:
+def find_alike(snapshot: Snapshot, made: MemoryRecord) -> DuplicateMatch:
     """Look for the record that a new one repeats, and for those that are only similar."""
+    client = snapshot.client
     client.catch_up(client.clues)
-    repeats = client.catalog.repeating(made, MOST_ALIKE)
+    repeats = snapshot.catalog.repeating(made, MOST_ALIKE)
     client.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
     vectors = client.document_vectors([made.search_text])
     if client.vectors is None or vectors is None:
-        return classify(client.settings.retrieval, made, {}, repeats, client.catalog.stored)
+        return classify(snapshot.settings.retrieval, made, {}, repeats, snapshot.catalog.stored)
     vector = vectors[0]
-    bound = client.settings.retrieval.variant_similarity
+    bound = snapshot.settings.retrieval.variant_similarity
     similar = {n: cosine for n, cosine in client.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
     similar |= client.vectors.cosines_of({row_id(one.key_ref) for one in repeats}, vector)
-    return classify(client.settings.retrieval, made, similar, repeats, client.catalog.stored)
+    return classify(snapshot.settings.retrieval, made, similar, repeats, snapshot.catalog.stored)
 
 
 def classify(

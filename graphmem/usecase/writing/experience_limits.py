@@ -10,31 +10,30 @@ from graphmem.rules.experience import (
     over_bound,
     statements_of,
 )
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.writing.validation import changed
 
 
-def as_allowed(client: Client, made: Experience) -> tuple[Experience, list[Entry]]:
+def as_allowed(snapshot: Snapshot, made: Experience) -> tuple[Experience, list[Entry]]:
     """
     Return a new experience as the store takes it, and the rows of those that go for it.
 
     While there are few, each has confidence low; beyond the bound the oldest of low confidence are archived.
     """
-    there = list(client.catalog.of_kind(Experience).values())
+    there = list(snapshot.catalog.of_kind(Experience).values())
     if len(there) < FEW_EXPERIENCES and made.confidence != "low":
-        client.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
+        snapshot.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
         made = made.replaced({"confidence": "low"})
     gone = [one for one in over_bound([*there, made]) if one.key_ref != made.key_ref]
     for one in gone:
-        client.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
-    return made, [archived(client, one) for one in gone]
+        snapshot.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
+    return made, [archived(snapshot, one) for one in gone]
 
 
-def archived(client: Client, experience: Experience) -> Entry:
+def archived(snapshot: Snapshot, experience: Experience) -> Entry:
     """Return the row of an experience that has to go."""
-    changes = {"archived_at": client.now(), "archive_reason": "the oldest of low confidence, over the bound"}
-    return entry(changed(experience, changes, client.now()), client.ledger.symmetric)
+    changes = {"archived_at": snapshot.now, "archive_reason": "the oldest of low confidence, over the bound"}
+    return entry(changed(experience, changes, snapshot.now), snapshot.symmetric)
 
 
 def refuse_chance(snapshot: Snapshot, insight: Insight) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from graphmem.contract.request import Request
 from graphmem.rules.secrets import Finder, exposed, refusal, secrets_in, without_secrets
 from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
 
 # Parameters of requests that name what is there, or say what is taken out: a record that holds a secret can be named.
 NAMED = frozenset({"ref", "source", "target", "old", "new", "supersedes", "untag", "unset", "asked"})
@@ -17,7 +18,7 @@ SHOWN = 3  # kinds of secrets that a notice names
 Screened = TypeVar("Screened", bound=Request)
 
 
-def screened(client: Client, request: Screened, what: str) -> Screened:
+def screened(store: Client | Snapshot, request: Screened, what: str) -> Screened:
     """
     Return a request without secrets in its texts.
 
@@ -28,27 +29,29 @@ def screened(client: Client, request: Screened, what: str) -> Screened:
         Refused: there is one, and the setting is ``refuse``.
     """
     given = {name: value for name, value in request if name not in NAMED and value}
-    kept = screened_fields(client, what, given)
+    kept = screened_fields(store, what, given)
     return request if kept is given else request.model_copy(update=kept)
 
 
-def screened_fields(client: Client, what: str, fields: dict[str, Any], find: Finder = secrets_in) -> dict[str, Any]:
+def screened_fields(
+    store: Client | Snapshot, what: str, fields: dict[str, Any], find: Finder = secrets_in
+) -> dict[str, Any]:
     """Return the fields of a row without secrets; the same object without any. It raises as ``screened`` does."""
-    if client.settings.store.secrets == "refuse":
+    if store.settings.store.secrets == "refuse":
         for found in exposed(fields, find=find):
             raise refusal(what, found._replace(field=found.field.removeprefix("fields.")))
         return fields
-    kept: dict[str, Any] = unexposed(client, what, fields, find)
+    kept: dict[str, Any] = unexposed(store, what, fields, find)
     return kept
 
 
-def unexposed(client: Client, what: str, value: Any, find: Finder = secrets_in) -> Any:
+def unexposed(store: Client | Snapshot, what: str, value: Any, find: Finder = secrets_in) -> Any:
     """Return a value with ``[redacted:RULE]`` in the place of secrets, unless the setting is ``allow``; report it."""
-    if client.settings.store.secrets == "allow":
+    if store.settings.store.secrets == "allow":
         return value
     rules = dict.fromkeys(found.rule for found in exposed(value, find=find))
     if not rules:
         return value
     more = f" and {len(rules) - SHOWN} more" if len(rules) > SHOWN else ""
-    client.notify(f"{what}: redacted what looks like a secret: {', '.join(list(rules)[:SHOWN])}{more}")
+    store.notify(f"{what}: redacted what looks like a secret: {', '.join(list(rules)[:SHOWN])}{more}")
     return without_secrets(value, find=find)
