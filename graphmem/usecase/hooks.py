@@ -264,9 +264,10 @@ def end(client: Client, event: HookEvent, session: HookSession | None) -> None:
     is_own = board.conversation == event.session if board.conversation else began_here
     if board.started_at is None or not is_own:
         return
-    if known:
-        sessions.note(client, NoteRequest(used=known))
-    sessions.end(client, SessionRequest())
+    with client.writing() as writing:
+        if known:
+            sessions.note(writing, NoteRequest(used=known))
+        sessions.end(writing, SessionRequest())
 
 
 # --- texts ----------------------------------------------------------------------------------------------------------

@@ -14,47 +14,45 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import undeclared
 
 
-def type_list(client: Client) -> TypeList:
+def type_list(snapshot: Snapshot) -> TypeList:
     """Return the project's types, and graphmem's own relations."""
-    with client.reading() as snapshot:
-        vocabulary = snapshot.catalog.vocabulary
-        relations = sorted(vocabulary.relations.values(), key=lambda made: made.type)
-        return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
+    vocabulary = snapshot.catalog.vocabulary
+    relations = sorted(vocabulary.relations.values(), key=lambda made: made.type)
+    return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
 
 
-def type_show(client: Client, request: ShowTypeRequest) -> EntityType | RelationType:
+def type_show(snapshot: Snapshot, request: ShowTypeRequest) -> EntityType | RelationType:
     """Return one type."""
     name = request.name
-    with client.reading() as snapshot:
-        known: Mapping[str, EntityType | RelationType] = {
-            **snapshot.catalog.vocabulary.relations,
-            **snapshot.catalog.vocabulary.entities,
-        }
-        if name not in known:
-            raise NotFound(f"no type {name!r}", hint=did_you_mean(name, known) or "see: graphmem type list")
-        return known[name]
+    known: Mapping[str, EntityType | RelationType] = {
+        **snapshot.catalog.vocabulary.relations,
+        **snapshot.catalog.vocabulary.entities,
+    }
+    if name not in known:
+        raise NotFound(f"no type {name!r}", hint=did_you_mean(name, known) or "see: graphmem type list")
+    return known[name]
 
 
 Made = TypeVar("Made", EntityType, RelationType)
 
 
-def add_entity_type(client: Client, request: AddEntityTypeRequest) -> EntityType:
+def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityType:
     """Declare an entity type."""
-    request = screened(client, request, "type")
-    made = type_add(client, new_type(EntityType, request))
+    request = screened(snapshot, request, "type")
+    made = type_add(snapshot, new_type(EntityType, request))
     assert isinstance(made, EntityType)
     return made
 
 
-def add_relation_type(client: Client, request: AddRelationTypeRequest) -> RelationType:
+def add_relation_type(snapshot: Writing, request: AddRelationTypeRequest) -> RelationType:
     """Declare a relation type, and the kinds that it may connect."""
-    request = screened(client, request, "type")
-    made = type_add(client, new_type(RelationType, request))
+    request = screened(snapshot, request, "type")
+    made = type_add(snapshot, new_type(RelationType, request))
     assert isinstance(made, RelationType)
     return made
 
@@ -70,46 +68,45 @@ def new_type(model: type[Made], request: Request) -> Made:
         raise BadInput(f"type {name!r}: {message}", hint=expected) from None
 
 
-def type_add(client: Client, made: EntityType | RelationType) -> EntityType | RelationType:
+def type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType | RelationType:
     """Declare a type of the project: its Markdown file, and the vocabulary that follows from it."""
-    with client.writing() as snapshot:
-        vocabulary = snapshot.catalog.vocabulary
-        existing = {**vocabulary.entities, **vocabulary.project_relations}.get(made.type)
-        if existing is not None:
-            if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
-                return existing
-            raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
-        group = "entities" if isinstance(made, EntityType) else "relations"
-        if has_file(snapshot.layout, group, made.type):
-            raise Refused(
-                f"types/{group}/{made.type}.md is there already and cannot be read",
-                hint="correct it, see: graphmem validate; or remove it first",
-            )
-        labels = taken_labels()
-        for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
-            if known.type not in vocabulary.shadowing:
-                claim(labels, known)
-        try:
-            claim(labels, made)
-        except ValueError as error:
-            raise Refused(str(error), hint="take another name") from None
-        if isinstance(made, RelationType):
-            for end in (*made.sources, *made.targets):
-                if end != ANY and end not in vocabulary.record_types:
-                    known_end(vocabulary.record_types, end)
-        entities, relations = dict(vocabulary.entities), dict(vocabulary.project_relations)
-        if isinstance(made, EntityType):
-            entities[made.type] = made
-        else:
-            relations[made.type] = made
-        after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
-        schema = {snapshot.layout.vocabulary: after}
-        ((path, text),) = type_file(snapshot.layout, made).items()
-        below = path.relative_to(snapshot.layout.store).as_posix()
-        note = undo.note_type(snapshot.layout, client.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
-        replace_files({path: text} | schema, snapshot.layout)
-        undo.confirm(note)
-        client.ledger.sync_written()
+    vocabulary = snapshot.catalog.vocabulary
+    existing = {**vocabulary.entities, **vocabulary.project_relations}.get(made.type)
+    if existing is not None:
+        if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
+            return existing
+        raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
+    group = "entities" if isinstance(made, EntityType) else "relations"
+    if has_file(snapshot.layout, group, made.type):
+        raise Refused(
+            f"types/{group}/{made.type}.md is there already and cannot be read",
+            hint="correct it, see: graphmem validate; or remove it first",
+        )
+    labels = taken_labels()
+    for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
+        if known.type not in vocabulary.shadowing:
+            claim(labels, known)
+    try:
+        claim(labels, made)
+    except ValueError as error:
+        raise Refused(str(error), hint="take another name") from None
+    if isinstance(made, RelationType):
+        for end in (*made.sources, *made.targets):
+            if end != ANY and end not in vocabulary.record_types:
+                known_end(vocabulary.record_types, end)
+    entities, relations = dict(vocabulary.entities), dict(vocabulary.project_relations)
+    if isinstance(made, EntityType):
+        entities[made.type] = made
+    else:
+        relations[made.type] = made
+    after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
+    schema = {snapshot.layout.vocabulary: after}
+    ((path, text),) = type_file(snapshot.layout, made).items()
+    below = path.relative_to(snapshot.layout.store).as_posix()
+    note = undo.note_type(snapshot.layout, snapshot.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
+    replace_files({path: text} | schema, snapshot.layout)
+    undo.confirm(note)
+    snapshot.ledger.sync_written()
     return made
 
 

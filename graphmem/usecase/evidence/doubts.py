@@ -10,7 +10,6 @@ from graphmem.model.field import format_time
 from graphmem.model.record import Triggered
 from graphmem.names import row_id
 from graphmem.rules.doubt import doubts, last_said
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.citations import CiteChecker
 from graphmem.usecase.evidence.versions import Known, packages_of
@@ -50,17 +49,16 @@ class Doubter:
         return sum(since), len(since) - sum(since)
 
 
-def stale(client: Client) -> StaleRecords:
+def stale(snapshot: Snapshot) -> StaleRecords:
     """Return the live records whose code moved, changed or is gone, past their date, or of another major version."""
-    with client.reading() as snapshot:
-        catalog = snapshot.catalog
-        doubter = Doubter(snapshot, is_thorough=True)
-        numbers = {number for field in ("cites", "check_after", "versions") for number in catalog.with_field(field)}
-        results, checked = [], 0
-        for record in sorted(catalog.records(numbers).values(), key=lambda record: record.ref):
-            cites = doubter.tree.cites_of(record)
-            found = doubter.of(record, cites)
-            checked += bool(cites or getattr(record, "check_after", None) or getattr(record, "versions", None))
-            if any(doubt.sign in STALE for doubt in found) or any(one.state == "moved" for one in cites):
-                results.append(StaleRecord(ref=record.ref, cites=cites, doubts=found, record=record))
+    catalog = snapshot.catalog
+    doubter = Doubter(snapshot, is_thorough=True)
+    numbers = {number for field in ("cites", "check_after", "versions") for number in catalog.with_field(field)}
+    results, checked = [], 0
+    for record in sorted(catalog.records(numbers).values(), key=lambda record: record.ref):
+        cites = doubter.tree.cites_of(record)
+        found = doubter.of(record, cites)
+        checked += bool(cites or getattr(record, "check_after", None) or getattr(record, "versions", None))
+        if any(doubt.sign in STALE for doubt in found) or any(one.state == "moved" for one in cites):
+            results.append(StaleRecord(ref=record.ref, cites=cites, doubts=found, record=record))
     return StaleRecords(results=results, checked=checked)

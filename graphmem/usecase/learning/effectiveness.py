@@ -9,50 +9,48 @@ from graphmem.contract.effectiveness import Loop, LoopStage, StageReached, Verif
 from graphmem.model import Failure, Task
 from graphmem.model.field import format_time, parse_time
 from graphmem.rules.health import LoopCounts, Piece, broken_stage, verdict, window
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 
 Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
 Report = tuple[int, bool]  # on which record, and whether it helped
 
 
-def verify(client: Client, request: VerifyLoopRequest) -> Loop:
+def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
     """
     Report how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
 
     Where there are not more campaigns and runs than asked for, everything counts.
     """
     last = min(request.last, MOST_RESULTS)
-    with client.reading() as snapshot:
-        since, pieces = window(latest_pieces(snapshot, last + 1), last)  # and the one before these
-        tasks = tasks_since(snapshot, since)
-        failures = all_failures(snapshot)
-        carriers = solved_by(snapshot, failures)
-        reports = reports_since(snapshot, carriers, since)
-        captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
-        stages = {"captured": captured, **handed_on(snapshot, tasks, carriers, reports, since)}
-        counts = LoopCounts(
-            **{name: len(found) for name, found in stages.items()},
-            reports=len(reports),
-            known=sum(not one.is_archived for one in failures.values()),
-            pieces=len(pieces),
-            finished=sum(task.status == "complete" for task in tasks),
-        )
-        refs = snapshot.catalog.refs(failures)
-        return Loop(
-            since=since and format_time(since),
-            campaigns=[piece.ref for piece in pieces if not piece.is_run],
-            runs=[piece.ref for piece in pieces if piece.is_run],
-            tasks=len(tasks),
-            reports=len(reports),
-            stages=[
-                StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
-                for name, found in stages.items()
-            ],
-            is_learning=bool(counts.helped),
-            broken=broken_stage(counts),
-            verdict=verdict(counts),
-        )
+    since, pieces = window(latest_pieces(snapshot, last + 1), last)  # and the one before these
+    tasks = tasks_since(snapshot, since)
+    failures = all_failures(snapshot)
+    carriers = solved_by(snapshot, failures)
+    reports = reports_since(snapshot, carriers, since)
+    captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
+    stages = {"captured": captured, **handed_on(snapshot, tasks, carriers, reports, since)}
+    counts = LoopCounts(
+        **{name: len(found) for name, found in stages.items()},
+        reports=len(reports),
+        known=sum(not one.is_archived for one in failures.values()),
+        pieces=len(pieces),
+        finished=sum(task.status == "complete" for task in tasks),
+    )
+    refs = snapshot.catalog.refs(failures)
+    return Loop(
+        since=since and format_time(since),
+        campaigns=[piece.ref for piece in pieces if not piece.is_run],
+        runs=[piece.ref for piece in pieces if piece.is_run],
+        tasks=len(tasks),
+        reports=len(reports),
+        stages=[
+            StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
+            for name, found in stages.items()
+        ],
+        is_learning=bool(counts.helped),
+        broken=broken_stage(counts),
+        verdict=verdict(counts),
+    )
 
 
 def handed_on(

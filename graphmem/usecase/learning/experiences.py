@@ -25,14 +25,8 @@ from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.validation import build, changed, identified
 
 
-def recall(client: Client, request: RecallRequest) -> Recalled:
+def recall(snapshot: Snapshot, request: RecallRequest) -> Recalled:
     """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
-    with client.reading() as snapshot:
-        return recalled_by(snapshot, request)
-
-
-def recalled_by(snapshot: Snapshot, request: RecallRequest) -> Recalled:
-    """Return the experiences of a snapshot that a request asks for."""
     numbers = [
         row_id(one.key_ref)
         for one in offered(snapshot.catalog.of_kind(Experience).values(), request.task_type, request.tags)
@@ -55,6 +49,7 @@ def promote(client: Client, request: PromoteRequest) -> Promoted:
     Find what several experiences agree on; ``yes`` writes it as insights.
 
     An insight that says it already is given the experiences it lacks; one that was archived stays archived.
+    The texts are embedded before the lock is taken.
     """
     if client.vectors is not None:
         with client.reading() as snapshot:
@@ -71,7 +66,7 @@ def promote(client: Client, request: PromoteRequest) -> Promoted:
             if made is None or action == "unchanged":
                 continue
             insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
-            puts.append(entry(made, client.ledger.symmetric))
+            puts.append(entry(made, snapshot.symmetric))
             shown.append(promotion(made, action, agreement))
         if isinstance(snapshot, Writing) and puts:
             snapshot.commit(puts)

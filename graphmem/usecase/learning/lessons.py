@@ -40,16 +40,18 @@ RUNS = ("run", "run_id")  # where an event says in which run
 
 @dataclass(frozen=True)
 class RunEvents:
-    """The verdicts among the events of one run, and when the last event was."""
+    """The verdicts among the events of one run, and when the last event was, where they say so."""
 
     rows: list[Mapping[str, Any]]
     run: str
-    at: datetime
+    at: datetime | None
 
 
 def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Learned:
     """
     Take from the events of a finished run what it saw: lessons that are known, and new ones.
+
+    The events are read, and their texts are embedded, before the lock is taken.
 
     Args:
         lines: NDJSON, an event each; the findings of every ``review.verdict`` count, in any order.
@@ -64,6 +66,7 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
         client.sync()
         client.embed_ahead([finding.text for finding in findings(events.rows)])
     with client.writing() as snapshot:
+        at = events.at or time_of(snapshot, events.run)
         lessons = snapshot.catalog.of_kind(Lesson, is_live=False)
         seen: dict[str, SeenLesson] = {}
         fresh: list[Lesson] = []
@@ -76,17 +79,15 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
             for match in alive:
                 seen.setdefault(match.ref, match)
             if not matches and finding.makes_lesson:
-                fresh.append(candidate(snapshot, finding, events.at))
+                fresh.append(candidate(snapshot, finding, at))
             passed_over += not alive and (bool(matches) or not finding.makes_lesson)
         made = named_apart(snapshot.catalog, first_of_each(fresh))
         for lesson in made:
             seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
         puts = [
-            entry(lesson, client.ledger.symmetric)
-            for lesson in made
-            if not snapshot.catalog.has(row_id(lesson.key_ref))
+            entry(lesson, snapshot.symmetric) for lesson in made if not snapshot.catalog.has(row_id(lesson.key_ref))
         ]
-        action, moved = record_run(snapshot, events.run, events.at, sorted(seen), puts)
+        action, moved = record_run(snapshot, events.run, at, sorted(seen), puts)
         refs = snapshot.catalog.refs([row_id(key) for key in seen])
         shown = [match.model_copy(update={"ref": refs[row_id(key)]}) for key, match in sorted(seen.items())]
         return Learned(
@@ -99,23 +100,26 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
         )
 
 
-def decay(client: Client, request: DecayRequest) -> Learned:
+def decay(snapshot: Writing, request: DecayRequest) -> Learned:
     """Record a run that saw nothing, or that ``learn`` was not called for; a run that is there stays as it is."""
-    run = screened(client, request, "run").run
-    with client.writing() as snapshot:
-        known = snapshot.catalog.fact(row_id(run))
-        at = known.at if isinstance(known, Run) else client.now()
-        action, moved = record_run(snapshot, run, at, [], [])
-        return Learned(run=run, action=action, seen=[], created=[], passed_over=0, moved=moved)
+    run = screened(snapshot, request, "run").run
+    action, moved = record_run(snapshot, run, time_of(snapshot, run), [], [])
+    return Learned(run=run, action=action, seen=[], created=[], passed_over=0, moved=moved)
+
+
+def time_of(snapshot: Snapshot, run: str) -> datetime:
+    """Return when a run was that does not say so: as it is recorded, else now."""
+    known = snapshot.catalog.fact(row_id(run))
+    return known.at if isinstance(known, Run) else snapshot.now
 
 
 def record_run(writing: Writing, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
     """Write a run with the lessons that it saw, and new lessons with it; return what that did, and what moved."""
-    client, catalog = writing.client, writing.catalog
+    catalog = writing.catalog
     numbers = catalog.numbers("lesson")
     before = catalog.lesson_states(numbers)
-    fact = build("run", {"run": run, "at": at, "seen": seen}, client.now())
-    put = put_fact(catalog, fact, client.ledger.symmetric)
+    fact = build("run", {"run": run, "at": at, "seen": seen}, writing.now)
+    put = put_fact(catalog, fact, writing.symmetric)
     if put.action != "unchanged":
         writing.commit([*puts, put.entry])
     elif puts:
@@ -175,8 +179,7 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
         raise Usage(f"the events are of {len(runs)} runs: {', '.join(sorted(runs)[:3])}", hint="give one run at a time")
     named = run or (runs.pop() if runs else unnamed_run(name, rows, times))
     named = str(screened_fields(client, "run", {"run": named})["run"])
-    known = client.catalog.fact(row_id(named))
-    return RunEvents(rows, named, max(times) if times else known.at if isinstance(known, Run) else client.now())
+    return RunEvents(rows, named, max(times, default=None))
 
 
 def type_of(event: Mapping[str, Any]) -> str:
@@ -258,14 +261,8 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     return found
 
 
-def inject(client: Client, request: InjectRequest) -> Injected:
+def inject(snapshot: Snapshot, request: InjectRequest) -> Injected:
     """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
-    with client.reading() as snapshot:
-        return lessons_for(snapshot, request)
-
-
-def lessons_for(snapshot: Snapshot, request: InjectRequest) -> Injected:
-    """Return the lessons of a snapshot that belong into a prompt."""
     numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]
     lessons = [record for record in snapshot.catalog.records(numbers).values() if isinstance(record, Lesson)]
     last = snapshot.catalog.times_of_runs()

@@ -26,7 +26,6 @@ from graphmem.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.model.blackboard import Blackboard, CurrentTask
 from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.records import change
 from graphmem.usecase.writing.screening import screened
@@ -36,10 +35,9 @@ MOST_OF_A_NAME = 90  # characters of a session in the name of its record
 Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]
 
 
-def show(client: Client, request: SessionRequest) -> SessionContext:
+def show(snapshot: Snapshot, request: SessionRequest) -> SessionContext:
     """Return what is current; where nothing is, the empty answer."""
-    with client.reading() as snapshot:
-        return context_of(snapshot, request.name, board_of(snapshot, request.name))
+    return context_of(snapshot, request.name, board_of(snapshot, request.name))
 
 
 def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
@@ -101,12 +99,6 @@ def constraints(snapshot: Snapshot, session: str | None, used: Collection[str] =
     )
 
 
-def update(client: Client, session: str | None, change: Change) -> SessionContext:
-    """Change the blackboard of a session, and archive the constraints that expired."""
-    with client.writing() as snapshot:
-        return put(snapshot, session, change)
-
-
 def put(snapshot: Writing, session: str | None, change: Change) -> SessionContext:
     """Change the blackboard of a session, in a write that is under way."""
     now = snapshot.now
@@ -133,29 +125,27 @@ def drop_expired(writing: Writing, now: datetime) -> None:
     expired = [one for one in writing.catalog.of_kind(Constraint).values() if not one.holds(now)]
     values = {"archived_at": now, "archive_reason": "expired"}
     if expired:
-        writing.commit([entry(changed(one, values, now), writing.client.ledger.symmetric) for one in expired])
+        writing.commit([entry(changed(one, values, now), writing.symmetric) for one in expired])
 
 
-def start(client: Client, request: StartSessionRequest) -> SessionContext:
+def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
     """Begin a new session; one under way that did anything is ended first. The preferences of the user stay."""
-    request = screened(client, request, "session")
+    request = screened(snapshot, request, "session")
 
     def begun(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         made = {"description": request.task, "started_at": snapshot.now} if request.task else None
         return {"task": made, "session": {"started_at": snapshot.now, "conversation": request.conversation}}
 
-    with client.writing() as snapshot:
-        under_way = board_of(snapshot, request.name)
-        if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
-            snapshot.notify_once(f"ended {finish(snapshot, request.name, under_way).ref}")
-        return put(snapshot, request.name, begun)
+    under_way = board_of(snapshot, request.name)
+    if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
+        snapshot.notify_once(f"ended {finish(snapshot, request.name, under_way).ref}")
+    return put(snapshot, request.name, begun)
 
 
-def work_on(client: Client, request: WorkOnRequest) -> SessionContext:
+def work_on(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state; a new description begins a new task."""
-    request = screened(client, request, "session")
-    with client.writing() as snapshot:
-        return put_task(snapshot, request)
+    request = screened(snapshot, request, "session")
+    return put_task(snapshot, request)
 
 
 def put_task(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
@@ -174,19 +164,19 @@ def put_task(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     return put(snapshot, request.name, tasked)
 
 
-def prefer(client: Client, request: PreferRequest) -> SessionContext:
+def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
     """Note how the user wants to work; an empty text removes a preference."""
-    request = screened(client, request, "session")
+    request = screened(snapshot, request, "session")
     given = request.model_dump(exclude={"name"}, exclude_none=True)
     values = {name: value or None for name, value in given.items()}
-    return update(
-        client, request.name, lambda snapshot, before: {"preferences": before.preferences.model_dump() | values}
+    return put(
+        snapshot, request.name, lambda snapshot, before: {"preferences": before.preferences.model_dump() | values}
     )
 
 
-def note(client: Client, request: NoteRequest) -> SessionContext:
+def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     """Note how far the session has come, and what it used."""
-    request = screened(client, request, "session")
+    request = screened(snapshot, request, "session")
 
     def noted(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
         keys = [snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in request.used]
@@ -200,7 +190,7 @@ def note(client: Client, request: NoteRequest) -> SessionContext:
             )
         }
 
-    return update(client, request.name, noted)
+    return put(snapshot, request.name, noted)
 
 
 def decide(snapshot: Writing, request: DecideRequest) -> Changed:
@@ -267,10 +257,9 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
     return f"{started:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{begun}"
 
 
-def end(client: Client, request: SessionRequest) -> Changed:
+def end(snapshot: Writing, request: SessionRequest) -> Changed:
     """End the session: what it was and used becomes a record, and nothing is current any more."""
-    with client.writing() as snapshot:
-        return finish(snapshot, request.name, board_of(snapshot, request.name))
+    return finish(snapshot, request.name, board_of(snapshot, request.name))
 
 
 def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed:
@@ -280,14 +269,13 @@ def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed
     Raises:
         Refused: it was not begun.
     """
-    client = snapshot.client
     if board.session.started_at is None:
         raise Refused(
             f"no session {session!r} is under way" if session else "no session is under way",
             hint="graphmem session start",
         )
     made = as_record(snapshot, board, session)
-    snapshot.commit([entry(made, client.ledger.symmetric)])
+    snapshot.commit([entry(made, snapshot.symmetric)])
     path = session_board.path_of(snapshot.layout.state, session)
     try:
         if board.preferences.model_dump(exclude_none=True):

@@ -13,8 +13,8 @@ from graphmem.rules.context import entry_text, track_record
 from graphmem.rules.experience import by_worth
 from graphmem.rules.notes import notes_of
 from graphmem.store.snapshot import Snapshot
-from graphmem.usecase.learning.experiences import recalled_by
-from graphmem.usecase.learning.lessons import lessons_for
+from graphmem.usecase.learning.experiences import recall
+from graphmem.usecase.learning.lessons import inject
 from graphmem.usecase.learning.sessions import board_of, constraints, decisions
 
 SESSION, LESSONS, INSIGHTS = "Constraints and decisions", "Lessons", "Insights"
@@ -54,9 +54,7 @@ def lesson_entries(
     snapshot: Snapshot, picks: Collection[Pick], domain: str | None, archetype: str | None
 ) -> Iterator[ContextEntry]:
     """Yield the lessons to inject, then those that the objective is about, then the insights that it is about."""
-    injected = [
-        found.record for found in lessons_for(snapshot, InjectRequest(domain=domain, archetype=archetype)).lessons
-    ]
+    injected = [found.record for found in inject(snapshot, InjectRequest(domain=domain, archetype=archetype)).lessons]
     for record in injected:
         assert isinstance(record, Lesson)
         yield entry_of(LESSONS, record, [("lesson", record.description)], lesson_marks(record))
@@ -88,7 +86,7 @@ def experience_entries(
     Those that the retrieval protocol picks for the type and the tags of the task, and those of a tag that the objective
     names; where the protocol picks none, those that the objective is about.
     """
-    recalled = recalled_by(snapshot, RecallRequest(task_type=task_type, tags=tags))
+    recalled = recall(snapshot, RecallRequest(task_type=task_type, tags=tags))
     protocol = [found.record for found in recalled.experiences]
     for one in by_worth(record for record in protocol if isinstance(record, Experience)):
         yield entry_of(EXPERIENCES, one, notes_of(one), experience_marks(one))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphmem import BadInput, Memory, Refused, Usage
 from graphmem.model import Lesson, Run
 from graphmem.rules.lesson_state import is_eligible
-from tests.sample import Clock, contents, open_memory
+from tests.sample import Clock, contents, data, open_memory
 
 DAY = datetime(2026, 10, 1, tzinfo=UTC)
 
@@ -67,6 +67,18 @@ def test_a_lesson_is_seen_once_a_run_however_often_it_is_found(memory: Memory) -
     memory.lessons.learn([verdict(bug(RETRY), bug(RETRY + "!")), verdict(bug(RETRY, "warning"))], run="r1")
     assert lesson(memory, "payment-retries-are-not-idempotent").frequency == 1
     assert memory.list("lesson").total == 1
+
+
+def test_a_lesson_is_made_when_its_run_was_also_of_a_run_that_a_branch_has_just_brought(
+    memory: Memory, tmp_path: Path
+) -> None:
+    data(tmp_path, "run").write_bytes(b'{"kind":"run","run":"r1","at":"2026-09-01T00:00:00.000Z","seen":[]}\n')
+    event = {"type": "review.verdict", "data": {"findings": [bug(RETRY)]}}  # it does not say when
+    assert memory.lessons.learn([orjson.dumps(event)], run="r1").created == [
+        "lesson/payment-retries-are-not-idempotent"
+    ]
+    made = lesson(memory, "payment-retries-are-not-idempotent")
+    assert made.created_at == datetime(2026, 9, 1, tzinfo=UTC)
 
 
 def test_the_same_events_change_nothing(memory: Memory, tmp_path: Path) -> None:
