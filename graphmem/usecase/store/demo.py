@@ -104,7 +104,8 @@ def plant(client: Client) -> tuple[BulkAdded, int]:
     lines = [*(shipped() / "rows.ndjson").read_bytes().splitlines(), *map(orjson.dumps, campaign_rows())]
     added = bulk_add.bulk_add(client, lines, AddRowsRequest(name="rows.ndjson"))
     outcome = "Throttled, second factor for all; no account was taken over since"
-    campaigns.complete(client, CompleteCampaignRequest(ref=FINISHED, outcome=outcome))
+    with client.writing() as writing:
+        campaigns.complete(writing, CompleteCampaignRequest(ref=FINISHED, outcome=outcome))
     return added, client.embed_missing(seconds=ALL)
 
 

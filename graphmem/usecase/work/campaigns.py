@@ -30,7 +30,7 @@ from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.cascade import REPLAN_FROM
 from graphmem.rules.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.store.runtime import Client, counted
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.collector import collector_paused
 from graphmem.system.shell import command
 from graphmem.usecase.records.change import add
@@ -55,7 +55,11 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
 
 
 def create(client: Client, request: CreateCampaignRequest) -> Changed:
-    """Begin a campaign; where its sections are given, with what failures cost that are known for it."""
+    """
+    Begin a campaign; where its sections are given, with what failures cost that are known for it.
+
+    Those are searched for before the lock is taken: a model may be asked.
+    """
     fields = dict(request.row)
     if request.sections is not None and request.failure_cost_k is None:
         fields["failure_cost_k"] = known_cost(client, request.objective)
@@ -69,11 +73,11 @@ def known_cost(client: Client, objective: str) -> float:
     return sum(one.cost or 0.0 for one in near if isinstance(one, Failure)) if found.known != "false" else 0.0
 
 
-def status(client: Client, request: CampaignRequest) -> CampaignStanding:
+@collector_paused()
+def status(snapshot: Snapshot, request: CampaignRequest) -> CampaignStanding:
     """Return where a campaign is."""
-    with client.reading() as snapshot, collector_paused():
-        number, _ = campaign_of(snapshot, request.ref)
-        return standing(snapshot, plan_of(snapshot, number))
+    number, _ = campaign_of(snapshot, request.ref)
+    return standing(snapshot, plan_of(snapshot, number))
 
 
 def standing(snapshot: Snapshot, plan: Plan, changed_tasks: Collection[int] = ()) -> CampaignStanding:
@@ -141,38 +145,36 @@ def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
     )
 
 
-def ready(client: Client, request: ReadyRequest) -> Ready:
+def ready(snapshot: Snapshot, request: ReadyRequest) -> Ready:
     """Return the tasks that can start now: pending, every parent complete."""
-    with client.reading() as snapshot:
-        number, campaign = campaign_of(snapshot, request.ref)
-        return Ready(campaign=campaign.ref, ready=plan_of(snapshot, number).ready)
+    number, campaign = campaign_of(snapshot, request.ref)
+    return Ready(campaign=campaign.ref, ready=plan_of(snapshot, number).ready)
 
 
-def complete(client: Client, request: CompleteCampaignRequest) -> CampaignTasks:
+def complete(snapshot: Writing, request: CompleteCampaignRequest) -> CampaignTasks:
     """Finish a campaign: note its fingerprint, and link the failures that blocked its tasks as seen together."""
-    request = screened(client, request, "campaign")
-    with client.writing() as snapshot:
-        number, campaign = campaign_of(snapshot, request.ref)
-        tasks = tasks_of(snapshot, number)
-        if campaign.status != "active":
-            raise Refused(f"campaign {campaign.name!r} is {campaign.status} already", hint="legal from there: none")
-        if request.status in (None, "complete"):
-            refuse_open(campaign, tasks)
-        changes = {
-            "status": request.status or "complete",
-            "completed_at": client.now(),
-            "outcome": request.outcome,
-            "fingerprint": fingerprint(campaign, tasks).model_dump(),
-        }
-        after = changed(snapshot.catalog.stored(number), changes, client.now())
-        assert isinstance(after, Campaign)
-        symmetric = client.ledger.symmetric
-        said = {"from": campaign.status, "to": after.status, "outcome": request.outcome}
-        ended = event(client, "campaign-completed", after.edited["status"], after.key_ref, said)
-        edges = [entry(edge, symmetric) for edge in seen_together(snapshot, tasks)]
-        snapshot.commit([entry(after, symmetric), ended, *edges])
-        record = snapshot.catalog.records([number])[number]
-        return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(snapshot, number))
+    request = screened(snapshot, request, "campaign")
+    number, campaign = campaign_of(snapshot, request.ref)
+    tasks = tasks_of(snapshot, number)
+    if campaign.status != "active":
+        raise Refused(f"campaign {campaign.name!r} is {campaign.status} already", hint="legal from there: none")
+    if request.status in (None, "complete"):
+        refuse_open(campaign, tasks)
+    changes = {
+        "status": request.status or "complete",
+        "completed_at": snapshot.now,
+        "outcome": request.outcome,
+        "fingerprint": fingerprint(campaign, tasks).model_dump(),
+    }
+    after = changed(snapshot.catalog.stored(number), changes, snapshot.now)
+    assert isinstance(after, Campaign)
+    symmetric = snapshot.symmetric
+    said = {"from": campaign.status, "to": after.status, "outcome": request.outcome}
+    ended = event(snapshot, "campaign-completed", after.edited["status"], after.key_ref, said)
+    edges = [entry(edge, symmetric) for edge in seen_together(snapshot, tasks)]
+    snapshot.commit([entry(after, symmetric), ended, *edges])
+    record = snapshot.catalog.records([number])[number]
+    return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(snapshot, number))
 
 
 def refuse_open(campaign: Campaign, tasks: Sequence[Task]) -> None:

@@ -2,7 +2,8 @@
 Ran: what a run of a command teaches, without a model (docs/guides/running-tests.md).
 
 A run that fails begins an episode of its command in a session; a run that passes ends it. What was shown in between and
-may have fixed a failure is then reported as having helped, once an episode.
+may have fixed a failure is then reported as having helped, once an episode. The log is read, and episodes are changed
+under a lock of their own, while the lock of the store is not held.
 """
 
 import hashlib

@@ -43,13 +43,17 @@ Key = tuple[str, str]  # time and id: the order of events in time
 
 
 def add(client: Client, request: AddEventRequest) -> Happened:
-    """Record something that happened; what concerns the context of one agent stays on this machine."""
+    """
+    Record something that happened; what concerns the context of one agent stays on this machine.
+
+    It is kept there under another lock than that of the store.
+    """
     request = screened(client, request, "event")
     refuse_bad(request)
     if request.type.startswith(OF_THIS_MACHINE):
         return Happened(event=keep_here(client, request))
     with client.writing() as snapshot:
-        made = event(client, request.type, snapshot.now, subject_of(snapshot, request.subject), request.data or {})
+        made = event(snapshot, request.type, snapshot.now, subject_of(snapshot, request.subject), request.data or {})
         snapshot.commit([made])
         record = made.record
         assert isinstance(record, Event)
@@ -94,21 +98,18 @@ def keep_here(client: Client, request: AddEventRequest) -> Happening:
     return Happening(**row, is_local=True)
 
 
-def events(client: Client, request: ListEventsRequest) -> EventList:
+def events(snapshot: Snapshot, request: ListEventsRequest) -> EventList:
     """Return events: the last ones in the order of time, or those that arrived here after a cursor."""
-    with client.reading() as snapshot:
-        every = all_rows(snapshot)
-        order = order_of(snapshot, every)
-        found = asked_for(every, snapshot, request)
-        if request.cursor is None:
-            found = found[-request.limit :]
-            last = max(every, key=lambda row: order[row["id"]], default=None)
-        else:
-            found = arrived_after(request.cursor, found, order)[: request.limit]
-            last = found[-1] if found else None
-        return EventList(
-            events=[shown(row, snapshot) for row in found], cursor=cursor_of(last) if last else request.cursor
-        )
+    every = all_rows(snapshot)
+    order = order_of(snapshot, every)
+    found = asked_for(every, snapshot, request)
+    if request.cursor is None:
+        found = found[-request.limit :]
+        last = max(every, key=lambda row: order[row["id"]], default=None)
+    else:
+        found = arrived_after(request.cursor, found, order)[: request.limit]
+        last = found[-1] if found else None
+    return EventList(events=[shown(row, snapshot) for row in found], cursor=cursor_of(last) if last else request.cursor)
 
 
 def all_rows(snapshot: Snapshot) -> list[dict[str, Any]]:

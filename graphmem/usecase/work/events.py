@@ -12,7 +12,6 @@ from graphmem.model.entry import Entry
 from graphmem.model.field import format_time, parse_time
 from graphmem.names import row_id
 from graphmem.rules.moves import TASK_EVENTS, Move, disagreement
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.writing.validation import build
 
@@ -23,7 +22,7 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 CANONICAL = "2026-11-01T09:30:00.000Z"
 
 
-def event(client: Client, event_type: str, at: datetime, subject: str | None, data: Mapping[str, Any]) -> Entry:
+def event(snapshot: Snapshot, event_type: str, at: datetime, subject: str | None, data: Mapping[str, Any]) -> Entry:
     """
     Return the row of a new event.
 
@@ -33,10 +32,10 @@ def event(client: Client, event_type: str, at: datetime, subject: str | None, da
     """
     said = {name: value for name, value in data.items() if value not in (None, [], ())}
     made = build(
-        "event", {"id": client.new_id(), "at": at, "type": event_type, "subject": subject, "data": said or None}, at
+        "event", {"id": snapshot.new_id(), "at": at, "type": event_type, "subject": subject, "data": said or None}, at
     )
     assert isinstance(made, Event)
-    return entry(made, client.ledger.symmetric)
+    return entry(made, snapshot.symmetric)
 
 
 def move_event(snapshot: Snapshot, before: Task, after: Task, said: Mapping[str, Any] = EMPTY) -> Entry:
@@ -49,7 +48,7 @@ def move_event(snapshot: Snapshot, before: Task, after: Task, said: Mapping[str,
     number = row_id(after.key_ref)
     known = len(task_moves(snapshot, [number]).get(number, ()))
     moved = {"from": before.status, "to": after.status, "move": known + 1}
-    return event(snapshot.client, TASK_EVENTS[after.status], after.edited["status"], after.key_ref, {**moved, **said})
+    return event(snapshot, TASK_EVENTS[after.status], after.edited["status"], after.key_ref, {**moved, **said})
 
 
 def events_about(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list[Event]]:

@@ -1,4 +1,8 @@
-"""Explorations: several agents look at a project at the same time, and what they find becomes one record."""
+"""
+Explorations: several agents look at a project at the same time, and what they find becomes one record.
+
+What they report is in files of this machine under a lock of their own: only ``aggregate`` needs a moment of the store.
+"""
 
 import contextlib
 import re
@@ -23,8 +27,9 @@ from graphmem.machine import exploration_sessions as kept
 from graphmem.model.exploration import ExplorationMode
 from graphmem.model.field import TEXT_BYTES
 from graphmem.store.runtime import Client
-from graphmem.usecase.records.change import add
-from graphmem.usecase.writing.screening import screened
+from graphmem.store.snapshot import Writing
+from graphmem.usecase.records.change import add_to
+from graphmem.usecase.writing.screening import screened, screened_fields
 
 MODES: tuple[ExplorationMode, ...] = get_args(ExplorationMode)
 TELLING = frozenset({"structure", "delta"})  # that are enough together
@@ -50,14 +55,14 @@ def alone(client: Client) -> Iterator[Path]:
         raise Unavailable(f"{folder} cannot be written: {error.strerror}", hint="is the store writable?") from None
 
 
-def session_of(client: Client, session: str) -> kept.ExplorationSession:
+def session_of(folder: Path, session: str) -> kept.ExplorationSession:
     """
     Return a session.
 
     Raises:
         NotFound: there is none.
     """
-    found = kept.read(client.layout.explorations, session) if ID.fullmatch(session) else None
+    found = kept.read(folder, session) if ID.fullmatch(session) else None
     if found is None:
         raise NotFound(
             f"no exploration session {session[:64]!r} on this machine", hint="begin one: graphmem explore start"
@@ -75,7 +80,7 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
             f"the report on {request.mode} has {len(request.text.encode()):,} bytes", hint=f"at most {TEXT_BYTES:,}"
         )
     with alone(client) as folder:
-        is_late = session_of(client, request.session).ended_at is not None
+        is_late = session_of(folder, request.session).ended_at is not None
         made = kept.Report(at=client.now(), text=request.text, late=is_late)
         kept.write(folder, request.session, request.mode, made)
     return ExplorationReported(session=request.session, mode=request.mode, late=is_late)
@@ -83,7 +88,7 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
 
 def wait(client: Client, request: WaitExplorationRequest) -> ExplorationWaited:
     """Wait until enough is reported, or the time is up; what comes after that is late."""
-    session_of(client, request.session)
+    session_of(client.layout.explorations, request.session)
     begin = monotonic()
     while True:
         found = kept.reports(client.layout.explorations, request.session, MODES)
@@ -116,12 +121,13 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
     return "quorum_failure" if received else "timeout"
 
 
-def aggregate(client: Client, request: AggregateExplorationRequest) -> Changed:
+def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed:
     """Keep what was found in a session as one record, which search finds."""
-    request = screened(client, request, "exploration")
-    session_of(client, request.session)
-    found = kept.reports(client.layout.explorations, request.session, MODES)
+    request, folder = screened(snapshot, request, "exploration"), snapshot.layout.explorations
+    session_of(folder, request.session)
+    found = kept.reports(folder, request.session, MODES)
     if not found:
         raise Refused(f"nothing was reported in exploration session {request.session}", hint="graphmem explore report")
     parts: dict[str, str] = {mode: one.text for mode, one in found.items()}
-    return add(client, "exploration", {"objective": request.objective, "session": request.session, **parts})
+    fields = {"objective": request.objective, "session": request.session, **parts}
+    return add_to(snapshot, "exploration", screened_fields(snapshot, "exploration", fields))

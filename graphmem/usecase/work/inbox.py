@@ -16,8 +16,7 @@ from graphmem.errors import BadInput, NotFound
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.rules.moves import ITEM_MOVES, refuse_move
-from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.work.events import event, events_of_type
 from graphmem.usecase.writing.screening import screened
 
@@ -46,50 +45,47 @@ def items(snapshot: Snapshot) -> dict[str, Item]:
     return found
 
 
-def add(client: Client, request: AddItemRequest) -> ItemChanged:
+def add(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     """Add an item."""
-    request = screened(client, request, "inbox")
+    request = screened(snapshot, request, "inbox")
     if not request.content.strip():
         raise BadInput("the item is empty", hint='say what is to be looked at: graphmem inbox add "dark mode"')
-    with client.writing() as snapshot:
-        made = event(client, ADDED, snapshot.now, None, {"type": request.type, "content": request.content})
-        snapshot.commit([made])
-        assert isinstance(made.record, Event)
-        return ItemChanged(item=items(snapshot)[made.record.id])
+    made = event(snapshot, ADDED, snapshot.now, None, {"type": request.type, "content": request.content})
+    snapshot.commit([made])
+    assert isinstance(made.record, Event)
+    return ItemChanged(item=items(snapshot)[made.record.id])
 
 
-def listed(client: Client, request: ListItemsRequest) -> ItemList:
+def listed(snapshot: Snapshot, request: ListItemsRequest) -> ItemList:
     """Return the items that are not processed, or all."""
-    with client.reading() as snapshot:
-        found = items(snapshot).values()
-        return ItemList(items=[one for one in found if request.everything or one.status != "processed"])
+    found = items(snapshot).values()
+    return ItemList(items=[one for one in found if request.everything or one.status != "processed"])
 
 
-def take(client: Client, request: TakeItemRequest) -> ItemChanged:
+def take(snapshot: Writing, request: TakeItemRequest) -> ItemChanged:
     """Begin to work on an item: no other caller of this clone gets it."""
-    return moved(client, request.id, "processing", None)
+    return moved(snapshot, request.id, "processing", None)
 
 
-def dismiss(client: Client, request: DismissItemRequest) -> ItemChanged:
+def dismiss(snapshot: Writing, request: DismissItemRequest) -> ItemChanged:
     """Set an item aside without working on it."""
-    return moved(client, request.id, "processed", "dismissed")
+    return moved(snapshot, request.id, "processed", "dismissed")
 
 
-def finish(client: Client, request: FinishItemRequest) -> ItemChanged:
+def finish(snapshot: Writing, request: FinishItemRequest) -> ItemChanged:
     """Note that an item was worked on, or what went wrong."""
-    request = screened(client, request, "inbox")
-    return moved(client, request.id, "error" if request.error else "processed", request.error)
+    request = screened(snapshot, request, "inbox")
+    return moved(snapshot, request.id, "error" if request.error else "processed", request.error)
 
 
-def moved(client: Client, identity: str | None, after: str, note: str | None) -> ItemChanged:
+def moved(snapshot: Writing, identity: str | None, after: str, note: str | None) -> ItemChanged:
     """Record the move of an item; without an id, of the oldest that is pending."""
-    with client.writing() as snapshot:
-        found = items(snapshot)
-        item = chosen(found, identity)
-        refuse_move(ITEM_MOVES, f"item {item.id}", item.status, after, may_stay=False, since=item.since)
-        said: dict[str, Any] = {"from": item.status, "to": after, "note": note}
-        snapshot.commit([event(client, MOVED, snapshot.now, item.id, said)])
-        return ItemChanged(item=items(snapshot)[item.id])
+    found = items(snapshot)
+    item = chosen(found, identity)
+    refuse_move(ITEM_MOVES, f"item {item.id}", item.status, after, may_stay=False, since=item.since)
+    said: dict[str, Any] = {"from": item.status, "to": after, "note": note}
+    snapshot.commit([event(snapshot, MOVED, snapshot.now, item.id, said)])
+    return ItemChanged(item=items(snapshot)[item.id])
 
 
 def chosen(found: dict[str, Item], identity: str | None) -> Item:

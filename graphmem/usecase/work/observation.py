@@ -82,7 +82,11 @@ def some(number: int, noun: str, what: str) -> str:
 
 
 def observe(client: Client, request: ObserveRequest) -> Observed:
-    """Learn from the finished and blocked tasks of a campaign; a second time it changes nothing."""
+    """
+    Learn from the finished and blocked tasks of a campaign; a second time it changes nothing.
+
+    Between its writes it runs programs and asks a model, while the lock is not held.
+    """
     run = begun(client, request)
     verdicts = verify_blocks(run)
     extract_failures(run, verdicts)
@@ -200,7 +204,7 @@ def record_verdicts(run: Observation, verdicts: dict[int, Verdict]) -> None:
         return
     with run.client.writing() as snapshot:
         rows = [
-            event(run.client, VERIFIED, snapshot.now, run.tasks[number].key_ref, {"verdict": verdict})
+            event(snapshot, VERIFIED, snapshot.now, run.tasks[number].key_ref, {"verdict": verdict})
             for number, verdict in verdicts.items()
         ]
         snapshot.commit(rows)
@@ -226,7 +230,7 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
             stored = snapshot.catalog.stored(number)
             assert isinstance(stored, Task)
             after = changed(stored, {"blocked_by": sorted({*stored.blocked_by, made.record.key_ref})}, snapshot.now)
-            snapshot.commit([entry(after, run.client.ledger.symmetric)])
+            snapshot.commit([entry(after, snapshot.symmetric)])
     open_blocks = [number for number in run.blocked if verdicts.get(number) != "CONFIRMED"]
     run.report(
         "failures",
@@ -316,12 +320,11 @@ def texts_of(root: Path, files: Sequence[str]) -> Iterator[str]:
 
 def connect(run: Observation) -> tuple[list[Edge], int]:
     """Link patterns with the failures that their tasks fixed, report what was used, and link failures seen together."""
-    client = run.client
-    with client.writing() as snapshot:
+    with run.client.writing() as snapshot:
         solves = list(solving_edges(run, snapshot))
         reports = list(reports_of_use(run, snapshot))
         tasks = list(plan_of(snapshot, run.number).tasks.values())
-        together = [entry(edge, client.ledger.symmetric) for edge in seen_together(snapshot, tasks)]
+        together = [entry(edge, snapshot.symmetric) for edge in seen_together(snapshot, tasks)]
         if rows := [*solves, *reports, *together]:
             snapshot.commit(rows)
         links = [edge_of(snapshot, one) for one in (*solves, *together)]

@@ -15,8 +15,7 @@ from graphmem.contract.phases import (
 from graphmem.model import Event
 from graphmem.model.field import format_time
 from graphmem.rules.moves import PHASE_MOVES, Move, refuse_move
-from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.work.campaigns import campaign_of
 from graphmem.usecase.work.events import event, events_of_type, moves_of
 
@@ -43,59 +42,55 @@ def legal(phase: Phase) -> list[Phase]:
     return list(PHASE_MOVES[phase])  # type: ignore[arg-type]  # a test compares the table with the type
 
 
-def status(client: Client, request: PhaseRequest) -> PhaseStatus:
+def status(snapshot: Snapshot, request: PhaseRequest) -> PhaseStatus:
     """Return the current phase."""
-    with client.reading() as snapshot:
-        _, found = moves(snapshot, request.campaign)
-        phase = current(found)
-        return PhaseStatus(phase=phase, since=format_time(found[-1].at) if found else None, legal=legal(phase))
+    _, found = moves(snapshot, request.campaign)
+    phase = current(found)
+    return PhaseStatus(phase=phase, since=format_time(found[-1].at) if found else None, legal=legal(phase))
 
 
-def can(client: Client, request: MovePhaseRequest) -> PhaseCan:
+def can(snapshot: Snapshot, request: MovePhaseRequest) -> PhaseCan:
     """Return whether a phase may follow the current one."""
-    with client.reading() as snapshot:
-        _, found = moves(snapshot, request.campaign)
-        phase = current(found)
-        return PhaseCan(before=phase, after=request.phase, legal=request.phase in PHASE_MOVES[phase])
+    _, found = moves(snapshot, request.campaign)
+    phase = current(found)
+    return PhaseCan(before=phase, after=request.phase, legal=request.phase in PHASE_MOVES[phase])
 
 
-def move(client: Client, request: MovePhaseRequest) -> PhaseMoved:
+def move(snapshot: Writing, request: MovePhaseRequest) -> PhaseMoved:
     """Go on to another phase; only ``build`` follows itself."""
-    return moved(client, request.phase, request.campaign, is_reset=False)
+    return moved(snapshot, request.phase, request.campaign, is_reset=False)
 
 
-def reset(client: Client, request: PhaseRequest) -> PhaseMoved:
+def reset(snapshot: Writing, request: PhaseRequest) -> PhaseMoved:
     """Begin again, from whatever phase it is."""
-    return moved(client, "none", request.campaign, is_reset=True)
+    return moved(snapshot, "none", request.campaign, is_reset=True)
 
 
-def moved(client: Client, after: Phase, campaign: str | None, *, is_reset: bool) -> PhaseMoved:
+def moved(snapshot: Writing, after: Phase, campaign: str | None, *, is_reset: bool) -> PhaseMoved:
     """Record a move."""
-    with client.writing() as snapshot:
-        subject, found = moves(snapshot, campaign)
-        before = current(found)
-        if not is_reset:
-            what = f"the phase of {campaign}" if campaign else "the phase"
-            refuse_move(PHASE_MOVES, what, before, after, may_stay=False)
-        at = max([snapshot.now, *(one.at for one in found[-1:])])
-        said = {"from": before, "to": after, "reset": is_reset or None}
-        snapshot.commit([event(client, MOVED, at, subject, said)])
-        return PhaseMoved(before=before, after=after, at=format_time(at))
+    subject, found = moves(snapshot, campaign)
+    before = current(found)
+    if not is_reset:
+        what = f"the phase of {campaign}" if campaign else "the phase"
+        refuse_move(PHASE_MOVES, what, before, after, may_stay=False)
+    at = max([snapshot.now, *(one.at for one in found[-1:])])
+    said = {"from": before, "to": after, "reset": is_reset or None}
+    snapshot.commit([event(snapshot, MOVED, at, subject, said)])
+    return PhaseMoved(before=before, after=after, at=format_time(at))
 
 
-def duration(client: Client, request: PhaseRequest) -> PhaseDurations:
+def duration(snapshot: Snapshot, request: PhaseRequest) -> PhaseDurations:
     """Return how long each phase took, in the order of time."""
-    with client.reading() as snapshot:
-        _, found = moves(snapshot, request.campaign)
-        ends = [*(later.at for _, later in pairwise(found)), None]
-        return PhaseDurations(
-            phases=[
-                PhaseSpan(
-                    phase=current([one]),
-                    begin=format_time(one.at),
-                    end=format_time(end) if end else None,
-                    seconds=((end or snapshot.now) - one.at).total_seconds(),
-                )
-                for one, end in zip(found, ends, strict=bool(found))
-            ]
-        )
+    _, found = moves(snapshot, request.campaign)
+    ends = [*(later.at for _, later in pairwise(found)), None]
+    return PhaseDurations(
+        phases=[
+            PhaseSpan(
+                phase=current([one]),
+                begin=format_time(one.at),
+                end=format_time(end) if end else None,
+                seconds=((end or snapshot.now) - one.at).total_seconds(),
+            )
+            for one, end in zip(found, ends, strict=bool(found))
+        ]
+    )

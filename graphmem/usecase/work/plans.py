@@ -21,8 +21,7 @@ from graphmem.model.entry import Entry
 from graphmem.names import row_id, split_ref
 from graphmem.rules.limits import refuse_oversize
 from graphmem.rules.plan import planned_tasks, revision
-from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.retrieval.campaign_plan import plan_of, tasks_of
 from graphmem.usecase.work.campaigns import campaign_of, standing
 from graphmem.usecase.work.events import move_event
@@ -37,16 +36,15 @@ LASTING = frozenset(
 )
 
 
-def add_tasks(client: Client, request: AddTasksRequest) -> CampaignTasks:
+def add_tasks(snapshot: Writing, request: AddTasksRequest) -> CampaignTasks:
     """Add the tasks of a plan to a campaign, all or none."""
-    request = screened(client, request, "tasks")
-    with client.writing() as snapshot:
-        number, campaign = active_campaign(snapshot, request.ref)
-        made = planned_tasks(
-            stored_campaign(snapshot, number), request.tasks, list(stored_tasks(snapshot, number)), client.now()
-        )
-        snapshot.commit([entry(task, client.ledger.symmetric) for task in checked_new(snapshot, made)])
-        return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
+    request = screened(snapshot, request, "tasks")
+    number, campaign = active_campaign(snapshot, request.ref)
+    made = planned_tasks(
+        stored_campaign(snapshot, number), request.tasks, list(stored_tasks(snapshot, number)), snapshot.now
+    )
+    snapshot.commit([entry(task, snapshot.symmetric) for task in checked_new(snapshot, made)])
+    return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
 
 
 def active_campaign(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
@@ -79,23 +77,22 @@ def checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
     return made
 
 
-def propagate(client: Client, request: CampaignRequest) -> CampaignStanding:
+def propagate(snapshot: Writing, request: CampaignRequest) -> CampaignStanding:
     """Mark the tasks that cannot run as unreachable, with what stops them, and those that can again as pending."""
-    with client.writing() as snapshot:
-        number, _ = active_campaign(snapshot, request.ref)
-        plan = plan_of(snapshot, number)
-        rows: list[Entry] = []
-        written: list[int] = []
-        for one, causes in plan.unmarked.items():
-            made = remarked(client, snapshot, one, causes)
-            rows += made
-            written += [one] if made else []
-        if rows:
-            snapshot.commit(rows)
-        return standing(snapshot, plan_of(snapshot, number), written)
+    number, _ = active_campaign(snapshot, request.ref)
+    plan = plan_of(snapshot, number)
+    rows: list[Entry] = []
+    written: list[int] = []
+    for one, causes in plan.unmarked.items():
+        made = remarked(snapshot, one, causes)
+        rows += made
+        written += [one] if made else []
+    if rows:
+        snapshot.commit(rows)
+    return standing(snapshot, plan_of(snapshot, number), written)
 
 
-def remarked(client: Client, snapshot: Snapshot, number: int, causes: Collection[str]) -> list[Entry]:
+def remarked(snapshot: Snapshot, number: int, causes: Collection[str]) -> list[Entry]:
     """
     Return the rows that mark a task as unreachable, or as pending again where nothing stops it; none for no change.
 
@@ -111,62 +108,60 @@ def remarked(client: Client, snapshot: Snapshot, number: int, causes: Collection
         return []
     is_move = before.status != status
     moved = [move_event(snapshot, before, after)] if is_move else []
-    return [entry(after, client.ledger.symmetric), *moved]
+    return [entry(after, snapshot.symmetric), *moved]
 
 
-def replan_input(client: Client, request: CampaignRequest) -> ReplanInput:
+def replan_input(snapshot: Snapshot, request: CampaignRequest) -> ReplanInput:
     """Return what a planner needs to plan the unfinished part of a campaign again."""
-    with client.reading() as snapshot:
-        number, campaign = campaign_of(snapshot, request.ref)
-        tasks = tasks_of(snapshot, number)
-        return ReplanInput(
-            campaign=campaign.ref,
-            objective=campaign.objective,
-            completed=[
-                CompletedWork(ref=task.ref, seq=task.seq, delivered=(task.delivered or "")[:DELIVERED_SHOWN] or None)
-                for task in tasks
-                if task.status == "complete"
-            ],
-            blocked=[
-                BlockedWork(ref=task.ref, seq=task.seq, reason=task.blocked_reason)
-                for task in tasks
-                if task.status == "blocked"
-            ],
-            remaining=[task for task in tasks if task.status not in ("complete", "blocked")],
-        )
+    number, campaign = campaign_of(snapshot, request.ref)
+    tasks = tasks_of(snapshot, number)
+    return ReplanInput(
+        campaign=campaign.ref,
+        objective=campaign.objective,
+        completed=[
+            CompletedWork(ref=task.ref, seq=task.seq, delivered=(task.delivered or "")[:DELIVERED_SHOWN] or None)
+            for task in tasks
+            if task.status == "complete"
+        ],
+        blocked=[
+            BlockedWork(ref=task.ref, seq=task.seq, reason=task.blocked_reason)
+            for task in tasks
+            if task.status == "blocked"
+        ],
+        remaining=[task for task in tasks if task.status not in ("complete", "blocked")],
+    )
 
 
-def merge_plan(client: Client, request: MergePlanRequest) -> MergedPlan:
+def merge_plan(snapshot: Writing, request: MergePlanRequest) -> MergedPlan:
     """Put the tasks of a plan in the place of the unfinished part of a campaign, all or none."""
-    request = screened(client, request, "tasks")
-    with client.writing() as snapshot:
-        number, campaign = active_campaign(snapshot, request.ref)
-        found = revision(stored_campaign(snapshot, number), request.tasks, stored_tasks(snapshot, number), snapshot.now)
-        rows: list[Entry] = []
-        altered: list[str] = []
-        kept = [task.key_ref for task in found.kept]
-        for before, planned in found.revised:
-            made = revised(client, snapshot, before, planned)
-            rows += made
-            (altered if made else kept).append(before.key_ref)
-        added = [restored_or_new(client, snapshot, task, rows) for task in found.added]
-        for task in found.removed:
-            gone = {"archived_at": snapshot.now, "archive_reason": "planned again"}
-            rows.append(entry(changed(task, gone, snapshot.now), client.ledger.symmetric))
-        if rows:
-            snapshot.commit(rows)
-        names = snapshot.catalog.shown_refs({*altered, *added, *kept, *(task.key_ref for task in found.removed)})
-        return MergedPlan(
-            campaign=campaign.ref,
-            kept=sorted(names[ref] for ref in kept),
-            added=sorted(names[ref] for ref in added),
-            changed=sorted(names[ref] for ref in altered),
-            removed=sorted(names[task.key_ref] for task in found.removed),
-            tasks=tasks_of(snapshot, number),
-        )
+    request = screened(snapshot, request, "tasks")
+    number, campaign = active_campaign(snapshot, request.ref)
+    found = revision(stored_campaign(snapshot, number), request.tasks, stored_tasks(snapshot, number), snapshot.now)
+    rows: list[Entry] = []
+    altered: list[str] = []
+    kept = [task.key_ref for task in found.kept]
+    for before, planned in found.revised:
+        made = revised(snapshot, before, planned)
+        rows += made
+        (altered if made else kept).append(before.key_ref)
+    added = [restored_or_new(snapshot, task, rows) for task in found.added]
+    for task in found.removed:
+        gone = {"archived_at": snapshot.now, "archive_reason": "planned again"}
+        rows.append(entry(changed(task, gone, snapshot.now), snapshot.symmetric))
+    if rows:
+        snapshot.commit(rows)
+    names = snapshot.catalog.shown_refs({*altered, *added, *kept, *(task.key_ref for task in found.removed)})
+    return MergedPlan(
+        campaign=campaign.ref,
+        kept=sorted(names[ref] for ref in kept),
+        added=sorted(names[ref] for ref in added),
+        changed=sorted(names[ref] for ref in altered),
+        removed=sorted(names[task.key_ref] for task in found.removed),
+        tasks=tasks_of(snapshot, number),
+    )
 
 
-def revised(client: Client, snapshot: Snapshot, before: Task, planned: Task) -> list[Entry]:
+def revised(snapshot: Snapshot, before: Task, planned: Task) -> list[Entry]:
     """Return the rows that make a task what a plan says; a task that is not active becomes pending."""
     given = {name: getattr(planned, name) for name in type(planned).model_fields if name not in LASTING}
     failures = [ref for ref in before.blocked_by if split_ref(ref)[0] != "task"]
@@ -177,20 +172,20 @@ def revised(client: Client, snapshot: Snapshot, before: Task, planned: Task) -> 
     refuse_oversize(after)
     is_move = before.status != status
     moved = [move_event(snapshot, before, after, {"reason": "planned again"})] if is_move else []
-    return [entry(after, client.ledger.symmetric), *moved]
+    return [entry(after, snapshot.symmetric), *moved]
 
 
-def restored_or_new(client: Client, snapshot: Snapshot, task: Task, rows: list[Entry]) -> str:
+def restored_or_new(snapshot: Snapshot, task: Task, rows: list[Entry]) -> str:
     """Add the rows of a task that is new, or that an earlier plan removed; return its reference by key."""
     refuse_oversize(task)
     number = row_id(task.key_ref)
     if not snapshot.catalog.has(number):
-        rows.append(entry(task, client.ledger.symmetric))
+        rows.append(entry(task, snapshot.symmetric))
         return task.key_ref
     before = snapshot.catalog.stored(number)
     assert isinstance(before, Task)
     if not before.is_archived or before.status == "complete":
         raise Refused(f"{task.ref} is there already", hint="take another seq or slug")
     back = changed(before, {"archived_at": None, "archive_reason": None}, snapshot.now)
-    rows += revised(client, snapshot, back, task) or [entry(back, client.ledger.symmetric)]
+    rows += revised(snapshot, back, task) or [entry(back, snapshot.symmetric)]
     return task.key_ref

@@ -1,4 +1,8 @@
-"""The run state: what is going on now on this machine, its build run, and what a step needs first."""
+"""
+The run state: what is going on now on this machine, its build run, and what a step needs first.
+
+It is a file of this machine under a lock of its own: no use case but a skipped step needs a moment of the store.
+"""
 
 import contextlib
 import json
@@ -154,7 +158,7 @@ def skipped(client: Client, step: str, steps: list[str]) -> Required:
         held.state = changed(client, held.state, {"skipped_steps": kept})
     with client.writing() as snapshot:
         said = {"step": step, "skipped": steps}
-        snapshot.commit([event(client, "prerequisite-skipped", snapshot.now, None, said)])
+        snapshot.commit([event(snapshot, "prerequisite-skipped", snapshot.now, None, said)])
     return Required(step=step, met=True, missing=[], skipped=steps, choices=[])
 
 

@@ -108,7 +108,11 @@ def active_plan(snapshot: Snapshot, task: Task) -> Plan:
 
 
 def start(client: Client, request: StartTaskRequest) -> TaskChanged:
-    """Start a task: hand out what the project knows for it, what was delivered before, and what is blocked beside."""
+    """
+    Start a task: hand out what the project knows for it, what was delivered before, and what is blocked beside.
+
+    What is known is searched for before the lock is taken: a model may be asked.
+    """
     with client.reading() as snapshot:
         _, task = task_of(snapshot, request.ref)
     asked = ContextRequest(
@@ -195,6 +199,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
     Complete a task: note what it delivered, report what helped, and link what solved its block.
 
     Of a task that is complete already, what it says stays; what it does not say yet, and more reports, are added.
+    What the failure is compared by that its block becomes is worked out before the lock is taken: a model may be asked.
     """
     request = screened(client, request, "task")
     if request.solved_by:
@@ -216,7 +221,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
             "blocked_by": sorted({*task.blocked_by, *blockers}),
         }
         if task.status == "complete":
-            changes |= unsaid(client, task, said)
+            changes |= unsaid(snapshot, task, said)
         else:
             given = {name: value for name, value in said.items() if value is not None}
             changes |= {**given, "status": "complete", "completed_at": snapshot.now}
@@ -228,13 +233,13 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
     return answer.model_copy(update={"solved": sorted(failures.values())})
 
 
-def unsaid(client: Client, task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
+def unsaid(snapshot: Snapshot, task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of fields that are empty in a task; a notice names the others, which stay as they are."""
     new = {name: value for name, value in given.items() if value is not None and getattr(task, name) is None}
     for name, value in given.items():
         if value is not None and name not in new and value != getattr(task, name):
-            client.notify_once(f"{task.ref} is {task.status} already; its {name} is not changed")
-            client.notify_once(f"hint: {command('graphmem', 'edit', task.ref, '--set', f'{name}=VALUE')}")
+            snapshot.notify_once(f"{task.ref} is {task.status} already; its {name} is not changed")
+            snapshot.notify_once(f"hint: {command('graphmem', 'edit', task.ref, '--set', f'{name}=VALUE')}")
     return new
 
 
@@ -276,11 +281,11 @@ def solved(snapshot: Snapshot, task: Task, patterns: Collection[str], failures: 
             existing = snapshot.catalog.relation(row_id(edge_key(record.key_ref, "solves", failure, symmetric=False)))
             if existing is None:
                 fields = {"from": record.key_ref, "type": "solves", "to": failure, "sources": [task.key_ref]}
-                yield entry(build("relation", fields, snapshot.now), snapshot.client.ledger.symmetric)
+                yield entry(build("relation", fields, snapshot.now), snapshot.symmetric)
             elif task.key_ref not in existing.sources:
                 more = changed(existing, {"sources": sorted({*existing.sources, task.key_ref})}, snapshot.now)
                 assert isinstance(more, Relation)
-                yield entry(more, snapshot.client.ledger.symmetric)
+                yield entry(more, snapshot.symmetric)
 
 
 def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Collection[str]) -> list[Entry]:
@@ -295,7 +300,8 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
     """
     Block a task: keep why, and return the failures that the reason reports, with what is known to fix them.
 
-    A task that is blocked already keeps its reason; failures that stop it, and more reports, are added.
+    A task that is blocked already keeps its reason; failures that stop it, and more reports, are added. The reason is
+    matched before the lock is taken: expressions and a model may take long.
     """
     request = screened(client, request, "task")
     found = match(client, [f"{line}\n".encode() for line in request.reason.splitlines()], MatchRequest())
@@ -308,7 +314,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
             snapshot.resolve(ref, ["failure"])
         by = {*keys_of(snapshot, request.by), *(hit.record.key_ref for hit in known)}
         if task.status == "blocked":
-            changes = unsaid(client, task, {"blocked_reason": request.reason})
+            changes = unsaid(snapshot, task, {"blocked_reason": request.reason})
             changes["blocked_by"] = sorted({*task.blocked_by, *by})
         else:
             changes = {
@@ -323,18 +329,17 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
     return answer.model_copy(update={"known": known})
 
 
-def reopen(client: Client, request: ReopenTaskRequest) -> TaskChanged:
+def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged:
     """Make a task pending again; why it was blocked, and what it delivered, stay."""
-    request = screened(client, request, "task")
-    with client.writing() as snapshot:
-        number, task = task_of(snapshot, request.ref)
-        plan = active_plan(snapshot, task)
-        refuse_move(TASK_MOVES, task.ref, task.status, "pending", TASK_COMMANDS)
-        changes: dict[str, Any] = {"status": "pending"}
-        if task.status == "unreachable":
-            changes["blocked_by"] = [ref for ref in task.blocked_by if split_ref(ref)[0] != "task"]
-        answer = moved(snapshot, plan, number, changes, request.reason, session=request.session)
-        put_on_board(snapshot, task, request.session, "pending")
+    request = screened(snapshot, request, "task")
+    number, task = task_of(snapshot, request.ref)
+    plan = active_plan(snapshot, task)
+    refuse_move(TASK_MOVES, task.ref, task.status, "pending", TASK_COMMANDS)
+    changes: dict[str, Any] = {"status": "pending"}
+    if task.status == "unreachable":
+        changes["blocked_by"] = [ref for ref in task.blocked_by if split_ref(ref)[0] != "task"]
+    answer = moved(snapshot, plan, number, changes, request.reason, session=request.session)
+    put_on_board(snapshot, task, request.session, "pending")
     return answer
 
 
@@ -356,12 +361,11 @@ def moved(
         also: other rows of the same write.
         session: of the caller; the event names it.
     """
-    client = snapshot.client
     before = snapshot.catalog.stored(number)
     after = changed(before, changes, snapshot.now)
     assert isinstance(before, Task)
     assert isinstance(after, Task)
-    rows = [] if after is before else [entry(after, client.ledger.symmetric)]
+    rows = [] if after is before else [entry(after, snapshot.symmetric)]
     is_move = before.status != after.status
     released: list[int] = []
     if is_move:
@@ -369,7 +373,7 @@ def moved(
         moved_plan = plan.moved(number, after.status)
         for one, causes in moved_plan.unmarked.items():
             if moved_plan.tasks[one].status == "unreachable":  # marking the others is for ``propagate``
-                rows += remarked(client, snapshot, one, causes)
+                rows += remarked(snapshot, one, causes)
                 released += [] if causes else [one]
     if rows or also:
         snapshot.commit([*rows, *also])
@@ -406,36 +410,35 @@ def session_in(move: Event) -> str | None:
 # --- show -------------------------------------------------------------------------------------------------------------
 
 
-def show(client: Client, request: ShowTaskRequest) -> TaskShown:
+def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
     """Return a task with its workspace, what became of what it was handed out, and its moves."""
-    with client.reading() as snapshot:
-        number, task = task_of(snapshot, request.ref)
-        record = snapshot.catalog.records([number])[number]
-        found = None
-        campaign = snapshot.catalog.live([task.campaign])
-        if task.started_at is not None and campaign:
-            plan = plan_of(snapshot, campaign[task.campaign][0])
-            found = workspace(snapshot, plan, number, request.budget, handed_out_before(snapshot, task))
-        about = events_about(snapshot, [number]).get(number, [])
-        moves = list(moves_of([one for one in about if one.type in TASK_TYPES]))
-        return TaskShown(
-            ref=record.ref,
-            record=record,
-            workspace=found,
-            handed_out=outcome_of(snapshot, task),
-            moves=[
-                TaskMove(
-                    event=one.id,
-                    at=format_time(move.at),
-                    before=move.before,
-                    after=move.after,
-                    reason=one.data.get("reason") if isinstance(one.data, dict) else None,
-                    session=session_in(one),
-                )
-                for one, move in moves
-            ],
-            disagreement=disagreement_text([move for _, move in moves]),
-        )
+    number, task = task_of(snapshot, request.ref)
+    record = snapshot.catalog.records([number])[number]
+    found = None
+    campaign = snapshot.catalog.live([task.campaign])
+    if task.started_at is not None and campaign:
+        plan = plan_of(snapshot, campaign[task.campaign][0])
+        found = workspace(snapshot, plan, number, request.budget, handed_out_before(snapshot, task))
+    about = events_about(snapshot, [number]).get(number, [])
+    moves = list(moves_of([one for one in about if one.type in TASK_TYPES]))
+    return TaskShown(
+        ref=record.ref,
+        record=record,
+        workspace=found,
+        handed_out=outcome_of(snapshot, task),
+        moves=[
+            TaskMove(
+                event=one.id,
+                at=format_time(move.at),
+                before=move.before,
+                after=move.after,
+                reason=one.data.get("reason") if isinstance(one.data, dict) else None,
+                session=session_in(one),
+            )
+            for one, move in moves
+        ],
+        disagreement=disagreement_text([move for _, move in moves]),
+    )
 
 
 def outcome_of(snapshot: Snapshot, task: Task) -> HandedOut:
