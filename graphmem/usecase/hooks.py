@@ -85,13 +85,19 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
     before = kept.of(name)
     said = SAYS[event.kind](client, event, name, request.until)
     late = known_before(client, before.late) if before else Said()
-    briefing = "" if is_briefed(event, before) else prime(client, PrimeRequest()).text
+    briefing = "" if is_briefed(event, before) else briefed(client)
     with kept.changing(name, now) as session:
         is_lost = is_late(client, request.until) or not is_taken(request.client, event)
         session.late += [ref for ref in said.late if ref not in session.late]
         text, refs = ("", []) if is_lost else taken(event, (late, said), briefing, session)
     output = answer_of(request.client, event, text) if text else None
     return HookAnswer(event=event.kind, text=text, output=output, refs=refs, helped=list(said.helped))
+
+
+def briefed(client: Client) -> str:
+    """Return what an agent needs to begin."""
+    with client.reading() as snapshot:
+        return prime(snapshot, PrimeRequest()).text
 
 
 def is_briefed(event: HookEvent, session: HookSession | None) -> bool:

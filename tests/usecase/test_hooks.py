@@ -9,11 +9,9 @@ import pytest
 
 from graphmem import BadInput, Memory
 from graphmem.contract.hooks import ClientName, HookAnswer
-from graphmem.contract.prime import Briefing, PrimeRequest
 from graphmem.rules.context import tokens
 from graphmem.store.runtime import Client
 from graphmem.usecase import hooks
-from graphmem.usecase.retrieval.prime import prime
 from tests.secret_samples import KINDS, Maker
 
 ERROR = "ModuleNotFoundError: No module named 'yaml'"
@@ -284,14 +282,15 @@ def test_a_session_whose_client_sends_each_event_twice_is_briefed_once(
     known: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts: list[str] = []
+    briefed = hooks.briefed
 
-    def slow(client: Client, request: PrimeRequest) -> Briefing:
+    def slow(client: Client) -> str:
         if not texts:  # while the first is being briefed, the second one comes
             texts.append("the first")
             texts[0] = send(known, "SessionStart", source="startup").text
-        return prime(client, request)
+        return briefed(client)
 
-    monkeypatch.setattr(hooks, "prime", slow)
+    monkeypatch.setattr(hooks, "briefed", slow)
     texts.append(send(known, "SessionStart", source="startup").text)
     assert ["graphmem" in text for text in texts] == [True, False]
 

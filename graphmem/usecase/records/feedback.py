@@ -70,7 +70,7 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
     fields = {**row, "ref": record.key_ref, "task": task, "question": question_for(snapshot, record, row)}
     fields["at"] = row.get("at") or row.get("created_at") or snapshot.now
     if not task:
-        fields["id"] = row.get("id") or snapshot.client.new_id()
+        fields["id"] = row.get("id") or snapshot.new_id()
     made = build(
         "feedback", {name: value for name, value in fields.items() if name not in ("created_at", "asked")}, snapshot.now
     )
@@ -105,7 +105,7 @@ def question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> 
             f"nothing with the id {made!r} was asked here in the last {ASKED_DAYS} days",
             hint="give the question itself: --question TEXT",
         )
-    kept: str = unexposed(snapshot.client, "question", found)  # nobody chose what to keep of it
+    kept: str = unexposed(snapshot, "question", found)  # nobody chose what to keep of it
     return kept
 
 

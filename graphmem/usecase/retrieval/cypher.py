@@ -1,4 +1,8 @@
-"""Ask: Cypher of users, read-only and bounded, and the stored queries by name."""
+"""
+Ask: Cypher of users, read-only and bounded, and the stored queries by name.
+
+The graph is asked in another process, which may take long, while no moment of the store is open.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial

@@ -13,7 +13,7 @@ from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.rules.notes import advice
 from graphmem.store.git_setup import unregistered
-from graphmem.store.runtime import Client, counted
+from graphmem.store.runtime import counted
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
@@ -31,25 +31,24 @@ After a fix: graphmem add failure --trigger "THE ERROR" --fix "WHAT FIXED IT". W
 graphmem feedback REF --helped; when it did not: graphmem feedback REF --failed."""
 
 
-def prime(client: Client, request: PrimeRequest) -> Briefing:
+def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
     """Return the briefing of an agent that begins: what it must keep to, and what was last worked on."""
     if request.instructions:
         return Briefing(text=INSTRUCTIONS, tokens=tokens(INSTRUCTIONS), refs=[])
-    with client.reading() as snapshot:
-        records, _ = snapshot.catalog.live_counts()
-        opening = OPENING.format(size=counted(records, "note"))
-        held = sorted(session_entries(snapshot, request.session), key=by_age, reverse=True)
-        entries = [*held, *campaign_entries(snapshot), *recent(snapshot)]
-        texts = [BlockEntry(entry.section, entry.text, (-place,)) for place, entry in enumerate(entries)]
-        kept = sorted(fitting(texts, request.budget, opening=opening))
-        text = block([texts[place] for place in kept], request.budget, opening=opening) or opening
-        missing = len(held) - sum(entries[place].section == SESSION for place in kept)
-        if missing:
-            text = f"{text.rstrip()}\n\nOf constraints and decisions {missing} did not fit: graphmem session"
-        task = current_of(snapshot, board_of(snapshot, request.session))
-        if task is not None:
-            text = f"{text.rstrip()}\n\n## The current task\n\n{quoted('task', task.description)}"
-        return Briefing(text=text.rstrip("\n"), tokens=tokens(text), refs=[entries[place].ref for place in kept])
+    records, _ = snapshot.catalog.live_counts()
+    opening = OPENING.format(size=counted(records, "note"))
+    held = sorted(session_entries(snapshot, request.session), key=by_age, reverse=True)
+    entries = [*held, *campaign_entries(snapshot), *recent(snapshot)]
+    texts = [BlockEntry(entry.section, entry.text, (-place,)) for place, entry in enumerate(entries)]
+    kept = sorted(fitting(texts, request.budget, opening=opening))
+    text = block([texts[place] for place in kept], request.budget, opening=opening) or opening
+    missing = len(held) - sum(entries[place].section == SESSION for place in kept)
+    if missing:
+        text = f"{text.rstrip()}\n\nOf constraints and decisions {missing} did not fit: graphmem session"
+    task = current_of(snapshot, board_of(snapshot, request.session))
+    if task is not None:
+        text = f"{text.rstrip()}\n\n## The current task\n\n{quoted('task', task.description)}"
+    return Briefing(text=text.rstrip("\n"), tokens=tokens(text), refs=[entries[place].ref for place in kept])
 
 
 def by_age(entry: ContextEntry) -> tuple[bool, datetime]:
@@ -100,29 +99,26 @@ def newest(snapshot: Snapshot, record_type: str, limit: int) -> list[Record]:
     return list(snapshot.catalog.records(snapshot.catalog.newest(record_type, limit)).values())
 
 
-def status(client: Client) -> StoreStatus:
+def status(snapshot: Snapshot) -> StoreStatus:
     """Return where one is: the store, the clone, what is being worked on, and what to do next."""
-    with client.reading() as snapshot:
-        records, relations = snapshot.catalog.live_counts()
-        task = current_of(snapshot, board_of(snapshot, None))
-        campaigns = [
-            ActiveCampaign(
-                ref=one.ref, objective=one.objective, ready=[task.ref for task in ready_of(snapshot, number)]
-            )
-            for number, one in active(snapshot)
-        ]
-        missing, findings = sorted(unregistered(snapshot.layout)), len(client.ledger.findings())
-        return StoreStatus(
-            store=str(snapshot.layout.root),
-            records=records,
-            relations=relations,
-            unregistered=missing,
-            findings=findings,
-            without_vector=snapshot.catalog.without_vector() if snapshot.settings.embedding.model != "none" else 0,
-            task=task.description if task else None,
-            campaigns=campaigns,
-            next=list(next_steps(records, missing, findings, campaigns)),
-        )
+    records, relations = snapshot.catalog.live_counts()
+    task = current_of(snapshot, board_of(snapshot, None))
+    campaigns = [
+        ActiveCampaign(ref=one.ref, objective=one.objective, ready=[task.ref for task in ready_of(snapshot, number)])
+        for number, one in active(snapshot)
+    ]
+    missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
+    return StoreStatus(
+        store=str(snapshot.layout.root),
+        records=records,
+        relations=relations,
+        unregistered=missing,
+        findings=findings,
+        without_vector=snapshot.catalog.without_vector() if snapshot.settings.embedding.model != "none" else 0,
+        task=task.description if task else None,
+        campaigns=campaigns,
+        next=list(next_steps(records, missing, findings, campaigns)),
+    )
 
 
 def next_steps(records: int, missing: list[str], findings: int, campaigns: list[ActiveCampaign]) -> Iterator[str]:

@@ -32,7 +32,11 @@ def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
 
 
 def similar(client: Client, request: SimilarRequest) -> Similar:
-    """Return finished campaigns that resemble a campaign or an objective (docs/concepts/campaigns.md)."""
+    """
+    Return finished campaigns that resemble a campaign or an objective (docs/concepts/campaigns.md).
+
+    What has no vector is embedded before the moment: a model may be asked.
+    """
     if not request.text.strip():
         raise BadInput("the objective is empty", hint='say what it is for: graphmem similar "add a login page"')
     client.sync()

@@ -23,7 +23,6 @@ from graphmem.rules.fixes import fixes
 from graphmem.rules.paths import Path, Step, strongest_paths
 from graphmem.rules.score import help_ratio
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system.collector import collector_paused
 from graphmem.usecase.evidence.doubts import Doubter
@@ -32,69 +31,69 @@ from graphmem.usecase.writing.validation import refuse_archived
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
-def related(client: Client, request: RelatedRequest) -> Related:
+@collector_paused()
+def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
     """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
     types, kinds, limit, min_strength = request.types or None, request.kinds, request.limit, request.min_strength
-    with client.reading() as snapshot, collector_paused():
-        refuse_unknown_filters(snapshot.catalog.vocabulary, types, kinds)
-        start = snapshot.resolve(request.ref)
-        refuse_archived(snapshot.catalog, start)
-        reach = strongest_paths(
-            start,
-            lambda ids: snapshot.catalog.edges_at(ids, types, request.direction),
-            snapshot.catalog.refs,
-            max_hops=request.max_hops,
-            min_strength=snapshot.settings.retrieval.min_strength if min_strength is None else min_strength,
-            max_weight=snapshot.catalog.max_weight(types) if limit else 2.0,
-            limit=limit,
-            is_wanted=(lambda ids: snapshot.catalog.of_record_types(ids, kinds)) if kinds else (lambda ids: ids),
-        )
-        records = snapshot.catalog.records([path.node for path in reach.paths])
-        explain, doubter = Explainer(snapshot.catalog, reach.paths), Doubter(snapshot)
-        results = [
-            {
-                "ref": records[found.node].ref,
-                "strength": found.strength,
-                "hops": found.hops,
-                "path": explain.edges(found),
-                "record": records[found.node],
-                "doubts": doubter.of(records[found.node]),
-            }
-            for found in reach.paths
-        ]
-        start_ref = snapshot.catalog.refs([start])[start]
-        return Related.model_validate(
-            {"start": start_ref, "results": results, "exhaustive": reach.is_exhaustive, "truncated": reach.is_truncated}
-        )
+    refuse_unknown_filters(snapshot.catalog.vocabulary, types, kinds)
+    start = snapshot.resolve(request.ref)
+    refuse_archived(snapshot.catalog, start)
+    reach = strongest_paths(
+        start,
+        lambda ids: snapshot.catalog.edges_at(ids, types, request.direction),
+        snapshot.catalog.refs,
+        max_hops=request.max_hops,
+        min_strength=snapshot.settings.retrieval.min_strength if min_strength is None else min_strength,
+        max_weight=snapshot.catalog.max_weight(types) if limit else 2.0,
+        limit=limit,
+        is_wanted=(lambda ids: snapshot.catalog.of_record_types(ids, kinds)) if kinds else (lambda ids: ids),
+    )
+    records = snapshot.catalog.records([path.node for path in reach.paths])
+    explain, doubter = Explainer(snapshot.catalog, reach.paths), Doubter(snapshot)
+    results = [
+        {
+            "ref": records[found.node].ref,
+            "strength": found.strength,
+            "hops": found.hops,
+            "path": explain.edges(found),
+            "record": records[found.node],
+            "doubts": doubter.of(records[found.node]),
+        }
+        for found in reach.paths
+    ]
+    start_ref = snapshot.catalog.refs([start])[start]
+    return Related.model_validate(
+        {"start": start_ref, "results": results, "exhaustive": reach.is_exhaustive, "truncated": reach.is_truncated}
+    )
 
 
-def path(client: Client, request: PathRequest) -> Connection:
+@collector_paused()
+def path(snapshot: Snapshot, request: PathRequest) -> Connection:
     """Return the strongest chain of edges between two records, however weak; strength 0 without one."""
     types = request.types or None
-    with client.reading() as snapshot, collector_paused():
-        refuse_unknown_filters(snapshot.catalog.vocabulary, types, None)
-        start, end = snapshot.resolve(request.source), snapshot.resolve(request.target)
-        for number in (start, end):
-            refuse_archived(snapshot.catalog, number)
-        names = snapshot.catalog.refs([start, end])
-        if start == end:
-            return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
-        found, is_exhaustive = strongest(
-            snapshot, start, end, max_hops=request.max_hops, types=types, direction=request.direction
-        )
-        if found is None:
-            return Connection(
-                source=names[start], target=names[end], strength=0.0, hops=0, path=[], exhaustive=is_exhaustive
-            )
-        edges = Explainer(snapshot.catalog, [found]).edges(found)
+    refuse_unknown_filters(snapshot.catalog.vocabulary, types, None)
+    start, end = snapshot.resolve(request.source), snapshot.resolve(request.target)
+    for number in (start, end):
+        refuse_archived(snapshot.catalog, number)
+    names = snapshot.catalog.refs([start, end])
+    if start == end:
+        return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
+    found, is_exhaustive = strongest(
+        snapshot, start, end, max_hops=request.max_hops, types=types, direction=request.direction
+    )
+    if found is None:
         return Connection(
-            source=names[start],
-            target=names[end],
-            strength=found.strength,
-            hops=found.hops,
-            path=edges,
-            exhaustive=is_exhaustive,
+            source=names[start], target=names[end], strength=0.0, hops=0, path=[], exhaustive=is_exhaustive
         )
+    edges = Explainer(snapshot.catalog, [found]).edges(found)
+    return Connection(
+        source=names[start],
+        target=names[end],
+        strength=found.strength,
+        hops=found.hops,
+        path=edges,
+        exhaustive=is_exhaustive,
+    )
 
 
 def strongest(
@@ -170,32 +169,31 @@ def refuse_unknown_filters(
                 )
 
 
-def solutions(client: Client, request: SolutionsRequest) -> Solutions:
+def solutions(snapshot: Snapshot, request: SolutionsRequest) -> Solutions:
     """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
-    with client.reading() as snapshot:
-        number = snapshot.resolve(request.ref, ["failure"])
-        refuse_archived(snapshot.catalog, number)
-        direct, nearby = ways_to_solve(snapshot.catalog, number)
-        records = snapshot.catalog.records({way.node for way in (*direct, *nearby)})
-        seen = {way.node for way in direct}
-        shown = Explainer(snapshot.catalog, [*direct, *nearby])
-        ranked = ranked_solutions(direct, records, shown)
-        ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
-        doubter = Doubter(snapshot)
-        numbers = {record.ref: one for one, record in records.items()}
-        handed = snapshot.catalog.handed_out(numbers.values())
-        results: list[Solution] = []
-        for found in ranked:
-            if len(results) == request.limit:
-                break
-            cites = doubter.tree.cites_of(found.record)
-            doubts = doubter.of(found.record, cites)
-            if not (request.strict and is_doubted(doubts)):
-                tasks, worked = handed.get(numbers[found.ref], (0, 0))
-                made = {"cites": cites, "doubts": doubts, "handed_out": tasks, "worked": worked}
-                results.append(found.model_copy(update=made))
-        failure = snapshot.catalog.records([number])[number]
-        return Solutions(failure=failure.ref, fixes=fixes(failure), doubts=doubter.of(failure), results=results)
+    number = snapshot.resolve(request.ref, ["failure"])
+    refuse_archived(snapshot.catalog, number)
+    direct, nearby = ways_to_solve(snapshot.catalog, number)
+    records = snapshot.catalog.records({way.node for way in (*direct, *nearby)})
+    seen = {way.node for way in direct}
+    shown = Explainer(snapshot.catalog, [*direct, *nearby])
+    ranked = ranked_solutions(direct, records, shown)
+    ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
+    doubter = Doubter(snapshot)
+    numbers = {record.ref: one for one, record in records.items()}
+    handed = snapshot.catalog.handed_out(numbers.values())
+    results: list[Solution] = []
+    for found in ranked:
+        if len(results) == request.limit:
+            break
+        cites = doubter.tree.cites_of(found.record)
+        doubts = doubter.of(found.record, cites)
+        if not (request.strict and is_doubted(doubts)):
+            tasks, worked = handed.get(numbers[found.ref], (0, 0))
+            made = {"cites": cites, "doubts": doubts, "handed_out": tasks, "worked": worked}
+            results.append(found.model_copy(update=made))
+    failure = snapshot.catalog.records([number])[number]
+    return Solutions(failure=failure.ref, fixes=fixes(failure), doubts=doubter.of(failure), results=results)
 
 
 def ways_to_solve(catalog: Catalog, failure: int) -> tuple[list[Path], list[Path]]:

@@ -9,7 +9,7 @@ from graphmem.git.merge_driver import Unmergeable, merge_rows
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import Layout
 from graphmem.ndjson import CONFLICT_MARKS
-from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 
 OURS, BASE, BETWEEN, THEIRS = b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"
@@ -17,44 +17,43 @@ NEXT = {b"": (OURS,), OURS: (BASE, BETWEEN), BASE: (BETWEEN,), BETWEEN: (THEIRS,
 SIDES = {b"": (OURS, BASE, THEIRS), OURS: (OURS,), BASE: (BASE,), BETWEEN: (THEIRS,)}  # whose the lines after it are
 
 
-def resolve(client: Client) -> Resolved:
+def resolve(snapshot: Writing) -> Resolved:
     """
     Merge, row by row, every data file with conflict markers or that a merge under way left as one side had it.
 
     Raises:
         BadInput: markers that do not pair, or a line that is no row; nothing is written.
     """
-    with client.writing() as snapshot:
-        layout = snapshot.layout
-        stages, files = stages_of(layout), list(layout.data_files())
-        contents, read = {}, client.ledger.as_read(files)
-        for file in files:
-            data = safe_files.read(layout.store / file)
-            if has_markers(data) or file in stages:
-                try:
-                    whole = merged(client, data, stages.get(file, {}))
-                except Unmergeable as reason:
-                    hint = "correct that line by hand, then run graphmem resolve again"
-                    raise BadInput(f"{file}: {reason}", hint=hint) from None
-                if whole is not None:
-                    contents[file] = whole
-        replace_files(
-            {layout.store / file: data for file, data in contents.items()} | client.ledger.stale_vocabulary_file(),
-            layout,
-            lambda fresh: client.ledger.refuse_changed({file: read[file] for file in contents}),
-        )
-        client.ledger.sync_written()
-        findings = [finding for finding in client.ledger.findings() if finding.file in contents]
+    layout = snapshot.layout
+    stages, files = stages_of(layout), list(layout.data_files())
+    contents, read = {}, snapshot.ledger.as_read(files)
+    for file in files:
+        data = safe_files.read(layout.store / file)
+        if has_markers(data) or file in stages:
+            try:
+                whole = merged(snapshot, data, stages.get(file, {}))
+            except Unmergeable as reason:
+                hint = "correct that line by hand, then run graphmem resolve again"
+                raise BadInput(f"{file}: {reason}", hint=hint) from None
+            if whole is not None:
+                contents[file] = whole
+    replace_files(
+        {layout.store / file: data for file, data in contents.items()} | snapshot.ledger.stale_vocabulary_file(),
+        layout,
+        lambda fresh: snapshot.ledger.refuse_changed({file: read[file] for file in contents}),
+    )
+    snapshot.ledger.sync_written()
+    findings = [finding for finding in snapshot.ledger.findings() if finding.file in contents]
     return Resolved(files=sorted(contents), findings=findings)
 
 
-def left(client: Client) -> list[str]:
+def left(snapshot: Snapshot) -> list[str]:
     """Return the data files without markers that a merge under way left as one side had them."""
     found = []
-    for file, stages in stages_of(client.layout).items():
-        data = safe_files.read(client.layout.store / file)
+    for file, stages in stages_of(snapshot.layout).items():
+        data = safe_files.read(snapshot.layout.store / file)
         try:
-            if not has_markers(data) and merged(client, data, stages) is not None:
+            if not has_markers(data) and merged(snapshot, data, stages) is not None:
                 found.append(file)
         except Unmergeable:
             found.append(file)
@@ -87,7 +86,7 @@ def has_markers(data: bytes) -> bool:
     )
 
 
-def merged(client: Client, data: bytes, stages: Mapping[int, bytes]) -> bytes | None:
+def merged(snapshot: Snapshot, data: bytes, stages: Mapping[int, bytes]) -> bytes | None:
     """
     Return what the sides of a file come to; None where it has what theirs would bring.
 
@@ -98,7 +97,7 @@ def merged(client: Client, data: bytes, stages: Mapping[int, bytes]) -> bytes | 
     Raises:
         Unmergeable: markers that do not pair, a line that is no row, or a key that is there twice.
     """
-    symmetric = client.ledger.symmetric
+    symmetric = snapshot.symmetric
     if has_markers(data):
         base, ours, theirs, shows_base = sides(data)
         return merge_rows(base if shows_base else stages.get(1, base), ours, theirs, symmetric)

@@ -12,45 +12,44 @@ from graphmem.ledger.layout import is_plain
 from graphmem.ledger.row import canonical_line
 from graphmem.ledger.types import vocabulary_json
 from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 from graphmem.system.surroundings import current_folder
 
 
-def canonical(client: Client, file: str) -> bytes:
+def canonical(snapshot: Snapshot, file: str) -> bytes:
     """Return the canonical bytes of a data file whose lines are all well."""
-    lines = {number: line for line, number in client.catalog.lines(file).items()}
-    symmetric = client.ledger.symmetric
+    lines = {number: line for line, number in snapshot.catalog.lines(file).items()}
+    symmetric = snapshot.symmetric
     return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
 
 
-def export(client: Client, request: ExportRequest) -> Exported:
+def export(snapshot: Writing, request: ExportRequest) -> Exported:
     """Bring every data file into canonical form, or write the canonical files to another folder."""
     to = None if request.to is None else current_folder() / request.to
-    with client.writing() as snapshot:
-        refuse_findings(client)
-        files: dict[str, ExportedFile] = {}
-        writes: dict[Path, bytes] = {}
-        for file in client.ledger.data_files():
-            data = canonical(client, file)
-            is_changed = safe_files.read(snapshot.layout.store / file) != data
-            digest = hashlib.sha256(data).hexdigest()
-            files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
-            if to is not None:
-                writes[to / file] = data
-            elif is_changed:
-                writes[snapshot.layout.store / file] = data
-        if to is None:
-            writes |= client.ledger.stale_vocabulary_file()
-        else:
-            writes[to / "schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
-            writes |= {
-                to / path.relative_to(snapshot.layout.store): safe_files.read(path) for path in other_files(client)
-            }
-        changed = [file for file, found in files.items() if found.changed] if to is None else []
-        read = client.ledger.as_read(changed)
-        replace_files(writes, snapshot.layout if to is None else None, lambda fresh: client.ledger.refuse_changed(read))
-        client.ledger.sync_written()
+    refuse_findings(snapshot)
+    files: dict[str, ExportedFile] = {}
+    writes: dict[Path, bytes] = {}
+    for file in snapshot.ledger.data_files():
+        data = canonical(snapshot, file)
+        is_changed = safe_files.read(snapshot.layout.store / file) != data
+        digest = hashlib.sha256(data).hexdigest()
+        files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
+        if to is not None:
+            writes[to / file] = data
+        elif is_changed:
+            writes[snapshot.layout.store / file] = data
+    if to is None:
+        writes |= snapshot.ledger.stale_vocabulary_file()
+    else:
+        writes[to / "schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
+        writes |= {
+            to / path.relative_to(snapshot.layout.store): safe_files.read(path) for path in other_files(snapshot)
+        }
+    changed = [file for file, found in files.items() if found.changed] if to is None else []
+    read = snapshot.ledger.as_read(changed)
+    replace_files(writes, snapshot.layout if to is None else None, lambda fresh: snapshot.ledger.refuse_changed(read))
+    snapshot.ledger.sync_written()
     return Exported(files=files)
 
 
@@ -62,18 +61,18 @@ def write_rows(client: Client, to: BinaryIO) -> None:
         to.writelines(line + b"\n" for _, line in snapshot.catalog.all_lines())
 
 
-def other_files(client: Client) -> list[Path]:
+def other_files(snapshot: Snapshot) -> list[Path]:
     """Return the committed files that are not derived, but for the data that this version knows."""
-    layout, known = client.layout, set(client.ledger.data_files())
+    layout, known = snapshot.layout, set(snapshot.ledger.data_files())
     unknown = [layout.store / file for file in layout.data_files() if file not in known]
     types = [path for folder in safe_files.folders(layout.types) for path in safe_files.files(folder)]
     named = [path for path in types if path.suffix == ".md" and is_plain(path.name)]
     return [path for path in (layout.config, *named, *unknown) if safe_files.is_file(path)]
 
 
-def refuse_findings(client: Client) -> None:
+def refuse_findings(snapshot: Snapshot) -> None:
     """Raise ``BadInput`` where a file has bad lines: they would be lost."""
-    findings = client.ledger.findings()
+    findings = snapshot.ledger.findings()
     if findings:
         raise BadInput(
             f"{len(findings)} bad lines, nothing was written; the first: {findings[0]}",
@@ -82,15 +81,14 @@ def refuse_findings(client: Client) -> None:
         )
 
 
-def export_check(client: Client) -> Checked:
+def export_check(snapshot: Snapshot) -> Checked:
     """Report where a file is not canonical or does not check out; nothing is written."""
-    with client.reading() as snapshot:
-        findings = client.ledger.findings()
-        unwell = {finding.file for finding in findings}
-        for file in client.ledger.data_files():
-            if file not in unwell:
-                findings += uncanonical(file, safe_files.read(snapshot.layout.store / file), canonical(client, file))
-        findings += [found.model_copy(update={"severity": "error"}) for found in stale_vocabulary(snapshot)]
+    findings = snapshot.ledger.findings()
+    unwell = {finding.file for finding in findings}
+    for file in snapshot.ledger.data_files():
+        if file not in unwell:
+            findings += uncanonical(file, safe_files.read(snapshot.layout.store / file), canonical(snapshot, file))
+    findings += [found.model_copy(update={"severity": "error"}) for found in stale_vocabulary(snapshot)]
     return Checked(ok=not findings, findings=findings)
 
 

@@ -25,7 +25,11 @@ from graphmem.system import safe_files
 
 
 def diff(client: Client, request: DiffRequest) -> Difference:
-    """Return what changed between two commits, or from a commit to the files as they are now."""
+    """
+    Return what changed between two commits, or from a commit to the files as they are now.
+
+    Git is asked, which may take long, while no moment is open.
+    """
     client = client.present or client  # the past has the same history
     folder = client.layout.root
     with client.reading():
@@ -102,7 +106,11 @@ def lines(files: dict[str, bytes]) -> set[bytes]:
 
 
 def log(client: Client, request: LogRequest) -> History:
-    """Return the commits that changed a record, newest first, and first of all what is not committed yet."""
+    """
+    Return the commits that changed a record, newest first, and first of all what is not committed yet.
+
+    Git is asked, which may take long, while no moment is open.
+    """
     client = client.present or client
     folder = client.layout.root
     ref, limit = request.ref, request.limit

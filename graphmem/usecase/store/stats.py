@@ -8,6 +8,7 @@ from typing import Any
 from graphmem.constants import (
     FEW_EXPERIENCES,
     MOST_EXPERIENCES,
+    MOST_RESULTS,
     PRUNE_FAILURES,
     PRUNE_PATTERNS,
     SHOWN_UNSOLVED,
@@ -25,46 +26,58 @@ from graphmem.rules.score import TIERS
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.records.prune import WeighedRecord, least, weighed
-from graphmem.usecase.retrieval.query import query
+from graphmem.usecase.retrieval.query import find, prepare
 from graphmem.usecase.work.campaigns import campaign_sizes
 
 MEMORIES = ("failure", "pattern")  # what has an importance
 
 
 def stats(client: Client, request: StatsRequest) -> Stats:
-    """Return the health of the store, with the tiers for an objective if one is given."""
+    """
+    Return the health of the store, with the tiers for an objective if one is given.
+
+    The objective is embedded before the moment: a model may be asked.
+    """
     objective = request.objective
-    if objective is not None and not objective.strip():
+    if objective is None:
+        with client.reading() as snapshot:
+            return health(snapshot, None)
+    if not objective.strip():
         raise BadInput(
             "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
         )
-    nearest = None if objective is None else tiers(client, objective)
-    with client.reading() as snapshot:
-        failures, patterns = (weighed(snapshot, kind) for kind in MEMORIES)
-        others = without_pattern(snapshot, failures)
-        experiences = list(snapshot.catalog.of_kind(Experience).values())
-        return Stats(
-            **counts(snapshot),
-            search="lexical" if snapshot.vectors is None else "sketch" if snapshot.vectors.is_sketched else "exact",
-            connectivity=connectivity(snapshot, [record.ref for record in reversed(others) if record.fix is None]),
-            capacity=[
-                capacity("failure", failures, PRUNE_FAILURES),
-                capacity("pattern", patterns, PRUNE_PATTERNS),
-                Capacity(
-                    kind="experience",
-                    used=len(experiences),
-                    limit=MOST_EXPERIENCES,
-                    prunable=len(over_bound(experiences)),
-                ),
-            ],
-            worth=worth([*failures, *patterns]),
-            tiers=nearest,
-            coverage=coverage(failures, others),
-            feedback=list(weeks(snapshot)),
-            estimates=accuracies(experiences),
-            campaigns=campaign_sizes(snapshot),
-            cold_start=len(experiences) < FEW_EXPERIENCES,
-        )
+    prepare(client, question(objective, MOST_RESULTS))
+    with client.unchanging(client.clues, client.lexical) as snapshot:
+        return health(snapshot, tiers(snapshot, objective))
+
+
+def health(snapshot: Snapshot, nearest: dict[Tier, int] | None) -> Stats:
+    """Return the health of a snapshot; ``nearest`` are the tiers for an objective."""
+    failures, patterns = (weighed(snapshot, kind) for kind in MEMORIES)
+    others = without_pattern(snapshot, failures)
+    experiences = list(snapshot.catalog.of_kind(Experience).values())
+    return Stats(
+        **counts(snapshot),
+        search="lexical" if snapshot.vectors is None else "sketch" if snapshot.vectors.is_sketched else "exact",
+        connectivity=connectivity(snapshot, [record.ref for record in reversed(others) if record.fix is None]),
+        capacity=[
+            capacity("failure", failures, PRUNE_FAILURES),
+            capacity("pattern", patterns, PRUNE_PATTERNS),
+            Capacity(
+                kind="experience",
+                used=len(experiences),
+                limit=MOST_EXPERIENCES,
+                prunable=len(over_bound(experiences)),
+            ),
+        ],
+        worth=worth([*failures, *patterns]),
+        tiers=nearest,
+        coverage=coverage(failures, others),
+        feedback=list(weeks(snapshot)),
+        estimates=accuracies(experiences),
+        campaigns=campaign_sizes(snapshot),
+        cold_start=len(experiences) < FEW_EXPERIENCES,
+    )
 
 
 def counts(snapshot: Snapshot) -> dict[str, Any]:
@@ -80,11 +93,15 @@ def counts(snapshot: Snapshot) -> dict[str, Any]:
     return {"records": records, "entities": entities, "relations": relations, "archived": archived}
 
 
-def tiers(client: Client, objective: str) -> dict[Tier, int]:
+def question(objective: str, limit: int) -> QueryRequest:
+    """Return the query of an objective."""
+    return QueryRequest(text=objective, kinds=MEMORIES, limit=limit)
+
+
+def tiers(snapshot: Snapshot, objective: str) -> dict[Tier, int]:
     """Return how many failures and patterns are in each tier for an objective; what no search finds is background."""
-    with client.reading() as snapshot:
-        total = sum(1 for kind in MEMORIES for _ in snapshot.catalog.live_rows(kind))
-    found = query(client, QueryRequest(text=objective, kinds=MEMORIES, limit=max(1, total))).results
+    total = sum(1 for kind in MEMORIES for _ in snapshot.catalog.live_rows(kind))
+    found = find(snapshot, question(objective, max(1, total))).results
     sorted_out = Counter(hit.tier for hit in found)
     sorted_out["background"] += max(0, total - len(found))
     return {name: sorted_out[name] for name in TIERS}

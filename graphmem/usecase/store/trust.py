@@ -21,6 +21,8 @@ def trust(client: Client, request: TrustRequest) -> Trust:
     """
     Return the settings and the verify commands that need trust; trust them in this clone if ``yes`` is their digest.
 
+    What is trusted is kept outside of the store, under a lock of its own.
+
     Raises:
         Refused: ``yes`` is another digest: what needs trust now is not what was shown with it.
     """

@@ -50,7 +50,11 @@ class FindingDraft(NamedTuple):
 
 
 def validate(client: Client) -> Checked:
-    """Check the files, the vocabulary, the graph and the index against each other; warnings alone are well."""
+    """
+    Check the files, the vocabulary, the graph and the index against each other; warnings alone are well.
+
+    It begins again at another moment where the graph, which has a lock of its own, has gone on since.
+    """
     client.refuse_unusable()
     damage = client.catalog.damage()
     if damage:  # then nothing else can be checked
@@ -70,7 +74,7 @@ def validate(client: Client) -> Checked:
                 *ahead(snapshot),
                 *exposures(snapshot),
             ]
-            findings = linked(snapshot) + misnamed(snapshot) + unmerged(client) + purged(client)
+            findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + purged(client)
             findings += exposing_types(snapshot) + client.ledger.findings() + placed(snapshot, rows)
             findings += (
                 shadowing(snapshot) + stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
@@ -105,10 +109,10 @@ def shown_path(file: str) -> str:
     return visible(os.fsencode(file).decode("utf-8", "backslashreplace")).replace("\n", "\\n")
 
 
-def unmerged(client: Client) -> list[Finding]:
+def unmerged(snapshot: Snapshot) -> list[Finding]:
     """Report which files lack what the other side of a merge under way has."""
     what = "git's merge is not finished, and rows of the other side are missing"
-    return [Finding.of(file, Code.UNMERGED, what, "both sides' rows", "graphmem resolve") for file in left(client)]
+    return [Finding.of(file, Code.UNMERGED, what, "both sides' rows", "graphmem resolve") for file in left(snapshot)]
 
 
 def purged(client: Client) -> list[Finding]:
