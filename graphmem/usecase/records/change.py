@@ -71,24 +71,12 @@ def add(
     supersedes: str | None = None,
 ) -> Changed:
     """
-    Add a record, or change the one that has its key.
-
-    What takes long comes before the lock is taken: git and the installed packages are asked, and a model.
+    Add a record, or change the one that has its key; ``ready`` and ``add_to`` say what the parameters are.
 
     Args:
-        kind: of a record that is no task and no fact.
-        fields: by their names in a row; but for an entity, one without a name is given one.
-        dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
         dry_run: say what would be done, and do nothing.
-        versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
-        replace: as of ``add_to``.
-        supersedes: as of ``add_to``.
     """
-    given = screened_fields(client, kind, {name: value for name, value in fields.items() if value is not None})
-    given |= with_hashes(client.layout.root, given)
-    given |= with_versions(client.layout.root, given, versions_from)
-    if dedup:
-        prepare(client, kind, given)
+    given = ready(client, kind, fields, dedup=dedup, versions_from=versions_from)
     with client.deciding(client.clues, is_real=not dry_run) as snapshot:
         return add_to(snapshot, kind, given, dedup=dedup, replace=replace, supersedes=supersedes)
 
@@ -96,6 +84,31 @@ def add(
 def add_record(client: Client, request: AddRequest) -> Changed:
     """Add the record of a request, or change the one that has its key."""
     return add(client, request.kind, request.row, **request.options)
+
+
+def ready(
+    client: Client,
+    kind: str,
+    fields: Mapping[str, Any],
+    *,
+    dedup: bool = True,
+    versions_from: VersionSource = "none",
+) -> dict[str, Any]:
+    """
+    Return the fields of a record as ``add_to`` takes them; a memory is embedded for its comparison with others.
+
+    It is called before the lock is taken: git, the installed packages and a model are asked.
+
+    Args:
+        fields: by their names in a row; but for an entity, one without a name is given one.
+        versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
+    """
+    given = screened_fields(client, kind, {name: value for name, value in fields.items() if value is not None})
+    given |= with_hashes(client.layout.root, given)
+    given |= with_versions(client.layout.root, given, versions_from)
+    if dedup:
+        prepare(client, kind, given)
+    return given
 
 
 def add_to(
@@ -111,7 +124,9 @@ def add_to(
     Add a record, or change the one that has its key, in a write that is under way; any other snapshot is only read.
 
     Args:
+        kind: of a record that is no task and no fact.
         fields: by their names in a row, screened.
+        dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
         replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
         supersedes: a record whose place it takes, which is archived in the same write.
     """

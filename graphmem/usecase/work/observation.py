@@ -32,7 +32,7 @@ from graphmem.store.snapshot import Snapshot
 from graphmem.system.checks import CheckEnd, run_all
 from graphmem.system.surroundings import variables
 from graphmem.usecase.evidence.citations import Unread, content_of
-from graphmem.usecase.records.change import add
+from graphmem.usecase.records.change import add, add_to, ready
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.retrieval.campaign_plan import plan_of
 from graphmem.usecase.retrieval.query import query
@@ -219,14 +219,14 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
         if any(split_ref(ref)[0] == "failure" for ref in task.blocked_by):
             known += 1
             continue
-        fields = {"trigger": task.blocked_reason, "match": expression_of(task.blocked_reason or "")}
-        try:
-            made = add(run.client, "failure", {**fields, "sources": [task.key_ref]})
-        except BadInput:  # an expression that the program does not take
-            made = add(run.client, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
-        run.failures.append(made)
-        assert isinstance(made.record, Failure)
+        given = ready(run.client, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
         with run.client.writing() as snapshot:
+            try:
+                made = add_to(snapshot, "failure", {**given, "match": expression_of(given["trigger"])})
+            except BadInput:  # an expression that the program does not take
+                made = add_to(snapshot, "failure", given)
+            run.failures.append(made)
+            assert isinstance(made.record, Failure)
             stored = snapshot.catalog.stored(number)
             assert isinstance(stored, Task)
             after = changed(stored, {"blocked_by": sorted({*stored.blocked_by, made.record.key_ref})}, snapshot.now)

@@ -1,6 +1,9 @@
 """Observe: what finished and blocked tasks become, step by step: campaigns.md, section 2."""
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -8,6 +11,9 @@ import pytest
 from graphmem import Memory, NotFound, Usage
 from graphmem.contract.observation import Observed
 from graphmem.model import Failure, Task
+from graphmem.model.entry import Entry
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Writing
 from tests.sample import contents, data, open_memory, trust_all
 
 ERROR = "TimeoutError: no answer from worker after 30 s"
@@ -90,6 +96,29 @@ def test_only_a_confirmed_block_becomes_a_failure_which_finds_the_error_again(pr
     assert task.blocked_by == (made.ref,)
     (hit,) = project.match("TimeoutError: no answer from worker after 45 s\n").results
     assert hit.ref == made.ref
+
+
+def test_a_failure_is_recorded_and_named_by_its_task_under_one_lock(
+    project: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked(project, 1, "exit 1")
+    trust_all(project)
+    held, writing, commit = [0], Client.writing, Writing.commit
+    commits: list[int] = []
+
+    def count(self: Client) -> AbstractContextManager[Writing]:
+        held[0] += 1
+        return writing(self)
+
+    def note(self: Writing, puts: Sequence[Entry], *args: Any, **named: Any) -> None:
+        commits.extend(held[0] for one in puts if one.row["kind"] in ("failure", "task"))
+        commit(self, puts, *args, **named)
+
+    monkeypatch.setattr(Client, "writing", count)
+    monkeypatch.setattr(Writing, "commit", note)
+    assert project.observe(run_verify=True).failures
+    assert len(commits) == 2
+    assert len(set(commits)) == 1
 
 
 def test_a_verdict_is_kept_and_counts_without_running_again(project: Memory) -> None:
