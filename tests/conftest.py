@@ -29,14 +29,14 @@ from tests.sample import open_memory, write_graph_here
 sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
-FAST_CASES = 3  # of one test, in a fast run
+FAST_CASES, USUAL_CASES = 2, 8  # of one test, in a fast run and in one that names no tests; --all takes all
 OURS = ("GRAPHMEM_EMBEDDING_BACKGROUND", "GRAPHMEM_EMBEDDING_WAIT")  # set above, also for fixtures of a whole module
 settings.register_profile("fast", max_examples=20)  # of a property test that asks for no number
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fast", action="store_true", help="only tests that start no process and run no page of the docs")
-    parser.addoption("--all", action="store_true", help="the long tests too")
+    parser.addoption("--fast", action="store_true", help="two cases of each test that starts no process")
+    parser.addoption("--all", action="store_true", help="the long tests too, and all cases of each test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,14 +65,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    Take, in a fast run, some cases of each test only: every second where it has twice as many as are taken.
+    Take, unless all are asked for or tests are named, some cases of each test only: of 16 every second, say.
 
-    What is not marked and starts a process all the same is skipped; git and the graph engine are some.
+    In a fast run, what is not marked and starts a process all the same is skipped; git and the graph engine are some.
     """
-    if config.getoption("--fast"):
+    is_fast = config.getoption("--fast")
+    if is_fast:
         subprocess.Popen.__init__ = starts_a_process  # type: ignore[method-assign]
+    if is_fast or not (config.getoption("--all") or config.option.file_or_dir or config.option.keyword):
         cases = Counter(map(name_of, items))
-        step = {name: -(-number // FAST_CASES) for name, number in cases.items()}
+        step = {name: -(-number // (FAST_CASES if is_fast else USUAL_CASES)) for name, number in cases.items()}
         numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
         items[:] = [item for item in items if next(numbers[name_of(item)]) % step[name_of(item)] == 0]
 

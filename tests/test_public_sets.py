@@ -19,7 +19,10 @@ SETS = ("attackgraph", "diagnostics", "swefix", "debpkgs")
 UNITED = {"variant_of": "variant", "part_of": "belongs_to", "depends_on": "needs", "supersedes": "replaces"}
 ASKED = 60  # questions of one task; all of them on the smaller sets
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public sets are not beside the checkout")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the public sets are not beside the checkout"),
+]
 
 
 @pytest.fixture(scope="module", params=SETS)

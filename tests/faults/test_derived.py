@@ -17,7 +17,7 @@ from graphmem.system import safe_files
 from tests.faults import whole
 from tests.sample import open_memory
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 SEEDS = int(os.environ.get("GRAPHMEM_TEST_DERIVED_SEEDS", "0"))  # 0: some of the damages of each file, for CI
 NAME = "project"
 Damage = Callable[[Path, random.Random], object]
