@@ -18,7 +18,7 @@ from graphmem import GraphmemError, Memory
 from tests.faults import whole
 from tests.sample import edge, failure
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 KILLS, SEED = (int(part) for part in os.environ.get("GRAPHMEM_TEST_COMMAND_KILLS", "1 1").split())
 MOST_TRIES = 8  # of a kill that is to come before the end of its command
 NAME = "project"  # of the folder: ids of reports hold it

@@ -19,7 +19,7 @@ import pytest
 from graphmem.errors import Unavailable
 from tests.faults import whole
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 RUNNER = Path(__file__).parents[1] / "hostile/runner.py"
 IS_LONG = "GRAPHMEM_TEST_LIMITS" in os.environ  # each command line in a new process
 MOST_S = 60.0  # of one command

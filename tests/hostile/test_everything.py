@@ -252,6 +252,7 @@ def test_several_attacks_at_once_do_no_more(runner: Runner, stranger: Path, tmp_
     check(runner, cloned(stranger, tmp_path / "victim", *names), commands)
 
 
+@pytest.mark.long
 def test_a_store_that_is_well_passes_the_same_commands(runner: Runner, stranger: Path, tmp_path: Path) -> None:
     """The oracle sees no fault where there is none, and the commands do what they are for."""
     clone = cloned(stranger, tmp_path / "victim")
