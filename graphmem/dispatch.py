@@ -103,7 +103,7 @@ def call(
         client = runtime.client(caller.sees)
 
         def run() -> Any:
-            with opened(client, operation, request) as store:
+            with opened(client, use_case, is_real=not operation.only_reads(request)) as store:
                 return use_case(store, *(() if lines is None else (lines_of(lines),)), *given)
 
         answer = attempt(client, run, may_repeat=operation.is_held or not is_read_once)
@@ -119,15 +119,15 @@ def use_case_of(operation: Operation) -> Callable[..., Any]:
     return found
 
 
-def opened(client: Client, operation: Operation, request: Request) -> AbstractContextManager[Client | Snapshot]:
+def opened(client: Client, use_case: Callable[..., Any], *, is_real: bool) -> AbstractContextManager[Client | Snapshot]:
     """
-    Return what the use case of an operation takes: one moment of the store, held alone where this call writes.
+    Return what a use case takes: one moment of the store, held alone where the call is to write.
 
     Where its first parameter is a ``Client``, it opens moments itself: it waits for something before it does so.
     """
-    if next(iter(use_case_of(operation).__annotations__.values())) is Client:
+    if next(iter(use_case.__annotations__.values())) is Client:
         return nullcontext(client)
-    return client.deciding(is_real=not operation.only_reads(request))
+    return client.deciding(is_real=is_real)
 
 
 def lines_of(log: Log) -> Iterator[bytes]:
