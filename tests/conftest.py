@@ -64,6 +64,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_left_out else None
 
 
+@pytest.hookimpl(trylast=True)  # of the cases that are left: what a marker leaves out is no case that is taken
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
     Take, unless all are asked for or tests are named, some cases of each test only: of 16 every second, say.
