@@ -31,6 +31,10 @@ Framework = Annotated[
 Value = Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What belongs to an entity itself.")]
 Objective = Annotated[str | None, typer.Option("--objective", metavar="TEXT", help="What a campaign or task is for.")]
 
+Description = Annotated[
+    str | None, typer.Option("--description", metavar="TEXT", help="What a lesson or experience says.")
+]
+
 
 @passes("edit", EditRequest, without=("fields",), unset=Taken("FIELD"))
 def edit(
@@ -46,9 +50,7 @@ def edit(
     framework: Framework = None,
     value: Value = None,
     objective: Objective = None,
-    description: Annotated[
-        str | None, typer.Option("--description", metavar="TEXT", help="What a lesson or experience says.")
-    ] = None,
+    description: Description = None,
     given: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="FIELD=TEXT|FIELD:=JSON", help="Any other field."),
