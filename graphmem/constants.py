@@ -68,10 +68,9 @@ GRAPH_HITS = 20  # best hits whose solving patterns join the candidates
 FAINT_COSINE = 0.05  # of a first result, below which it makes no difference how small it is
 RIVALS = 9  # results after the first that it is compared with
 USUAL_LEAD = 0.22  # of the relevance of a first result by which they are below it: the mean on the public sets
-KNOWN = (
-    0.55  # probability of a first result from which the answer is known; 1 in 10 without an answer of the field gets it
-)
+KNOWN = 0.5  # probability of a first result from which it is known; 1 in 20 without an answer of the field gets it
 UNSURE = 0.08  # from which it may be; 1 in 20 of those answered in first place is below, without a model 1 in 12
+OTHER_WORD = 0.45  # probability at most of the same error where its message has another word in it: below KNOWN
 RERANK = 20  # hits that a reranker reads: it sees each with the query, 20 to 40 ms of CPU a pair for a small one
 LOG_LINES = 200  # lines of a query above which it is a log; a report of a defect in the public sets has at most 178
 TELLING_CHARS = 1_000  # of a log that are looked for: about the 256 word pieces that the default model reads

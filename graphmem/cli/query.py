@@ -14,7 +14,7 @@ from graphmem.contract.records import GetRequest, Got, Listing, ListRequest, Sta
 from graphmem.rules.doubt import cited
 
 SHOWN_LEFT_OUT = 5  # records that are named
-DOUBTS = {"unsure": "unsure whether this is known; the nearest:", "false": "nothing known for this; the nearest:"}
+DOUBTS = {"low": "unsure whether this is known; the nearest:", "none": "nothing known for this; the nearest:"}
 
 
 @passes("get", GetRequest)
@@ -74,9 +74,9 @@ def query(
 
     Example: graphmem query "ModuleNotFoundError: No module named 'pkg_resources'" --explain
     """
-    if answer.results and not invocation.is_json and answer.known in DOUBTS:
-        invocation.write(DOUBTS[answer.known])
-    invocation.answer(answer, hits(answer, explain), is_dim=answer.known == "false")
+    if answer.results and not invocation.is_json and answer.certainty in DOUBTS:
+        invocation.write(DOUBTS[answer.certainty])
+    invocation.answer(answer, hits(answer, explain), is_dim=answer.certainty == "none")
     if answer.left_out:
         shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
         invocation.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
@@ -114,7 +114,8 @@ def hits(answer: Found, explain: bool) -> str:
     """Return what was found, with the factors of each score if they are asked for."""
     lines = []
     for hit in answer.results:
-        lines.append(f"{hit.ref}  [{hit.band}, score {hit.score:.3g}]{text.worth(hit.record)}")
+        place = f"  [{hit.band}, score {hit.score:.3g}]" if explain else ""
+        lines.append(f"{hit.ref}{place}{text.worth(hit.record)}")
         lines += [f"    {found}" for found in text.against(hit.doubts, hit.cites)]
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         if explain:

@@ -9,7 +9,7 @@ from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import Strict, Texts
-from graphmem.contract.query import Factors, Known, ProfileName, Tier
+from graphmem.contract.query import Certainty, Factors, ProfileName, Tier
 from graphmem.contract.request import Request
 from graphmem.model.experience import Complexity, ExperienceType
 
@@ -69,8 +69,9 @@ class ContextBlock(Answer):
     """
     What a project remembers for an objective; ``text`` is the block, ``refs`` are what it hands out.
 
-    ``known`` and ``probability`` are those of `query` for the objective. ``note`` says why the block is empty, or what
-    it left out; ``left_out`` has each, the nearest first. ``asked`` names the objective in a report, for 30 days.
+    ``known``, ``certainty`` and ``probability`` are those of `query` for the objective. ``note`` says why the block is
+    empty, or what it left out; ``left_out`` has each, the nearest first. ``asked`` names the objective in a report, for
+    30 days.
     """
 
     objective: str
@@ -82,6 +83,7 @@ class ContextBlock(Answer):
     left_out: list[LeftOut]
     note: str | None = None
     search: Literal["semantic+lexical", "lexical"]
-    known: Known
+    known: bool
+    certainty: Certainty
     probability: float
     asked: str | None = None

@@ -4,7 +4,7 @@ from typing import Literal
 
 from graphmem.contract.answer import Part
 
-Sign = Literal["code", "versions", "date", "disputed", "failed", "other_version"]
+Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version"]
 
 
 class Doubt(Part):
@@ -13,8 +13,10 @@ class Doubt(Part):
 
     By ``code`` the code that it cites changed or is gone, by ``versions`` the project has another major version of a
     package than it was seen with, by ``date`` it is past the day its author gave, ``disputed`` is that a report since
-    its last edit says it is wrong, ``failed`` that it failed more often than it helped. ``other_version`` is only a
-    note: another minor version or patch, or a package that the project's files do not name.
+    its last edit says it is wrong, ``failed`` that it failed more often than it helped, by ``platform`` it is tagged
+    with another platform than this one. ``other_error`` is of an answer to a question, which is about another error of
+    the same sort. ``other_version`` is only a note: another minor version or patch, or a package that the project's
+    files do not name.
     """
 
     sign: Sign

@@ -14,7 +14,7 @@ from graphmem.contract.request import Request
 Tier = Literal["critical", "productive", "exploration", "background"]
 Profile = Literal["classic", "learned"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
-Known = Literal["true", "unsure", "false"]
+Certainty = Literal["high", "low", "none"]
 
 
 ProfileName = Annotated[
@@ -82,8 +82,9 @@ class Found(Answer):
     What a query found, best first.
 
     ``reranker`` is the model that reordered it, if one did; ``asked`` names the question in a report, for 30 days.
-    ``probability`` is how likely the first result is relevant, and ``known`` what follows from it. ``left_out`` are the
-    records that are not there because they have a mark of doubt, where that was asked for.
+    ``probability`` is how likely the first result is about the very thing that was asked, ``certainty`` what follows
+    from it, and ``known`` whether that is high. ``left_out`` are the records that are not there because they have a
+    mark of doubt, where that was asked for.
     """
 
     query: str
@@ -91,7 +92,8 @@ class Found(Answer):
     search: Literal["semantic+lexical", "lexical"]
     reranker: str | None
     profile: Profile
-    known: Known
+    known: bool
+    certainty: Certainty
     probability: float
     left_out: list[str] = []
     asked: str | None = None

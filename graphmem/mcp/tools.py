@@ -56,18 +56,19 @@ class Tool:
 
 def found(answer: Found, view: View) -> Reply:
     """Return what a query found."""
-    hits, more, notes = page(answer, answer.results, view)
-    head = {"known": Word(answer.known), "probability": round(answer.probability, 2), **asked(answer)}
-    shown = [hit(one.record, view, one.doubts, tier=Word(one.tier)) for one in hits]
+    hits, more, notes = page(answer, [] if nothing_known(answer, view) else answer.results, view)
+    shown = [hit(one.record, view, one.doubts) for one in hits]
     left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
-    return Reply(head | more, shown, notes + left)
+    if answer.results and nothing_known(answer, view):
+        left.append("nothing is known for this; detail: full shows the nearest")
+    return Reply(sureness(answer) | more, shown, notes + left)
 
 
 def matched(answer: MatchedLog, view: View) -> Reply:
     """Return the known failures in a log, and the unknown errors."""
     hits, more, notes = page(answer, answer.results, view)
     unknown = {"unknown_errors": [cut(error, ADVICE_WIDTH, view) for error in answer.unknown[: view.limit]]}
-    head = {"known": Word(str(bool(answer.results)).lower()), **asked(answer), **(unknown if answer.unknown else {})}
+    head = {"known": bool(answer.results), **asked(answer), **(unknown if answer.unknown else {})}
     return Reply(head | more, [of_log(one, view) for one in hits], notes)
 
 
@@ -86,9 +87,19 @@ def of_log(one: Matched, view: View) -> dict[str, Any]:
 def block(answer: ContextBlock, view: View) -> Reply:
     """Return what a project remembers for an objective."""
     entries, more, notes = page(answer, answer.entries, view)
-    head = {"known": Word(answer.known), "probability": round(answer.probability, 2), **asked(answer)}
     shown = [hit(one.record, view, one.doubts, tier=Word(one.tier), section=Word(one.section)) for one in entries]
-    return Reply(head | more, shown, notes + ([answer.note] if answer.note else []))
+    return Reply(sureness(answer) | more, shown, notes + ([answer.note] if answer.note else []))
+
+
+def sureness(answer: Found | ContextBlock) -> dict[str, Any]:
+    """Return whether the first result is what was asked for, and the id of the question."""
+    certainty = {} if answer.known else {"certainty": Word(answer.certainty)}
+    return {"known": answer.known, **certainty, "probability": round(answer.probability, 2), **asked(answer)}
+
+
+def nothing_known(answer: Found, view: View) -> bool:
+    """Return whether the results are only the nearest of what is unrelated, which a full answer alone shows."""
+    return answer.certainty == "none" and view.detail != "full"
 
 
 def asked(answer: Found | MatchedLog | ContextBlock) -> dict[str, Any]:
@@ -233,8 +244,8 @@ TOOLS = {
         Tool(
             "recall",
             "Find what this project remembers. Call it before work on a task, before debugging, and at every error. "
-            "Each result: reference, tier, helped and failed reports, marks of doubt (!), text, fix. "
-            "known says whether anything relevant is known; asked goes into feedback.",
+            "Each result: reference, helped and failed reports, marks of doubt (!), text, fix. "
+            "known: the first is what was asked; low: perhaps not. asked goes into feedback.",
             Parameters(
                 {
                     "query": ToolOperation("query", "text kinds strict", is_cut=True),

@@ -12,6 +12,15 @@ from graphmem.model.record import Triggered
 from graphmem.names import collapsed, one_line
 from graphmem.versions import Used, comparable, nearest, pairs
 
+NAMES_OF_PLATFORMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+PLATFORMS = {  # by the tags that name them
+    "linux": "Linux",
+    "macos": "macOS",
+    "darwin": "macOS",
+    "osx": "macOS",
+    "windows": "Windows",
+    "win32": "Windows",
+}
 HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
 # Fields whose change answers reports. A merge adds sources, tags, cites, versions, a match by itself: no answer.
 SAYING = frozenset({"trigger", "fix", "insight", "description"})
@@ -41,6 +50,7 @@ def doubts(
     today: date,
     dispute: Feedback | None,
     counts: tuple[int, int],
+    platform: str,
 ) -> list[Doubt]:
     """
     Return what speaks against relying on a record.
@@ -50,6 +60,7 @@ def doubts(
         versions: what the project uses now, by the comparable name of a package; None where no file says so.
         dispute: the last report that it is wrong; None where it is not disputed.
         counts: the reports since what it says was edited: how many say that it helped, and how many that it did not.
+        platform: this one, as ``sys.platform`` names it.
     """
     if not isinstance(record, MemoryRecord):
         return []
@@ -59,10 +70,20 @@ def doubts(
         if record.check_after is not None and today.isoformat() > record.check_after:
             found.append(Doubt(sign="date", text=f"to be checked after {record.check_after}"))
         found += other_versions(record, versions) if versions is not None else ()
+    if there := other_platform(record, platform):
+        found.append(Doubt(sign="platform", text=f"for {there}, here {NAMES_OF_PLATFORMS[platform]}"))
     helped, failed = counts
     if failed > helped:
         found.append(Doubt(sign="failed", text=f"did not help in {failed} of {helped + failed} reports"))
     return found
+
+
+def other_platform(record: MemoryRecord, platform: str) -> str | None:
+    """Return the platforms that a record is tagged with, if this is another one."""
+    named = sorted({PLATFORMS[tag.lower()] for tag in record.tags if tag.lower() in PLATFORMS})
+    if not named or platform not in NAMES_OF_PLATFORMS or NAMES_OF_PLATFORMS[platform] in named:
+        return None
+    return " and ".join(named)
 
 
 def disputed(record: MemoryRecord, dispute: Feedback | None) -> str:
@@ -105,8 +126,10 @@ def freshness(found: Iterable[Doubt]) -> float:
 
 
 def doubt_factor(found: Iterable[Doubt]) -> float:
-    """Return what a score is multiplied by for marks that no other factor counts: versions, a date, a dispute."""
-    return DOUBT_FACTOR ** len({doubt.sign for doubt in found} & {"versions", "date", "disputed"})
+    """Return what a score is multiplied by for marks that no other factor counts."""
+    return DOUBT_FACTOR ** len(
+        {doubt.sign for doubt in found} & {"versions", "date", "disputed", "platform", "other_error"}
+    )
 
 
 def cited(found: Cited) -> str:

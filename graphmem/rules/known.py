@@ -1,23 +1,24 @@
 """
-Whether anything is known: how likely the first result of a query is relevant (docs/concepts/retrieval.md; decision 21).
+Whether anything is known: how likely the first result is what was asked (docs/concepts/retrieval.md; decision 24).
 
-A logistic regression on few signs. Its weights were fitted on 2026-11-23 to questions of the public sets, put to stores
-with and without their answers; ``python -m tests.bench.known --data FOLDER`` fits and prints them again.
+Two logistic regressions on few signs. One says whether the result is related to the question at all. The other says of
+a failure with a message whether the question is about the very same error. The weights were fitted on 2026-11-25 to
+questions of the public sets, put to stores with and without their answers, and to near misses;
+``python -m tests.bench.known --data FOLDER`` fits and prints them again.
 """
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from heapq import nlargest
 from operator import mul
 from typing import NamedTuple
 
-from graphmem.constants import FAINT_COSINE, RIVALS, USUAL_LEAD
-from graphmem.contract.query import Known
+from graphmem.constants import FAINT_COSINE, OTHER_WORD, RIVALS, USUAL_LEAD
+from graphmem.contract.query import Certainty
+from graphmem.rules.sameness import Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class Signs:
+class Signs(NamedTuple):
     """What tells whether the first result is relevant: the larger each is, the likelier; all in [0, 1]."""
 
     semantic: float  # its cosine with the question
@@ -32,19 +33,32 @@ class Signs:
         return math.log(max(self.semantic, FAINT_COSINE)), self.lead, self.overlap, self.lexical, self.exact
 
 
-class Weights(NamedTuple):
-    """What each sign counts; none is negative, so more evidence never lowers the probability."""
+class Fitted(NamedTuple):
+    """
+    A constant and what each sign counts; none is negative, so more evidence never lowers the probability.
 
-    constant: float
-    semantic: float
-    lead: float
-    overlap: float
-    lexical: float
-    exact: float
+    ``related`` is for the values of ``Signs``, ``same`` for these and the values of a ``Comparison``.
+    """
+
+    related: tuple[float, ...]
+    same: tuple[float, ...]
 
 
-BY_MEANING = Weights(-0.875, 2.408, 6.015, 0.585, 0.568, 0.278)
-BY_WORDS = Weights(-3.519, 0.0, 2.47, 3.801, 2.514, 0.25)  # without a model there is no cosine
+class Likely(NamedTuple):
+    """How likely a result is related to a question, and how likely it is the very thing that was asked."""
+
+    related: float
+    same: float
+
+
+BY_MEANING = Fitted(
+    (-0.875, 2.408, 6.015, 0.585, 0.568, 0.278),
+    (-2.381, 1.527, 3.144, 1.078, 0.0, 1.719, 1.618, 2.123, 0.992, 5.375, 6.001, 1.266, 2.265, 0.653),
+)
+BY_WORDS = Fitted(  # without a model there is no cosine
+    (-3.519, 0.0, 2.47, 3.801, 2.514, 0.25),
+    (-4.148, 0.0, 0.0, 2.034, 1.924, 2.024, 2.808, 2.056, 1.192, 4.711, 5.039, 1.394, 2.367, 0.722),
+)
 
 
 def lead(relevance: float, others: Iterable[float]) -> float:
@@ -64,14 +78,30 @@ def overlap(words: Collection[str], asked: Collection[str]) -> float:
     return len({*words} & {*asked}) / len({*words}) if words else 0.0
 
 
-def probability(signs: Signs, weights: Weights) -> float:
-    """Return how likely the first result is relevant, between 0 and 1."""
+def judged(signs: Sequence[float], sides: Comparison | None, fitted: Fitted) -> Likely:
+    """
+    Return how likely a result is related, and the same.
+
+    Args:
+        signs: what the search says of it, the values of ``Signs``.
+        sides: how the question and the result's message compare; None of a result without one.
+        fitted: the weights for a search by meaning, or by words alone.
+    """
+    related = probability(signs, fitted.related)
+    if sides is None:
+        return Likely(related, related)
+    same = probability((*signs, *sides.values), fitted.same)
+    return Likely(related, min(same, OTHER_WORD) if sides.other_word else same)
+
+
+def probability(values: Sequence[float], weights: Sequence[float]) -> float:
+    """Return the probability that signs and their weights make, between 0 and 1."""
     constant, *factors = weights
-    return 1 / (1 + math.exp(-constant - sum(map(mul, factors, signs.values))))
+    return 1 / (1 + math.exp(-constant - sum(map(mul, factors, values))))
 
 
-def state(likely: float, *, known: float, unsure: float) -> Known:
-    """Return what a probability means: ``true`` from ``known``, ``unsure`` from ``unsure``, below it ``false``."""
-    if likely >= known:
-        return "true"
-    return "unsure" if likely >= unsure else "false"
+def certainty(likely: Likely, *, known: float, unsure: float) -> Certainty:
+    """Return ``high`` for what is likely the same (from ``known``), ``none`` for what is not even related."""
+    if likely.same >= known:
+        return "high"
+    return "low" if max(likely) >= unsure else "none"

@@ -150,7 +150,7 @@ def at_prompt(client: Client, event: HookEvent, name: str, until: float | None) 
     if not event.text.strip():
         return Said()
     found = query(client, QueryRequest(text=event.text, limit=HOOK_SHOWN, strict=True))
-    if found.known != "true":
+    if not found.known:
         return Said()
     with client.reading() as snapshot:
         solutions = solved(snapshot, [hit.ref for hit in found.results])

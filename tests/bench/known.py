@@ -2,9 +2,10 @@
 Does a query know what it knows? The public sets' questions, put to stores with and without their answers.
 
 Of each set some queries are asked twice, of a store that holds their answers and of one from which they are taken out;
-beside them questions of other fields, and the sets' own questions without an answer. What is noted of each is what
-`graphmem.rules.known` judges a first result by, so the weights are fitted here too: one set is left out at a time to
-measure, none to print what goes into that module.
+beside them questions of other fields, the sets' own questions without an answer, and near misses
+(`tests.bench.near_misses`). What is noted of each is what `graphmem.rules.known` judges a first result by, so the
+weights are fitted here too: one set is left out at a time to measure, none to print what goes into that module. What
+says that a message is the very same error is fitted to the sets of errors, and near misses count more there.
 
 usage: python -m tests.bench.known --data FOLDER [--kept FOLDER] [--plot FILE]
 """
@@ -13,10 +14,9 @@ import argparse
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
-from operator import mul
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from unittest import mock
@@ -31,8 +31,11 @@ from graphmem.constants import DEFAULT_MODEL, KNOWN, MODEL_COMMAND, UNSURE
 from graphmem.contract.query import Hit
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable
-from graphmem.rules.known import Signs, Weights
+from graphmem.model import Record
+from graphmem.rules.known import Fitted, Likely, judged
+from graphmem.rules.sameness import Comparison, compared, is_message
 from graphmem.usecase.retrieval import known as use_case
+from tests.bench import near_misses
 from tests.bench.data import plant, read
 from tests.sample import contents, open_memory
 
@@ -57,10 +60,28 @@ QUERIES = 150  # of a task at most
 FOREIGN = 8  # questions of each set of another field
 BINS = 10  # of the reliability
 STEPS = 30  # of Newton's method; it is there after ten
-COLOURS = ("#0b6e4f", "#c8553d")
+COLOURS = ("#0b6e4f", "#c8553d", "#4b5d9e", "#8a6d1f", "#8a8d91")
 RIDGE = 3.0  # weight of the squares of the weights in the fit; 0.3 and 30 give the same figures
-Sort = Literal["answerable", "taken out", "no answer", "other field"]
+ERRORS = ("written", "made", "citrig", "logtrig", "cmdfix", "pyerrors")  # sets of messages of errors
+COUNTS = {"written": 3.0, "other hand": 0.0}  # what a set counts in the fit of what is the same; else 1
+NEAR = 3.0  # what a near miss counts there
+Sort = Literal["answerable", "taken out", "no answer", "other field", "near miss"]
 Numbers = NDArray[np.float64]
+
+
+class Seen(NamedTuple):
+    """By what a first result is judged, as it is kept: its signs, and the texts that are compared."""
+
+    signs: tuple[float, ...]
+    text: str
+    messages: list[str]
+    full: str
+
+    @property
+    def sides(self) -> Comparison | None:
+        """How the texts compare, by the rules of today."""
+        found = (compared(self.text, message, self.full) for message in self.messages if is_message(message))
+        return max(found, key=lambda sides: sum(sides.values), default=None)
 
 
 class Case(NamedTuple):
@@ -72,7 +93,15 @@ class Case(NamedTuple):
     by_meaning: bool
     with_match: bool
     relevance: float  # of the first result
-    signs: tuple[float, ...]  # empty where nothing was found
+    signs: tuple[float, ...]  # empty where nothing was found, or the question names it
+    sides: Comparison | None = None
+
+
+class Noted(NamedTuple):
+    """A case as it is kept on disk."""
+
+    case: Case
+    seen: Seen | None
 
 
 class Chosen(NamedTuple):
@@ -89,13 +118,16 @@ def cases_of(data: Path, kept: Path) -> list[Case]:
         raise Unavailable("the benchmark needs the embedding model", hint=MODEL_COMMAND)
     found = list[Case]()
     with mock.patch.object(embedder, "encode_query", cache(embedder.encode_query)):
-        for name in FIELDS:
+        for name in (*FIELDS, *near_misses.SETS):
             file = kept / f"{name}.json"
             if not file.exists():
                 (kept / name).mkdir(parents=True)
-                file.write_bytes(orjson.dumps([[*case] for case in collect(data, name, kept / name, embedder)]))
+                of = collect_near if name in near_misses.SETS else collect
+                file.write_bytes(orjson.dumps([*of(data, name, kept / name, embedder)], default=list))
                 print(f"collected {name}", flush=True)
-            found += [Case(*values) for values in orjson.loads(file.read_bytes())]
+            for kept_case, seen in orjson.loads(file.read_bytes()):
+                case = Case(*kept_case)
+                found.append(case._replace(signs=seen[0], sides=Seen(*seen).sides) if seen else case)
     return found
 
 
@@ -131,7 +163,7 @@ def choose(folder: Path) -> Chosen:
     return Chosen(queries, stored)
 
 
-def collect(data: Path, name: str, place: Path, embedder: Embedder) -> Iterator[Case]:
+def collect(data: Path, name: str, place: Path, embedder: Embedder) -> Iterator[Noted]:
     """Yield the cases of a set: with match expressions and without, by meaning and by words, each half taken out."""
     chosen, rng = choose(data / name), random.Random(f"halves {name}")
     refs = plant(data / name, place, lambda row: row if row["kind"] != "relation" else None)
@@ -154,13 +186,40 @@ def collect(data: Path, name: str, place: Path, embedder: Embedder) -> Iterator[
                 memory.rebuild()
                 for row, is_foreign in asked:
                     record_types = sorted({of_kind[kind] for kind in row.get("kinds") or () if kind in of_kind})
-                    hits, signs = judge(memory, row["query"], record_types or None)
+                    hits, seen = judge(memory, row["query"], record_types or None)
                     first = kept[hits[0].ref] if hits else None
                     if "rule" in row and not is_foreign and first != row["rule"]:
                         continue  # a negative of cmdfix says that one rule is wrong, and nothing of another one
                     sort = "other field" if is_foreign else sort_of({*row["gold"]}, {*kept.values()})
                     relevance = hits[0].relevance if hits else 0.0
-                    yield Case(name, sort, first in row["gold"], model is not None, with_match, relevance, signs)
+                    case = Case(name, sort, first in row["gold"], model is not None, with_match, relevance, ())
+                    yield Noted(case, seen)
+
+
+def collect_near(data: Path, name: str, place: Path, embedder: Embedder) -> Iterator[Noted]:
+    """Yield the cases of near misses: with all failures in the store, then of those that were taken out."""
+    failures = near_misses.failures_of(name, data)
+    rng = random.Random(f"foreign {name}")
+    asked: list[tuple[int, str, Sort]] = [(-1, row["query"], "other field") for row in foreign(data, "citrig", rng)]
+    for number, failure in enumerate(failures):
+        asked += [(number, text, "answerable") for text in failure.same]
+        asked += [(number, text, "near miss") for text in failure.other]
+    for half, model in product((None, 0, 1), (embedder, None)):
+        with open_memory(place / f"{half}-{model is not None}", embedder=model) as memory:
+            for number, failure in enumerate(failures):
+                if half is None or number % 2 != half:
+                    memory.failures.add(failure.trigger, name=f"f{number}", fix=failure.fix, dedup=False)
+            for number, text, sort in asked:
+                if half is None or (sort == "answerable" and number % 2 == half):
+                    hits, seen = judge(memory, text, None)
+                    is_right = (
+                        half is None
+                        and sort == "answerable"
+                        and [hit.ref for hit in hits[:1]] == [f"failure/f{number}"]
+                    )
+                    relevance = hits[0].relevance if hits else 0.0
+                    of = sort if half is None else "taken out"
+                    yield Noted(Case(name, of, is_right, model is not None, False, relevance, ()), seen)
 
 
 def foreign(data: Path, name: str, rng: random.Random) -> list[dict[str, Any]]:
@@ -190,31 +249,55 @@ def line_of(row: Mapping[str, Any], with_match: bool) -> bytes:
     return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
-def judge(memory: Memory, text: str, record_types: Sequence[str] | None) -> tuple[list[Hit], tuple[float, ...]]:
-    """Return what a query finds, and by what its first result is judged; empty where nothing is found."""
-    seen = list[Signs]()
+def judge(memory: Memory, text: str, record_types: Sequence[str] | None) -> tuple[list[Hit], Seen | None]:
+    """Return what a query finds, and by what its first result is judged; None where nothing is found or it is named."""
+    texts, signs = list[tuple[str, Record]](), list[tuple[float, ...]]()
 
-    def note(signs: Signs, _: Weights) -> float:
-        seen.append(signs)
-        return 0.0
+    def note_texts(text: str, record: Record) -> None:
+        texts.append((text, record))
 
-    with mock.patch.object(use_case, "probability", note):
+    def note_signs(found: tuple[float, ...], *_: object) -> Likely:
+        signs.append(found)
+        return Likely(0.0, 0.0)
+
+    with mock.patch.object(use_case, "sides_of", note_texts), mock.patch.object(use_case, "judged", note_signs):
         hits = memory.query(text, kinds=record_types).results
-    return hits, seen[0].values if seen else ()
+    if not signs:
+        return hits, None
+    asked, record = texts[0]
+    return hits, Seen(signs[0], asked, use_case.messages_of(record), record.search_text)
 
 
 # --- fitting ---------------------------------------------------------------------------------------------------------
 
 
-def fitted(cases: Sequence[Case], by_meaning: bool) -> Weights:
+def fitted(cases: Sequence[Case], by_meaning: bool) -> Fitted:
+    """Return the weights of both regressions, fitted to the cases that something was found for."""
+    found = [case for case in cases if case.signs and case.set in FIELDS]
+    related = regressed([case.signs for case in found], found, shares(found), by_meaning)
+    of = [case for case in cases if case.signs and case.sides and case.set in ERRORS]
+    of = [case for case in of if (case.set, case.sort) != ("made", "near miss")]  # a swapped prefix is no miss
+    counts = np.array([COUNTS.get(case.set, 1.0) * (NEAR if case.sort == "near miss" else 1.0) for case in of])
+    share = counts * shares(of)
+    same = regressed([both(case) for case in of], of, share / share.sum(), by_meaning)
+    return Fitted(related, same)
+
+
+def both(case: Case) -> tuple[float, ...]:
+    """Return all values of a case."""
+    return (*case.signs, *(case.sides.values if case.sides else ()))
+
+
+def regressed(
+    rows: list[tuple[float, ...]], cases: Sequence[Case], share: Numbers, by_meaning: bool
+) -> tuple[float, ...]:
     """
     Return the weights of a logistic regression with a ridge, of those that are not negative.
 
-    Every set counts the same. A sign whose weight would be negative is left out: more evidence must not make a result
-    less likely.
+    A sign whose weight would be negative is left out: more evidence must not make a result less likely.
     """
-    values, right = np.array([case.signs for case in cases]), np.array([float(case.is_right) for case in cases])
-    share, scale = shares(cases) * len(cases), values.std(axis=0) + 1e-9
+    values, right = np.array(rows), np.array([float(case.is_right) for case in cases])
+    share, scale = share * len(cases), values.std(axis=0) + 1e-9
     used = np.arange(values.shape[1]) >= (0 if by_meaning else 1)
     while True:
         matrix = np.column_stack((np.ones(len(cases)), (values / scale)[:, used]))
@@ -224,7 +307,7 @@ def fitted(cases: Sequence[Case], by_meaning: bool) -> Weights:
         used[np.flatnonzero(used)[np.argmin(found[1:])]] = False
     weights = np.zeros(values.shape[1])
     weights[used] = found[1:] / scale[used]
-    return Weights(float(found[0]), *map(float, weights))
+    return (float(found[0]), *map(float, weights))
 
 
 def regression(matrix: Numbers, right: Numbers, share: Numbers) -> Numbers:
@@ -244,20 +327,18 @@ def shares(cases: Sequence[Case]) -> Numbers:
     return np.array([1 / counts[case.set] / len(counts) for case in cases])
 
 
-def left_out(cases: Sequence[Case], by_meaning: bool) -> Numbers:
-    """Return the probabilities of cases, those of a set by weights that were fitted to the other sets."""
-    found = np.zeros(len(cases))
-    for name in {case.set for case in cases}:
-        weights = fitted([case for case in cases if case.set != name and case.signs], by_meaning)
-        for place, case in enumerate(cases):
-            if case.set == name and case.signs:
-                found[place] = likely(case, weights)
-    return found
+def left_out(cases: Sequence[Case], by_meaning: bool) -> list[Likely]:
+    """Return how likely cases are, those of a set by weights that were fitted to the other sets."""
+    weights = {
+        name: fitted([case for case in cases if case.set != name or name == "written"], by_meaning)
+        for name in {case.set for case in cases}
+    }
+    return [judged(case.signs, case.sides, weights[case.set]) if case.signs else named(case) for case in cases]
 
 
-def likely(case: Case, weights: Weights) -> float:
-    """Return the probability of a case."""
-    return float(1 / (1 + np.exp(-weights.constant - sum(map(mul, weights[1:], case.signs)))))
+def named(case: Case) -> Likely:
+    """Return how likely a case is that was named in the question, or for which nothing was found."""
+    return Likely(float(case.relevance > 0), float(case.relevance > 0))
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------
@@ -269,11 +350,12 @@ MEANINGS = {
     "field": "AUROC of answerable questions against those of the field without an answer",
     "right_field": "… of those answered in first place",
     "calibration": "expected calibration error",
-    "promised": "of the questions without an answer get `true`",
+    "promised": "of the questions without an answer get `high`",
     "promised_field": "… of those of the field",
-    "refused": "of the questions of another field get `false`",
-    "denied": "of those answered in first place get `false`",
-    "trusted": "of those answered in first place get `true`",
+    "promised_near": "of the near misses get `high`",
+    "refused": "of the questions of another field get `none`",
+    "denied": "of those answered in first place get `none`",
+    "trusted": "of those answered in first place get `high`",
 }
 
 
@@ -287,22 +369,25 @@ class Measured(NamedTuple):
     calibration: float
     promised: float
     promised_field: float
+    promised_near: float
     refused: float
     denied: float
     trusted: float
 
 
-def measured(cases: Sequence[Case], found: Numbers) -> Measured:
+def measured(cases: Sequence[Case], likely: Sequence[Likely]) -> Measured:
     """Return how good the probabilities of cases are."""
+    found, most = np.array([one.same for one in likely]), np.array([max(one) for one in likely])
     name, sort = np.array([case.set for case in cases]), np.array([case.sort for case in cases])
     is_right, share = np.array([case.is_right for case in cases]), shares(cases)
     of_field = (sort == "taken out") | (sort == "no answer")
 
     def apart(of: Any, against: Any) -> float:
-        return float(np.mean([auroc(found[of & (name == one)], found[against & (name == one)]) for one in {*name}]))
+        sets = [one for one in {*name} if (of & (name == one)).any() and (against & (name == one)).any()]
+        return float(np.mean([auroc(found[of & (name == one)], found[against & (name == one)]) for one in sets]))
 
     def rate(of: Any, holds: Any) -> float:
-        return float(np.average(holds[of], weights=share[of]))
+        return float(np.average(holds[of], weights=share[of])) if of.any() else np.nan
 
     answerable, foreign = sort == "answerable", sort == "other field"
     return Measured(
@@ -313,8 +398,9 @@ def measured(cases: Sequence[Case], found: Numbers) -> Measured:
         calibration_error(cases, found),
         rate(~answerable, found >= KNOWN),
         rate(of_field, found >= KNOWN),
-        rate(foreign, found < UNSURE),
-        rate(is_right, found < UNSURE),
+        rate(sort == "near miss", found >= KNOWN),
+        rate(foreign, most < UNSURE),
+        rate(is_right, most < UNSURE),
         rate(is_right, found >= KNOWN),
     )
 
@@ -359,6 +445,13 @@ def draw(curves: Mapping[str, tuple[Sequence[Case], Numbers]], path: Path) -> No
     figure.savefig(path, metadata={"Date": None})
 
 
+PARTS: dict[str, Callable[[Case], bool]] = {
+    "texts alone": lambda case: case.set in FIELDS and not case.with_match,
+    "with match expressions": lambda case: case.set in FIELDS and case.with_match,
+    **{name: lambda case, name=name: case.set == name for name in near_misses.SETS},  # type: ignore[misc]
+}
+
+
 # --- reporting -------------------------------------------------------------------------------------------------------
 
 
@@ -386,19 +479,14 @@ def main() -> None:
         of = [case for case in cases if case.by_meaning == by_meaning]
         way = "by meaning" if by_meaning else "by words"
         found = left_out(of, by_meaning)
-        for with_match in (False, True):
-            chosen = np.array([case.with_match == with_match for case in of])
-            part = [case for case in of if case.with_match == with_match]
-            stores = "with match expressions" if with_match else "texts alone"
-            columns[f"relevance, {way}, {stores}"] = measured(part, np.array([case.relevance for case in part]))
-            columns[f"probability, {way}, {stores}"] = measured(part, found[chosen])
+        for stores, chosen in PARTS.items():
+            part, likely = zip(*((case, one) for case, one in zip(of, found, strict=True) if chosen(case)), strict=True)
+            columns[f"relevance, {way}, {stores}"] = measured(part, [Likely(*[case.relevance] * 2) for case in part])
+            columns[f"probability, {way}, {stores}"] = measured(part, likely)
             if by_meaning:
-                curves[stores] = part, found[chosen]
-        print(
-            f"{'BY_MEANING' if by_meaning else 'BY_WORDS'} = {fitted([case for case in of if case.signs], by_meaning)}"
-        )
-        leads = [case.signs[1] for case in of if case.signs]
-        print(f"mean lead {np.mean(leads):.2f}")
+                curves[stores] = part, np.array([one.same for one in likely])
+        print(f"{'BY_MEANING' if by_meaning else 'BY_WORDS'} = {fitted(of, by_meaning)}")
+        print(f"mean lead {np.mean([case.signs[1] for case in of if case.signs]):.2f}")
     print(table(columns))
     if options.plot:
         draw(curves, options.plot)

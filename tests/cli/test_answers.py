@@ -130,13 +130,13 @@ def test_an_empty_answer_is_no_output_and_no_error(graphmem: Graphmem) -> None:
 
 
 def test_a_query_says_first_whether_anything_is_known(known: Graphmem, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert known("query", "ImportError: yaml").out.startswith("failure/no-yaml  [")
+    assert known("query", "ImportError: yaml").out.startswith("failure/no-yaml\n")
     foreign = ("query", "is there yaml on one of the two moons of Mars", "--kind", "failure")
     shown = known(*foreign).out
     first, _, rest = shown.partition("\n")
     assert (first, rest[:15]) == ("nothing known for this; the nearest:", "failure/no-yaml")
     answer = json.loads(known(*foreign, "--json").out)
-    assert (answer["known"], 0 < answer["probability"] < 0.08) == ("false", True)
+    assert (answer["known"], answer["certainty"], 0 < answer["probability"] < 0.08) == (False, "none", True)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert known(*foreign).out == f"{first}\n\x1b[2m{rest.rstrip()}\x1b[0m\n"  # dimmed
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", "0")
@@ -256,7 +256,7 @@ def test_results_are_printed_in_the_order_of_what_is_shown_of_them(graphmem: Gra
         graphmem(
             "add", "failure", "--name", f"n{number}", "--trigger", trigger, "--cost", str(10**number), "--no-dedup"
         )
-    shown = re.findall(r"\[(\w+), score ([\d.e-]+)\]", graphmem("query", "the build fails on windows").out)
+    shown = re.findall(r"\[(\w+), score ([\d.e-]+)\]", graphmem("query", "the build fails on windows", "--explain").out)
     order = [(BANDS.index(band), -float(score)) for band, score in shown]
     assert len(order) == 3 and order == sorted(order)
     graphmem("add", "failure", "--name", "far", "--trigger", "nothing but a house")
@@ -279,7 +279,7 @@ def test_an_empty_block_says_why_in_one_line(graphmem: Graphmem) -> None:
 def test_the_json_of_an_empty_block_says_why(graphmem: Graphmem) -> None:
     found = json.loads(graphmem("context", "plumbing", "--json").out)
     assert (found["text"], found["entries"], found["note"]) == ("", [], "empty: nothing is recorded yet")
-    assert (found["known"], found["probability"]) == ("false", 0)
+    assert (found["known"], found["certainty"], found["probability"]) == (False, "none", 0)
 
 
 def test_context_shows_by_which_tag_or_folder_a_record_was_found(graphmem: Graphmem) -> None:

@@ -144,7 +144,7 @@ def test_recall_returns_a_line_for_each_record_with_its_fix_and_track_record(cal
     assert refs(result)[0] == "failure/gone"
     head, first = text(result).splitlines()[:2]
     assert re.fullmatch(r"known: \w+; probability: [\d.]+; asked: [0-9a-f]+", head)
-    assert first.startswith("failure/gone  [critical, helped 1, failed 1]  ! ")
+    assert first.startswith("failure/gone  [helped 1, failed 1]  ! ")
     assert first.index('! "') < first.index("text: ") < first.index('fix: "pin setuptools below 81')
     assert json.dumps(ERROR) in first
 

@@ -24,14 +24,14 @@ def signs(record: Failure, cites: tuple[Cited, ...] = (), **used: str) -> list[t
     versions = {name: Used(name, frozenset({version})) for name, version in used.items()} or None
     return [
         (doubt.sign, doubt.text)
-        for doubt in doubts(record, cites, versions, TODAY, None, (record.helped, record.failed))
+        for doubt in doubts(record, cites, versions, TODAY, None, (record.helped, record.failed), "linux")
     ]
 
 
 def test_a_record_that_nothing_speaks_against_has_no_mark() -> None:
     assert signs(failure(versions={"x": "1.0"}, check_after="2026-11-23", helped=1, failed=1), x="1.0") == []
     entity = Entity.model_validate({"kind": "entity", "type": "tool", "name": "make", "created_at": ROW["created_at"]})
-    assert doubts(entity, (), None, TODAY, None, (0, 0)) == []
+    assert doubts(entity, (), None, TODAY, None, (0, 0), "linux") == []
 
 
 @pytest.mark.parametrize("state", ["fresh", "moved", "changed", "gone", "unknown"])
@@ -52,14 +52,14 @@ def test_packages_that_differ_are_in_one_clause_each_for_major_and_for_other_ver
 def test_a_dispute_says_when_and_why_as_far_as_that_is_known() -> None:
     row = {"kind": "feedback", "ref": "failure/a", "helped": False, "wrong": True, "at": "2026-11-02T00:00:00Z"}
     report = Feedback.model_validate({**row, "id": "1", "note": "x " * NOTE_CHARACTERS})
-    (doubt,) = doubts(failure(disputed=2), (), None, TODAY, report, (0, 0))
+    (doubt,) = doubts(failure(disputed=2), (), None, TODAY, report, (0, 0), "linux")
     assert doubt.text.startswith("disputed 2 times, last on 2026-11-02: x x") and len(doubt.text) < NOTE_CHARACTERS + 50
     assert signs(failure(disputed=1)) == [("disputed", "disputed")]
 
 
 def test_a_lesson_has_no_versions_and_is_doubted_all_the_same() -> None:
     row = {"kind": "lesson", "name": "a", "description": "ask first", "created_at": ROW["created_at"], "failed": 2}
-    found = doubts(Lesson.model_validate(row), (), {}, TODAY, None, (0, 2))
+    found = doubts(Lesson.model_validate(row), (), {}, TODAY, None, (0, 2), "linux")
     assert [doubt.text for doubt in found] == ["did not help in 2 of 2 reports"]
 
 
@@ -78,3 +78,8 @@ def test_marks_cost_a_little_cited_code_costs_half_and_a_note_nothing() -> None:
     assert doubt_factor(marks) == pytest.approx(DOUBT_FACTOR**3)
     assert (freshness(marks), freshness([Doubt(sign="code", text="")])) == (1.0, STALE_FACTOR)
     assert [is_doubted([mark]) for mark in marks] == [True] * 4 + [False]
+
+
+def test_a_record_for_another_platform_has_a_mark() -> None:
+    assert signs(failure(tags=["windows", "slow"])) == [("platform", "for Windows, here Linux")]
+    assert signs(failure(tags=["Linux", "windows"])) == signs(failure(tags=["slow"])) == []

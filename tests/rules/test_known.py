@@ -1,31 +1,56 @@
-"""The probability that a first result is relevant is the logistic one, and more evidence never lowers it."""
-
-from dataclasses import astuple, fields, replace
+"""The probability that a first result is what was asked is the logistic one, and more evidence never lowers it."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.constants import RIVALS, USUAL_LEAD
-from graphmem.rules.known import BY_MEANING, BY_WORDS, Signs, Weights, lead, overlap, probability, state
+from graphmem.constants import KNOWN, OTHER_WORD, RIVALS, UNSURE, USUAL_LEAD
+from graphmem.rules.known import BY_MEANING, BY_WORDS, Fitted, Likely, Signs, certainty, judged, lead, overlap
+from graphmem.rules.sameness import AGAINST, Comparison
 
 Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
-AnySigns = st.builds(Signs, Share, Share, Share, Share, Share)
-Fitted = st.sampled_from((BY_MEANING, BY_WORDS))
+AnySigns = st.builds(Signs, *[Share] * len(Signs._fields))
+AnySides = st.builds(Comparison, *[Share] * len(Comparison._fields))
+Weights = st.sampled_from((BY_MEANING, BY_WORDS))
+E = 2.718281828459045
 
 
-@given(AnySigns, Fitted)
-def test_the_odds_are_the_product_of_what_each_sign_makes_of_them(signs: Signs, weights: Weights) -> None:
-    odds = 2.718281828459045**weights.constant * max(signs.semantic, 0.05) ** weights.semantic
-    for weight, value in zip(weights[2:], astuple(signs)[1:], strict=True):
-        odds *= 2.718281828459045 ** (weight * value)
-    assert probability(signs, weights) == pytest.approx(odds / (1 + odds))
+@given(AnySigns, AnySides.map(lambda sides: sides._replace(other_word=0.0)), Weights)
+def test_the_odds_are_the_product_of_what_each_sign_makes_of_them(
+    signs: Signs, sides: Comparison, fitted: Fitted
+) -> None:
+    found = judged(signs.values, sides, fitted)
+    for weights, probability in zip(fitted, found, strict=True):
+        odds = E ** weights[0] * max(signs.semantic, 0.05) ** weights[1]
+        for weight, value in zip(weights[2:], (*signs[1:], *sides.values)[: len(weights) - 2], strict=True):
+            odds *= E ** (weight * value)
+        assert probability == pytest.approx(odds / (1 + odds))
+    assert judged(signs.values, None, fitted) == (found.related, found.related)
 
 
-@given(AnySigns, Fitted, st.sampled_from([field.name for field in fields(Signs)]), Share)
-def test_more_of_a_sign_never_lowers_the_probability(signs: Signs, weights: Weights, name: str, value: float) -> None:
-    more = replace(signs, **{name: max(value, getattr(signs, name))})
-    assert probability(more, weights) >= probability(signs, weights)
+@given(AnySigns, AnySides, Weights, st.sampled_from(Signs._fields), Share)
+def test_more_of_a_sign_never_lowers_the_probability(
+    signs: Signs, sides: Comparison, fitted: Fitted, name: str, value: float
+) -> None:
+    more = signs._replace(**{name: max(value, getattr(signs, name))})
+    for found, least in zip(judged(more.values, sides, fitted), judged(signs.values, sides, fitted), strict=True):
+        assert found >= least
+
+
+@given(AnySigns, AnySides, Weights, st.sampled_from(Comparison._fields), Share)
+def test_what_both_sides_have_speaks_for_it_and_what_differs_against_it(
+    signs: Signs, sides: Comparison, fitted: Fitted, name: str, value: float
+) -> None:
+    more = sides._replace(**{name: max(value, getattr(sides, name))})
+    least, most = sorted((sides, more), key=lambda one: -getattr(one, name) if name in AGAINST else getattr(one, name))
+    assert judged(signs.values, most, fitted).same >= judged(signs.values, least, fitted).same
+
+
+@given(AnySigns, AnySides, Weights)
+def test_a_message_with_another_word_in_it_is_never_known(signs: Signs, sides: Comparison, fitted: Fitted) -> None:
+    found = judged(signs.values, sides._replace(other_word=1.0), fitted)
+    assert found.same <= OTHER_WORD
+    assert certainty(found, known=KNOWN, unsure=UNSURE) != "high"
 
 
 @given(st.floats(0.01, 1), st.floats(0.01, 1), st.lists(Share, max_size=12))
@@ -54,6 +79,19 @@ def test_overlap_is_the_share_of_the_records_words() -> None:
     assert overlap([], ["disk"]) == 0
 
 
-def test_a_probability_means_the_state_whose_threshold_it_reaches() -> None:
-    states = [state(likely, known=0.5, unsure=0.1) for likely in (1.0, 0.5, 0.49, 0.1, 0.09, 0.0)]
-    assert states == ["true", "true", "unsure", "unsure", "false", "false"]
+@pytest.mark.parametrize(
+    ("related", "same", "expected"),
+    [
+        (1.0, 1.0, "high"),
+        (0.0, 0.5, "high"),
+        (1.0, 0.49, "low"),  # another one of the same sort
+        (0.1, 0.0, "low"),
+        (0.0, 0.1, "low"),
+        (0.09, 0.09, "none"),
+        (0.0, 0.0, "none"),
+    ],
+)
+def test_only_what_is_likely_the_same_is_certain_and_only_what_is_unrelated_is_unknown(
+    related: float, same: float, expected: str
+) -> None:
+    assert certainty(Likely(related, same), known=0.5, unsure=0.1) == expected

@@ -1,5 +1,6 @@
 """What speaks against relying on records, for one answer: the working tree, the lock files, the reports and the day."""
 
+import sys
 from functools import cached_property
 
 from graphmem.contract.citations import Cited
@@ -36,7 +37,7 @@ class Doubter:
         cites = self.tree.cites_of(record) if cites is None else cites
         versions = self.versions if isinstance(record, Triggered) and record.versions else None
         dispute = self.snapshot.catalog.last_dispute(row_id(record.key_ref)) if record.disputed else None
-        return doubts(record, cites, versions, self.snapshot.now.date(), dispute, self.counts_of(record))
+        return doubts(record, cites, versions, self.snapshot.now.date(), dispute, self.counts_of(record), sys.platform)
 
     def counts_of(self, record: MemoryRecord) -> tuple[int, int]:
         """Return how many reports since the last edit of what a record says say that it helped, and that it did not."""

@@ -87,7 +87,7 @@ def gather(snapshot: Snapshot, request: ContextRequest, *, without: Collection[s
     """
     kinds = [kind for kind in snapshot.vocabulary.record_types if kind not in without] if without else None
     found = find(snapshot, question_of(request, kinds))
-    is_known = found.known != "false" or bool(request.tiers)
+    is_known = found.certainty != "none" or bool(request.tiers)
     picks = picked(snapshot, request, found, is_known=is_known)
     entries = [
         *session_entries(snapshot, request.session),
@@ -144,6 +144,7 @@ def cut(
         left_out=sorted(over + out, key=lambda one: -one.similarity),
         search=found.search,
         known=found.known,
+        certainty=found.certainty,
         probability=found.probability,
         asked=found.asked,
         note=note_of(snapshot, request, found, over, out, is_known=is_known, is_empty=not kept),

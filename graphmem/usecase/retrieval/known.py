@@ -5,13 +5,15 @@ from heapq import nlargest
 
 from graphmem.catalog.words import query_terms
 from graphmem.constants import EXACT_RELEVANCE, RIVALS, SAME_QUESTION
-from graphmem.contract.query import Found, Hit, Known
+from graphmem.contract.query import Certainty, Found, Hit
 from graphmem.model import Record
+from graphmem.model.record import Triggered
 from graphmem.names import split_ref
-from graphmem.rules.known import BY_MEANING, BY_WORDS, Signs, lead, overlap, probability, state
+from graphmem.rules.known import BY_MEANING, BY_WORDS, Likely, Signs, certainty, judged, lead, overlap, probability
 from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS, Reports
 from graphmem.rules.relevance import Evidence
+from graphmem.rules.sameness import Comparison, compared, is_message
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.retrieval.occasions import Occasions
 
@@ -23,9 +25,9 @@ def known_of(
     evidence: Mapping[int, Evidence],
     relevances: Mapping[int, float],
     occasions: Occasions,
-) -> tuple[Known, float]:
+) -> tuple[Certainty, float]:
     """
-    Return whether what a text asks for is known, and how likely the first result is relevant.
+    Return how certain it is that the first result answers a text, and how likely.
 
     Args:
         text: what is searched for: the query, or of a log its telling lines.
@@ -34,17 +36,17 @@ def known_of(
         occasions: what was reported when something like the text was asked.
     """
     if not hits:
-        return "false", 0.0
+        return "none", 0.0
     settings, record = snapshot.settings.retrieval, hits[0].record
     if text.strip().removeprefix(f"{record.record_type}/") in (record.name, record.key, *record.other_names):
-        return "true", 1.0
+        return "high", 1.0
     number = snapshot.catalog.lookup(*split_ref(record.ref))
     assert number is not None  # it was just found
-    signs = signs_of(snapshot, text, number, record, evidence, relevances)
-    likely = probability(signs, BY_WORDS if snapshot.vectors is None else BY_MEANING)
+    signs, sides = signs_of(snapshot, text, number, record, evidence, relevances)
+    likely = judged(signs.values, sides, BY_WORDS if snapshot.vectors is None else BY_MEANING)
     if evidence[number].exact or has_answered(occasions.reports.get(number, NO_REPORTS)):
-        likely = max(likely, EXACT_RELEVANCE)
-    return state(likely, known=settings.known, unsure=settings.unsure), likely
+        likely = Likely(likely.related, max(likely.same, EXACT_RELEVANCE))
+    return certainty(likely, known=settings.known, unsure=settings.unsure), likely.same
 
 
 def has_answered(reports: Reports) -> bool:
@@ -59,31 +61,50 @@ def signs_of(
     record: Record,
     evidence: Mapping[int, Evidence],
     relevances: Mapping[int, float],
-) -> Signs:
-    """Return what tells whether a record is relevant; of a pattern that solves a better candidate, of that one."""
+) -> tuple[Signs, Comparison | None]:
+    """
+    Return what tells whether a record is relevant; of a pattern that solves a better candidate, of that one.
+
+    The comparison is of its message with the text, and None of a record without one.
+    """
     others = {other: relevances[other] for other, found in evidence.items() if not found.graph and other != number}
     nearest = max(others, key=lambda other: (others[other], -other), default=number)
     if evidence[number].graph and others.get(nearest, 0.0) >= relevances[number]:
         number, record = nearest, snapshot.catalog.records([nearest])[nearest]
         del others[nearest]
     found = evidence[number]
-    return Signs(
+    signs = Signs(
         semantic=max(found.semantic, found.graph),
         lead=lead(relevances[number], others.values()),
         overlap=overlap(query_terms(record.search_text), query_terms(text)),
         lexical=found.lexical,
         exact=max(found.exact, found.expression),
     )
+    return signs, sides_of(text, record)
+
+
+def sides_of(text: str, record: Record) -> Comparison | None:
+    """Return how a text and a record's message compare, of several the nearest; None of a record without one."""
+    found = (compared(text, message, record.search_text) for message in messages_of(record))
+    return max(found, key=lambda sides: sum(sides.values), default=None)
+
+
+def messages_of(record: Record) -> list[str]:
+    """Return the messages of the errors that a failure or pattern is about."""
+    if not isinstance(record, Triggered):
+        return []
+    triggers = (record.trigger, *(other.text for other in record.alternates if other.field == "trigger"))
+    return [trigger for trigger in triggers if is_message(trigger)]
 
 
 def probabilities(found: Found, hits: Collection[Hit]) -> dict[str, float]:
     """
-    Return how likely each of some results is relevant, by the signs that the first one is judged by.
+    Return how likely each of some results is related, by the signs that the first one is judged by.
 
     The weights are fitted to first results. Of later ones, which have less of a lead, fewer are relevant than this
     says; below `unsure` hardly any is (docs/benchmarks.md, "A context block").
     """
-    weights = BY_WORDS if found.search == "lexical" else BY_MEANING
+    weights = (BY_WORDS if found.search == "lexical" else BY_MEANING).related
     asked = set(query_terms(telling(found.query)))
     nearest = nlargest(
         RIVALS + 1, (hit for hit in found.results if not hit.factors.graph), key=lambda hit: hit.relevance
@@ -99,5 +120,5 @@ def probabilities(found: Found, hits: Collection[Hit]) -> dict[str, float]:
             lexical=factors.lexical,
             exact=max(factors.exact, factors.expression),
         )
-        likely[hit.ref] = probability(signs, weights)
+        likely[hit.ref] = probability(signs.values, weights)
     return likely

@@ -22,6 +22,7 @@ from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS
 from graphmem.rules.rank import Profile, ScoreFactors, places_gained
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
+from graphmem.rules.sameness import difference
 from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.settings.config import Retrieval
@@ -29,7 +30,7 @@ from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.records.read import record_types_of
-from graphmem.usecase.retrieval.known import known_of
+from graphmem.usecase.retrieval.known import known_of, messages_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 from graphmem.usecase.writing.screening import unexposed
@@ -123,9 +124,9 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
     evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
     ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
     hits, left_out = least_doubted(
-        snapshot, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic
+        snapshot, gist, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic
     )
-    known, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
+    certainty, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
     search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = snapshot.reranker.name if snapshot.reranker and is_reranked else None
     return Found.model_validate(
@@ -135,7 +136,8 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
             "search": search,
             "reranker": reranker,
             "profile": "classic" if question.profile.is_classic else "learned",
-            "known": known,
+            "known": certainty == "high",
+            "certainty": certainty,
             "probability": likely,
             "left_out": left_out,
             "asked": keep_question(snapshot, gist),
@@ -348,7 +350,7 @@ def rank(
 
 
 def least_doubted(
-    snapshot: Snapshot, ranked: Sequence[Ranked], limit: int, *, is_strict: bool, is_classic: bool
+    snapshot: Snapshot, text: str, ranked: Sequence[Ranked], limit: int, *, is_strict: bool, is_classic: bool
 ) -> tuple[list[Hit], list[str]]:
     """
     Return the first hits, and what is left out before these.
@@ -356,6 +358,7 @@ def least_doubted(
     One with marks of doubt gives way on its level. Only what comes up is read.
 
     Args:
+        text: what is searched for.
         is_strict: leave out what has a mark.
         is_classic: only cited code that changed counts, as it did before there were other marks.
     """
@@ -371,7 +374,8 @@ def least_doubted(
         is_compared = number in doubts
         if not is_compared:
             cites = doubter.tree.cites_of(records[number])
-            doubts[number] = cites, doubter.of(records[number], cites)
+            against = [] if by_number[number].evidence.exact else other_error(text, records[number])
+            doubts[number] = cites, [*against, *doubter.of(records[number], cites)]
         found = doubts[number]
         factors = freshness(found[1]), 1.0 if is_classic else doubt_factor(found[1])
         if is_strict and is_doubted(found[1]):
@@ -382,6 +386,12 @@ def least_doubted(
         else:
             hits.append(hit(snapshot, by_number[number], records[number], -score, *found, factors[1]))
     return hits, left_out
+
+
+def other_error(text: str, record: Record) -> list[Doubt]:
+    """Return that a question is about another error than a record, if something in it says so of all its messages."""
+    found = [difference(text, message) for message in messages_of(record)]
+    return [Doubt(sign="other_error", text=found[0])] if found and found[0] and all(found) else []
 
 
 def hit(

@@ -70,7 +70,7 @@ def known_cost(client: Client, objective: str) -> float:
     """Return what the failures cost that are near an objective, in thousands of tokens."""
     found = query(client, QueryRequest(text=objective, kinds=("failure",)))
     near = [hit.record for hit in found.results if hit.band in NEAR or hit.tier in NEAR]
-    return sum(one.cost or 0.0 for one in near if isinstance(one, Failure)) if found.known != "false" else 0.0
+    return sum(one.cost or 0.0 for one in near if isinstance(one, Failure)) if found.certainty != "none" else 0.0
 
 
 @collector_paused()

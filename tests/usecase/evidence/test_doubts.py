@@ -372,3 +372,21 @@ def test_a_project_of_each_kind_has_its_versions_captured_compared_and_merged(fi
     again = memory.failures.add(f"`{name}` loses the query")
     assert said(again).versions == {name: (old, new)}
     assert doubts(memory, "a") == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "tags", "expected"),
+    [
+        ("linux", ["windows"], [("platform", "for Windows, here Linux")]),
+        ("win32", ["linux", "MacOS"], [("platform", "for Linux and macOS, here Windows")]),
+        ("linux", ["linux", "windows"], []),
+        ("linux", ["build"], []),
+        ("freebsd14", ["windows"], []),
+    ],
+)
+def test_what_is_tagged_with_another_platform_has_a_mark(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, platform: str, tags: list[str], expected: list[tuple[str, str]]
+) -> None:
+    memory.failures.add("the build breaks", name="b", tags=tags)
+    monkeypatch.setattr("graphmem.usecase.evidence.doubts.sys.platform", platform)
+    assert doubts(memory, "b") == expected

@@ -263,9 +263,9 @@ def test_nothing_near_is_shown_where_nothing_is_known(known: Memory) -> None:
     known.sessions.constrain("no downtime")
     known.failures.add("eggs were boiled too long", name="eggs", tags=["kitchen"])
     objective = "treatment of a sprained ankle of billing in the kitchen"
-    assert known.query(objective).known == "false"
+    assert known.query(objective).certainty == "none"
     found = known.context(objective, complexity="very_high")
-    assert (found.known, found.probability < 0.08) == ("false", True)
+    assert (found.known, found.certainty, found.probability < 0.08) == (False, "none", True)
     assert found.refs == ["constraint/no-downtime", "failure/eggs", "service/billing"]
     assert {out.reason for out in found.left_out} == {"known"}
     assert "nothing known for this, nearest " in (found.note or "") and "has probability 0.0" in (found.note or "")
@@ -286,7 +286,7 @@ def test_beside_a_known_answer_nothing_is_shown_that_is_unlikely_to_be_one(
                 memory.failures.add("checkout loads slowly since pictures come from a far away server", name="slow")
             found = memory.context("a card was charged twice by the payment service")
             assert (found.known, {hit.ref: hit.tier for hit in memory.query(found.objective).results}) == (
-                "true", {"failure/twice": "critical", "failure/lost": "productive", "failure/slow": "background"},
+                True, {"failure/twice": "critical", "failure/lost": "productive", "failure/slow": "background"},
             )  # fmt: skip
             refs[unsure] = found.refs
             hard = memory.context(found.objective, complexity="high")

@@ -71,13 +71,13 @@ def test_what_helped_is_found_for_a_like_question_that_shares_no_word_with_it(me
 def test_what_helped_with_the_very_same_question_is_known(memory_with_model: Memory) -> None:
     text = "why does the deploy say no"
     memory_with_model.failures.add("the token of the registry has expired", name="token")
-    assert memory_with_model.query(text).known != "true"
+    assert not memory_with_model.query(text).known
     memory_with_model.feedback("token", helped=True, asked=memory_with_model.query(text).asked)
     answer = memory_with_model.query(text)
-    assert (answer.results[0].record.name, answer.known) == ("token", "true")
+    assert (answer.results[0].record.name, answer.known) == ("token", True)
     memory_with_model.feedback("token", helped=False, question=text)
     memory_with_model.feedback("token", helped=False, question=text)
-    assert memory_with_model.query(text).known != "true"
+    assert not memory_with_model.query(text).known
 
 
 def test_the_answer_names_its_question_for_a_report(two: Memory) -> None:

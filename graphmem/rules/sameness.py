@@ -1,0 +1,284 @@
+"""
+What two texts say of one failure, or of two: their words, names, codes and classes, side by side.
+
+What a question shares with a stored failure speaks for it; what is in the same place of the same message and differs
+speaks against it: another module, table, option or status is another failure, however alike the rest is.
+docs/concepts/retrieval.md, "Whether anything is known".
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from graphmem.rules.dedup import EMPTY, stemmed, telling
+from graphmem.rules.signature import stable
+
+LONGEST = 4_000  # characters of a text that are compared
+MESSAGE = 64  # tokens of a message at most
+LEAST_RUN, LEAST_SHARE = 2, 0.3  # tokens of a message, and share of it, by which a question has the message
+CLASS = re.compile(
+    r"\b(?:[A-Za-z_]\w*(?:\.|::))*"
+    r"([A-Z]\w*(?:Error|Exception|Failure|Fault|Interrupt|Violation|Warning|Timeout|Expired|NotFound|Exit))\b"
+)
+# A number that says which failure it is; any other counts, measures or dates something.
+CODE = re.compile(
+    r"\b[A-Z]{1,6}\d{2,6}\b|\bE[A-Z]{4,}\b"
+    r"|(?i:\berrno\s+\d+|\b(?:status|code|exit|http|got|expected|error)[ :=]+\d{1,5}\b)"
+    r"|\(\d+: "
+)
+BEFORE_CODE = frozenset("expected got status code errno http error exit signal".split())
+TOKEN = re.compile(r"[A-Za-z_@][\w./@-]*\w|[A-Za-z]|\d+(?:\.\d+)*")
+WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![A-Za-z0-9])")
+END = re.compile(r"\n|[.;!?](?=\s|$)")  # of a sentence or a line
+BEFORE = re.compile(r"[:\n]|[.;!?](?=\s|$)")  # what ends that which is only put before a message
+NOT = re.compile(r"\bcannot\b|n['’]t\b")
+# What is before a message and not of it: a class, a mark, a program.
+HEAD = re.compile(
+    r"(?:\w+[.:])*\w*(?:error|exception|failure|warning|notfound|violation|timeout|expired|exit)"
+    r"|error|err|fatal|panic|uncaught|remote|e"
+)
+SMALL = frozenset(
+    "a an and are as at be but by can do does for from had has have how i if in into is it its me my of on or our so"
+    " than that the their then there these they this to was we were what when where which who why will with you your"
+    " error exception failed fails fail failure get got getting please after before any".split()
+)
+
+
+class Text(NamedTuple):
+    """A text taken apart for comparing."""
+
+    shown: str  # without what changes from run to run
+    lowered: str
+    tokens: tuple[str, ...]  # in their order
+    spans: tuple[tuple[int, int], ...]  # where each token is
+    pieces: frozenset[str]  # the tokens, and the parts of compound ones
+    words: frozenset[str]  # stems of the words of its message: no class, code or number, no small words
+    names: frozenset[str]  # telling names: identifiers, paths, versions, quoted texts
+    classes: frozenset[str]
+    codes: frozenset[str]
+
+
+class Comparison(NamedTuple):
+    """What a question and a failure say of each other; each sign is in [0, 1]."""
+
+    held: float  # share of the words that the other side has, the larger of both directions
+    whole: float  # 1 if the question has all of the failure's message in one piece
+    names_held: float  # 1 if the failure has telling names and the question has all of them
+    other_class: float  # 1 if both name classes of errors, and no common one
+    other_code: float  # 1 if both have codes, and no common one
+    other_names: float  # 1 if each has telling names that the other lacks
+    other_word: float  # 1 if the question has the failure's message with other words in it
+    new_words: float  # share of the words of an error in the question that the failure lacks
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """What the weights are for, in their order: the larger each is, the likelier they are the same."""
+        return tuple(-value if name in AGAINST else value for name, value in self._asdict().items())
+
+
+AGAINST = frozenset({"other_class", "other_code", "other_names", "other_word", "new_words"})
+
+
+class Excerpt(NamedTuple):
+    """A piece of a message that is in a question word for word."""
+
+    length: int = 0
+    end: int = 0  # after its last token, in the question
+    end_in_message: int = 0
+
+
+@lru_cache(4_096)
+def taken_apart(text: str) -> Text:
+    """Return a text as it is compared."""
+    shown = "\n".join(map(stable, text[:LONGEST].splitlines()))
+    plain = CODE.sub(" ", CLASS.sub(" ", shown))
+    found = list(TOKEN.finditer(shown))
+    tokens = tuple(token[0].lower() for token in found)
+    words = (word.lower() for word in WORD.findall(NOT.sub(" not", plain)))
+    return Text(
+        shown=shown,
+        lowered=text.lower(),
+        tokens=tokens,
+        spans=tuple(token.span() for token in found),
+        pieces=frozenset(piece for token in tokens for piece in (token, *re.split(r"[./_@-]", token))),
+        words=frozenset(stemmed(word) for word in words if word not in SMALL),
+        names=frozenset(name for name in telling(plain) if not name.replace(".", "").replace(",", "").isdigit()),
+        classes=frozenset(found[1] for found in CLASS.finditer(text)),
+        codes=frozenset(re.sub(r"\W+", " ", found[0].lower()) for found in CODE.finditer(text)),
+    )
+
+
+def compared(question: str, trigger: str, full: str) -> Comparison:
+    """
+    Return how a question and a failure compare.
+
+    Args:
+        question: what was asked: a message, a log, a prompt.
+        trigger: what the failure says went wrong.
+        full: all of its text.
+    """
+    asked, stored, record = taken_apart(question), taken_apart(trigger), taken_apart(full)
+    run = longest_run(asked.tokens, message_of(stored))
+    part = taken_apart(sentence(asked, run))
+    missing = [name for name in stored.names if last_part(name) not in asked.lowered]
+    new = [name for name in part.names if last_part(name) not in record.lowered]
+    return Comparison(
+        held=max(held(asked.words, record.words), held(stored.words, asked.words)),
+        whole=float(is_whole(asked, stored)),
+        names_held=float(bool(stored.names) and not missing),
+        other_class=float(are_apart(asked.classes, stored.classes)),
+        other_code=float(are_apart(asked.codes, stored.codes)),
+        other_names=float(bool(missing and new)),
+        other_word=float(other_words(asked, stored, run) is not None),
+        new_words=1.0 - share(part.words, record.words) if part.words and (asked.classes or asked.codes) else 0.0,
+    )
+
+
+def difference(question: str, trigger: str) -> str | None:
+    """Return by what a question is about another error than a failure, in one clause; None where nothing says so."""
+    asked, stored = taken_apart(question), taken_apart(trigger)
+    message = message_of(stored)
+    run = longest_run(asked.tokens, message)
+    if is_whole(asked, stored):
+        return None
+    if words := other_words(asked, stored, run):
+        here, there = words
+    elif are_apart(asked.codes, stored.codes):
+        here, there = min(asked.codes), min(stored.codes)
+    elif are_apart(asked.classes, stored.classes):
+        here, there = min(asked.classes), min(stored.classes)
+    else:
+        return None
+    return f"another error: {here!r} in the question, {there!r} here"
+
+
+def is_whole(asked: Text, stored: Text) -> bool:
+    """Return whether a question has all of a message in one piece, but for words that say nothing."""
+    message = [token for token in message_of(stored) if token not in EMPTY]
+    return (
+        longest_run([token for token in asked.tokens if token not in EMPTY], message).length
+        == len(message)
+        >= LEAST_RUN
+    )
+
+
+def sentence(text: Text, run: Excerpt) -> str:
+    """Return the sentence or line of a text that a piece is in; all of it where there is no piece to speak of."""
+    if run.length < LEAST_RUN:
+        return text.shown
+    first, last = text.spans[run.end - run.length][0], text.spans[run.end - 1][1]
+    before = [found.end() for found in END.finditer(text.shown, 0, first)]
+    after = END.search(text.shown, last)
+    return text.shown[before[-1] if before else 0 : after.start() if after else None]
+
+
+def last_part(name: str) -> str:
+    """Return the telling part of a name: the file of a path, since its folders differ from machine to machine."""
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def is_message(trigger: str) -> bool:
+    """Return whether a trigger is as short as a message of an error; a longer one describes what happened."""
+    return len(taken_apart(trigger).tokens) <= MESSAGE
+
+
+def share(of: frozenset[str], held: frozenset[str]) -> float:
+    """Return the share of some words that are among others."""
+    return len(of & held) / len(of) if of else 0.0
+
+
+def held(of: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of the words of a message that the other side has; a single word says nothing."""
+    return share(of, other) if len(of) > 1 else 0.0
+
+
+def are_apart(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Return whether both sides have some, and none in common."""
+    return bool(left and right) and left.isdisjoint(right)
+
+
+def is_head(token: str) -> bool:
+    """Return whether a token is before a message and not of it."""
+    return HEAD.fullmatch(token) is not None or HEAD.fullmatch(token.rpartition(".")[2]) is not None
+
+
+def message_of(stored: Text) -> Sequence[str]:
+    """Return the tokens of a message, without the class or mark before it."""
+    start = start_of(stored)
+    return stored.tokens[start : start + MESSAGE]
+
+
+def start_of(stored: Text) -> int:
+    """Return the place of the first token of a message after the class or mark before it."""
+    return next((place for place, token in enumerate(stored.tokens) if not is_head(token)), 0)
+
+
+def counts_only(tokens: Sequence[str], place: int) -> bool:
+    """Return whether a token is a number that counts or measures something, and says not which failure it is."""
+    token = tokens[place]
+    return token[0].isdigit() and "." not in token and not (place and tokens[place - 1] in BEFORE_CODE)
+
+
+def longest_run(asked: Sequence[str], message: Sequence[str]) -> Excerpt:
+    """Return the longest piece of a message that is in a question; numbers that only count match any number."""
+    places: dict[str, list[int]] = {}
+    for place, token in enumerate(message):
+        places.setdefault(token, []).append(place)
+    counts = [place for place in range(len(message)) if counts_only(message, place)]
+    best, lengths = Excerpt(), dict[int, int]()  # by the place of the last token: how long a piece ends there
+    for end, token in enumerate(asked, 1):
+        here = {*places.get(token, ()), *(counts if token[0].isdigit() else ())}
+        lengths = {place: lengths.get(place - 1, 0) + 1 for place in here}
+        for place, length in lengths.items():
+            if length > best.length:
+                best = Excerpt(length, end, place + 1)
+    return best
+
+
+def other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
+    """
+    Return a word of a question and the one of a message that it is in the place of, or None.
+
+    The question has a piece of the message and, beside this piece, other words than the message. What is before a colon
+    or in another sentence is not of the same message: one text may cut it off and another put something there.
+    """
+    message = message_of(stored)
+    if run.length < max(LEAST_RUN, LEAST_SHARE * len(message)) or run.length == len(message):
+        return None
+    start, start_in_message = run.end - run.length, run.end_in_message - run.length
+    sides = []
+    if start_in_message and start and not is_cut(stored, start_of(stored) + start_in_message, BEFORE):
+        sides.append((range(start_in_message), range(max(0, start - start_in_message), start)))
+    rest = len(message) - run.end_in_message
+    if rest and run.end < len(asked.tokens) and not is_cut(asked, run.end, END):
+        sides.append((range(run.end_in_message, len(message)), range(run.end, min(run.end + rest, len(asked.tokens)))))
+    for places, places_in_question in sides:
+        missing = next((message[place] for place in places if is_missing(message, place, asked)), None)
+        new = next((asked.tokens[place] for place in places_in_question if is_new(asked.tokens[place], stored)), None)
+        if missing and new:
+            return new, missing
+    return None
+
+
+def is_cut(text: Text, place: int, mark: re.Pattern[str]) -> bool:
+    """Return whether a mark is between a token and the one before it."""
+    return mark.search(text.shown, text.spans[place - 1][1], text.spans[place][0]) is not None
+
+
+def is_missing(message: Sequence[str], place: int, asked: Text) -> bool:
+    """Return whether a question lacks a token of a message that says something."""
+    token = message[place]
+    is_there = token in asked.pieces or last_part(token) in asked.pieces or stemmed(token) in asked.words
+    return says_something(token) and not counts_only(message, place) and not is_there
+
+
+def is_new(token: str, stored: Text) -> bool:
+    """Return whether a message lacks a token of a question that says something."""
+    is_there = token in stored.pieces or last_part(token) in stored.pieces or stemmed(token) in stored.words
+    return says_something(token) and not token[0].isdigit() and not is_there
+
+
+def says_something(token: str) -> bool:
+    """Return whether a token is more than a letter, a small word or what is before a message."""
+    return len(token) > 1 and token not in SMALL and not is_head(token)
