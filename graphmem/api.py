@@ -1733,6 +1733,7 @@ class Memory(Handle):
         folder: Path | str | None = None,
         session: str | None = None,
         task: str | None = None,
+        began: float | None = None,
         name: str | None = None,
     ) -> Ran:
         """
@@ -1745,10 +1746,19 @@ class Memory(Handle):
             folder: Folder where the command was run; the current one if not given.
             session: Name of a session; the project's own if not given.
             task: Task that reports of what helped are for.
+            began: Second since 1970 at which it began; what changed later is its own.
             name: Name of the command; a pass counts for runs of this name.
         """
         answer: Ran = self.call(
-            "ran", log, command=command, status=status, folder=folder, session=session, task=task, name=name
+            "ran",
+            log,
+            command=command,
+            status=status,
+            folder=folder,
+            session=session,
+            task=task,
+            began=began,
+            name=name,
         )
         return answer
 

@@ -1,6 +1,7 @@
 """``ran``."""
 
 import sys
+import time
 from collections.abc import Iterator
 
 import typer
@@ -19,6 +20,7 @@ from graphmem.system.tee import CommandEnd, run
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
+TICK_S = 0.01  # by which the times of files may be behind the clock
 CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that it cannot start
 
 
@@ -26,7 +28,7 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that 
 @passes(
     "ran",
     RanRequest,
-    without=("status", "folder"),
+    without=("status", "folder", "began"),
     command=Taken("COMMAND…"),
     name=Taken("NAME"),
     task=Taken("REF"),
@@ -40,6 +42,7 @@ def ran(invocation: Invocation, call: Call, command: list[str]) -> None:
 
     Example: graphmem ran -- pytest -q
     """
+    began = time.time() - TICK_S
     try:
         ended = run(command)
     except OSError as error:
@@ -50,7 +53,7 @@ def ran(invocation: Invocation, call: Call, command: list[str]) -> None:
         raise typer.Exit(NOT_FOUND if is_missing else CANNOT_RUN) from None
     with ended:
         if not ended.is_interrupted:  # else it is unknown how it would have ended
-            said = said_of(invocation, call, ended)
+            said = said_of(invocation, call, ended, began)
             if said and not invocation.is_quiet:
                 print("\n" * ended.is_amid + said, file=sys.stderr)
     raise typer.Exit(ended.status)
@@ -61,10 +64,10 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def said_of(invocation: Invocation, call: Call, ended: CommandEnd) -> str:
+def said_of(invocation: Invocation, call: Call, ended: CommandEnd, began: float) -> str:
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
-        answer: Ran = call(ended.lines(), status=ended.status)
+        answer: Ran = call(ended.lines(), status=ended.status, began=began)
     except (Exception, KeyboardInterrupt) as error:  # the boundary of a front end
         if invocation.is_debug:
             raise
@@ -91,6 +94,10 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
 
 def of_a_pass(invocation: Invocation, answer: Ran) -> Iterator[str]:
     """Yield what was recorded after a pass, and the commands that record what only you know."""
+    if answer.is_flaky:
+        yield "passed again with nothing changed: flaky, so no fix is credited"
+        for ref in answer.flaky:
+            yield f"    to mark it: {shell.command('graphmem', 'edit', ref, '--flaky')}"
     if answer.helped:
         yield f"recorded as having helped: {', '.join(answer.helped)}"
     if not answer.unknown and not answer.unfixed:

@@ -18,6 +18,7 @@ class RanRequest(Request):
     folder: Path | None = Field(None, description="Folder where the command was run; the current one if not given")
     session: SessionName = None
     task: str | None = Field(None, description="Task that reports of what helped are for")
+    began: float | None = Field(None, description="Second since 1970 at which it began; what changed later is its own")
     name: str | None = Field(None, description="Name of the command; a pass counts for runs of this name")
 
 
@@ -28,6 +29,8 @@ class Ran(Answer):
     After a failing run ``log`` is what its output reports, and ``again`` are those failures whose fix had been shown
     in this session before. After a pass ``helped`` are the memories that a report was written for, ``unknown`` errors
     of the failing runs before that are not known yet, ``unfixed`` their known failures that no fix is known for.
+    ``is_flaky`` says that it passes after it failed with nothing changed in between, so that nothing helped; ``flaky``
+    are the known failures of those runs.
     """
 
     status: int
@@ -36,3 +39,5 @@ class Ran(Answer):
     helped: list[str] = []
     unknown: list[str] = []
     unfixed: list[str] = []
+    is_flaky: bool = False
+    flaky: list[str] = []

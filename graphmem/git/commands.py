@@ -54,6 +54,7 @@ KEPT = ("GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVER
 ERROR_STATUS = 128  # from here on git has failed; below, merge-file counts conflicts
 ERROR_BYTES = 4096  # of what git says on standard error
 MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
+OTHERS = ("ls-files", "--others", "--exclude-standard", "-z")
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
 FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git reports of a commit; no part of it can hold a NUL
 
@@ -415,6 +416,29 @@ def renames(folder: Path, *commits: str, timeout_s: float) -> dict[str, str]:
     output = git(folder, "diff", *how, *commits, "--", timeout_s=timeout_s)
     parts = (output or b"").decode("utf-8", "replace").split("\0")
     return {parts[n + 1]: parts[n + 2] for n in range(0, len(parts) - 2, 3)}
+
+
+def differing(folder: Path, commit: str | None, *, timeout_s: float) -> tuple[Path, str, list[str]]:
+    """
+    Return the files of a repository that differ from a commit, those that git does not know among them.
+
+    Args:
+        folder: lies in the repository; all of it is looked at.
+        commit: its full hash; HEAD where there is none.
+
+    Returns:
+        The folder that the paths are below, the full hash of the commit, and the paths; ignored files are left out.
+
+    Raises:
+        Unavailable: as ``git``, and where there is no such commit.
+    """
+    top, _, head = (output_of(folder, "rev-parse", "--show-toplevel", "HEAD") or "").rpartition("\n")
+    if not top:
+        raise Unavailable("git has no commit here")
+    place, found = Path(top), list[bytes]()
+    for arguments in (("diff-index", "--name-only", "-z", commit or head, "--"), OTHERS):
+        found += (git(place, *arguments, timeout_s=timeout_s) or b"").split(b"\0")
+    return place, commit or head, [os.fsdecode(path) for path in found if path]
 
 
 def naming(folder: Path, word: str, *, timeout_s: float) -> list[str]:

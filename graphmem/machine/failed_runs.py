@@ -18,12 +18,22 @@ from graphmem.system import safe_files
 from graphmem.system.lock import locked
 
 
+class Tree(BaseModel):
+    """The files of a project at a moment: those that differ from a commit, or all of a few, each with its stamp."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    base: str = ""  # the commit; empty outside of git
+    stamps: dict[str, str] = {}
+
+
 class Episode(BaseModel):
     """
     The failing runs of one command in one session since it last passed.
 
     ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
     matter. ``lines`` holds the line of the log that reported each, ``unknown`` unknown errors, as triggers.
+    ``tree`` is how the project was after the last of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -34,6 +44,7 @@ class Episode(BaseModel):
     shown: dict[str, list[str]] = {}
     lines: dict[str, str] = {}
     unknown: list[str] = []
+    tree: Tree = Tree()
 
 
 Episodes = dict[str, Episode]  # by a key of session and command

@@ -22,7 +22,8 @@ class HookSession(BaseModel):
     """
     One session: whether it was briefed, and the memories shown, used and reported too late, by reference by key.
 
-    A memory is shown once a session; after its context was compacted it may be shown again.
+    A memory is shown once a session; after its context was compacted it may be shown again. ``began`` is when the
+    command began that runs now, where it may settle a failure; ``acted`` when the agent last did what may fix one.
     """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
@@ -32,6 +33,8 @@ class HookSession(BaseModel):
     is_briefed: bool = False
     shown: list[str] = []
     used: list[str] = []
+    began: float | None = None
+    acted: Time | None = None
     late: list[str] = []  # failures that are known, of events whose answer the agent did not wait for
 
 

@@ -16,6 +16,22 @@ READERS = frozenset(
     " tree type wc which xargs zcat zgrep".split()
 )  # commands that show texts: an error in them is not one that happened
 OF_GIT = frozenset("blame cat-file diff grep log reflog show status".split())  # which git commands do
+SETTLED = frozenset(
+    ": [ cd date df do done du else false fi graphmem history hostname id if printenv ps pwd sleep test then true uname"
+    " wait while whoami".split()
+)  # commands and words of a shell that change nothing
+CHECKERS = frozenset(
+    "ctest eslint flake8 jest mocha mypy nox phpunit py.test pylint pyright pytest rspec ruff shellcheck tox tsc"
+    " unittest vitest".split()
+)  # commands that only check: what they write beside is of no matter
+RUNNERS = frozenset(
+    "bun bundle cargo composer deno dotnet go gradle gradlew hatch just make mvn node npm npx pdm perl pnpm poetry"
+    " python python3 rake ruby sbt task uv uvx yarn".split()
+)  # commands that run others, by the next words
+CHECKS = CHECKERS | frozenset("check clippy lint typecheck verify vet -c -e".split())
+INSTALLS = frozenset("add ci get i install remove sync uninstall update upgrade".split())
+MOST_WORDS = 5  # after the name of a command that say what it does
+PARTS = re.compile(r"&&|\|\|?&?|;|&(?!\d)")
 PASSED = re.compile(
     r"(?m)(?:^|[ =(])[1-9]\d* pass(?:ed|ing)\b|^OK(?: \(.*\))?\s*$|^ok\s+\S+|^PASS\b|\btest result: ok\b"
     r"|\bBUILD SUCCESS"
@@ -45,13 +61,13 @@ class CommandLine:
     @property
     def is_reader(self) -> bool:
         """Return whether it shows texts, or does nothing."""
-        words = self.text.lstrip("({ ").split()
-        while words and words[0] in WRAPPERS:
-            words = words[1:]
-        if not words or words[0] == "for":
-            return True
-        name = words[0].rpartition("/")[2]
-        return name in READERS or (name == "git" and len(words) > 1 and words[1] in OF_GIT)
+        name, *words = words_of(self.text)
+        return name in ("", "for", *READERS) or (name == "git" and words[:1] != [] and words[0] in OF_GIT)
+
+    @property
+    def is_act(self) -> bool:
+        """Return whether it may change what other commands need; what only shows, waits or checks does not."""
+        return any(is_act(part) for part in PARTS.split(self.text))
 
 
 def parsed_line(command: str) -> CommandLine:
@@ -72,6 +88,28 @@ def parsed_line(command: str) -> CommandLine:
         is_sure = is_sure and found.re is MOVING
         text = text[: found.start()]
     return CommandLine(text, folder, tuple(variables), is_sure)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a command, the name of its program first, without what only wraps it."""
+    words = text.lstrip("({ ").split()
+    while words and (words[0] in WRAPPERS or ASSIGNMENT.fullmatch(f"{words[0]} ")):
+        words = words[1:]
+    return [words[0].rpartition("/")[2], *words[1:]] if words else [""]
+
+
+def is_act(part: str) -> bool:
+    """Return whether one command may change what others need."""
+    name, *words = words_of(part)
+    if name in ("do", "then", "else"):
+        return is_act(" ".join(words))
+    if CommandLine(part, "", (), True).is_reader or name in SETTLED or name in CHECKERS:
+        return False
+    if name not in RUNNERS:
+        return True
+    said = words[:MOST_WORDS]
+    is_check = any(word in CHECKS or word.startswith("test") for word in said)
+    return not is_check or not INSTALLS.isdisjoint(said)
 
 
 def shows_pass(output: str) -> bool:

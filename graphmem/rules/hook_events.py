@@ -52,7 +52,7 @@ class HookEvent:
         text: the prompt, or what a tool put out.
         command: of a shell; empty for other tools.
         folder: where the agent is, an absolute path.
-        paths: files that a tool is about to change.
+        paths: files that a tool changes.
         status: exit status of a tool that ran, 1 where it failed; None where the client does not say.
     """
 
@@ -85,8 +85,8 @@ def parsed(given: Mapping[str, Any]) -> HookEvent | None:
     values = values if isinstance(values, Mapping) else {}
     command = command_of(values) if tool in SHELLS else ""
     folder = text_of(given.get("cwd"))
+    paths = tuple(paths_of(values, is_patch=tool in PATCHERS)) if tool in EDITS else ()
     if kind == "before":
-        paths = tuple(paths_of(values, is_patch=tool in PATCHERS)) if tool in EDITS else ()
         return HookEvent(kind, name, session, command=command, folder=folder, paths=paths)
     failed = name.endswith("Failure")
     response = given.get("error") or given.get("error_message") if failed else given.get("tool_response")
@@ -96,7 +96,7 @@ def parsed(given: Mapping[str, Any]) -> HookEvent | None:
     if values.get("run_in_background") or (isinstance(response, Mapping) and response.get("backgroundTaskId")):
         status = None
     text = LABEL.sub("", text) if name == "AfterTool" else text
-    return HookEvent(kind, name, session, text=text, command=command, folder=folder, status=status)
+    return HookEvent(kind, name, session, text=text, command=command, folder=folder, paths=paths, status=status)
 
 
 def unpacked(value: object) -> object:

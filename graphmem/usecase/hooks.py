@@ -6,8 +6,10 @@ Noise is worth less than nothing: a memory is handed out once a session, and onl
 
 import json
 import os
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from graphmem.machine.hook_sessions import HookSession, HookSessions, name_of
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import mark, visible
-from graphmem.rules.command_line import CommandLine, mentions, parsed_line, shows_pass
+from graphmem.rules.command_line import mentions, parsed_line, shows_pass
 from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
@@ -62,6 +64,8 @@ class Said:
     closing: str = ""
     helped: Sequence[str] = ()
     late: Sequence[str] = ()  # what is said with the next event, for this one was answered too late
+    began: float | None = None  # when the command began that may settle a failure
+    acted: datetime | None = None  # when the agent did what may fix a failure
 
 
 def hook(client: Client, request: HookRequest) -> HookAnswer:
@@ -83,11 +87,13 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
         kept.forget(name, now)
         return HookAnswer(event="end")
     before = kept.of(name)
-    said = SAYS[event.kind](client, event, name, request.until)
+    said = SAYS[event.kind](client, event, name, before, request.until)
     late = known_before(client, before.late) if before else Said()
     briefing = "" if is_briefed(event, before) else briefed(client)
     with kept.changing(name, now) as session:
         is_lost = is_late(client, request.until) or not is_taken(request.client, event)
+        session.began = said.began
+        session.acted = said.acted or session.acted
         session.late += [ref for ref in said.late if ref not in session.late]
         text, refs = ("", []) if is_lost else taken(event, (late, said), briefing, session)
     output = answer_of(request.client, event, text) if text else None
@@ -140,12 +146,12 @@ def object_of(event: str) -> Mapping[str, Any]:
 # --- what there is to say -------------------------------------------------------------------------------------------
 
 
-def at_start(client: Client, event: HookEvent, name: str, until: float | None) -> Said:
+def at_start(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
     """There is nothing to say but the briefing."""
     return Said()
 
 
-def at_prompt(client: Client, event: HookEvent, name: str, until: float | None) -> Said:
+def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
     """Return the memories that surely answer a prompt, in few tokens."""
     if not event.text.strip():
         return Said()
@@ -164,9 +170,14 @@ def at_prompt(client: Client, event: HookEvent, name: str, until: float | None) 
     return Said(parts, f"The project's memory has something about this. {NOTES}", report(parts, asked))
 
 
-def before_tool(client: Client, event: HookEvent, name: str, until: float | None) -> Said:
-    """Return one line for each failure that is known of this very command, or of the file that is about to change."""
+def before_tool(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
+    """
+    Return one line for each failure that is known of this very command, or of the file that is about to change.
+
+    A change that a tool was about to make counts as made where something passes later.
+    """
     command = parsed_line(event.command).text
+    is_waiting = bool(command) and command_runs.is_waiting(client, key_of(client, event, name))
     with client.reading(client.lexical) as snapshot:
         numbers = [*of_command(snapshot, command), *of_paths(snapshot, event)]
         records = snapshot.catalog.records(dict.fromkeys(numbers))
@@ -177,10 +188,18 @@ def before_tool(client: Client, event: HookEvent, name: str, until: float | None
             for number, one in fresh
             if (line := warning(one, solutions.get(number, ()), "this command" if event.command else "this file"))
         ]
-    return Said(parts[:HOOK_SHOWN])
+    acted, began = client.now() if event.paths else None, time.time() if is_waiting else None
+    return Said(parts[:HOOK_SHOWN], acted=acted, began=began)
 
 
-def after_tool(client: Client, event: HookEvent, name: str, until: float | None) -> Said:
+def after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
+    """Return what there is to say after a tool ran, and whether it may have fixed what failed before."""
+    said = settled(client, event, name, session, until)
+    is_act = bool(event.paths) or (bool(event.command) and parsed_line(event.command).is_act)
+    return replace(said, acted=client.now()) if is_act and not event.status else said
+
+
+def settled(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
     """
     Return the known fixes after a failure; after a pass, report what helped and offer what is not known yet.
 
@@ -192,12 +211,12 @@ def after_tool(client: Client, event: HookEvent, name: str, until: float | None)
     if event.status == INTERRUPTED or (line.is_reader and event.command) or line.text.split()[:1] == ["graphmem"]:
         return Said()
     is_passed = event.status == 0 if is_sure else not event.status and shows_pass(event.text)
-    key = command_runs.key_of(
-        client.layout.root, [*line.variables, line.text], folder=folder_of(client, event, line), session=name, name=None
-    )
+    key = key_of(client, event, name)
     if is_passed:
-        ran = command_runs.passed_of(client, key, campaign_task(client))
-        return offered(ran) if ran is not None else Said()
+        if not command_runs.is_waiting(client, key):
+            return Said()
+        began, acted = (session.began, session.acted) if session else (None, None)
+        return offered(command_runs.passed(client, key, command_runs.Pass(campaign_task(client), began, acted)))
     if is_sure and event.status == 0:
         return Said()
     log = match(client, event.text.encode("utf-8", "replace").splitlines(keepends=True), MatchRequest(strict=True))
@@ -240,10 +259,13 @@ def campaign_task(client: Client) -> str | None:
         return f"task/{task.id}" if snapshot.catalog.known([f"task/{task.id}"]) else None
 
 
-def folder_of(client: Client, event: HookEvent, line: CommandLine) -> Path:
-    """Return where a command ran."""
+def key_of(client: Client, event: HookEvent, name: str) -> str:
+    """Return what the runs of a command in a session share."""
+    line = parsed_line(event.command)
     here = Path(event.folder) if os.path.isabs(event.folder) else client.layout.root
-    return Path(os.path.normpath(here / os.path.expanduser(line.folder)))
+    folder = Path(os.path.normpath(here / os.path.expanduser(line.folder)))
+    words = [*line.variables, line.text]
+    return command_runs.key_of(client.layout.root, words, folder=folder, session=name, name=None)
 
 
 def is_late(client: Client, until: float | None) -> bool:
@@ -251,7 +273,7 @@ def is_late(client: Client, until: float | None) -> bool:
     return until is not None and client.now().timestamp() > until
 
 
-SAYS: Mapping[str, Callable[[Client, HookEvent, str, float | None], Said]] = {
+SAYS: Mapping[str, Callable[[Client, HookEvent, str, HookSession | None, float | None], Said]] = {
     "start": at_start,
     "prompt": at_prompt,
     "before": before_tool,
@@ -307,6 +329,10 @@ def offered(ran: Ran) -> Said:
         for error in ran.unknown
     ]
     parts += [HookText(f"offer {mark(ref)}", remember("edit", ref)) for ref in ran.unfixed]
+    if ran.flaky:
+        marking = [shell.command("graphmem", "edit", ref, "--flaky") for ref in ran.flaky]
+        text = "This passed again with nothing changed since it failed: flaky, so no fix is credited. To mark it, run:"
+        return Said([HookText(f"flaky {' '.join(ran.flaky)}", "\n".join([text, *(f"    {one}" for one in marking)]))])
     opening = "What failed before passes now. To remember what fixed it, replace the … and run:"
     return Said(parts, opening, helped=ran.helped)
 

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,8 @@ def test_fixes_are_shown_after_a_failure_and_a_pass_says_that_they_helped(
     hint = "the same as before; to say that a fix does not help: graphmem feedback failure/port --failed\n"
     assert tuple(capfd.readouterr()) == ("out\n", SHOWN + hint)
     monkeypatch.setenv("STATUS", "0")
+    (tmp_path / "fixed.py").touch()
+    time.sleep(0.02)  # what was written a moment before a run is its own
     assert run(FAILS) == 0
     said = "graphmem: recorded as having helped: failure/port\n"
     assert tuple(capfd.readouterr()) == ("out\n", f"Error: EADDRINUSE :80\n{said}")
@@ -63,6 +66,7 @@ def test_the_offer_can_be_pasted_into_a_shell(capfd: pytest.CaptureFixture[str],
     assert run(command) == 1
     (tmp_path / "ok").touch()
     capfd.readouterr()
+    time.sleep(0.02)
     assert run(command) == 0
     _, said = capfd.readouterr()
     first, offer = said.splitlines()
@@ -72,6 +76,19 @@ def test_the_offer_can_be_pasted_into_a_shell(capfd: pytest.CaptureFixture[str],
     assert words[:4] == ["graphmem", "add", "failure", "--trigger"]
     assert words[4].startswith("ValueError: it's $HOME `id`") and words[5:] == ["--fix", "…"]
     assert run(words[1:]) == 0
+
+
+def test_a_command_that_passes_with_nothing_changed_is_flaky(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """It writes beside what it tests, which is no cause."""
+    command = ["ran", "--", "sh", "-c", "test -e ran && rm ran || { touch ran; echo 'Error: EADDRINUSE :80'; exit 1; }"]
+    assert run(command) == 1
+    capfd.readouterr()
+    assert run(command) == 0
+    first, mark = capfd.readouterr().err.splitlines()
+    assert first == "graphmem: passed again with nothing changed: flaky, so no fix is credited"
+    assert mark == "    to mark it: graphmem edit failure/port --flaky"
+    assert not data(tmp_path, "feedback").exists()
+    assert run(shlex.split(mark)[4:]) == 0
 
 
 def test_json_is_one_line_on_standard_error_and_quiet_is_quiet(capfd: pytest.CaptureFixture[str]) -> None:

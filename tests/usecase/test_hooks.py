@@ -22,11 +22,18 @@ def send(memory: Memory, name: str, session: str = "s", client: ClientName = "cl
     return memory.hook(client, json.dumps({"hook_event_name": name, "session_id": session, **more}))
 
 
+def change(memory: Memory) -> None:
+    """Change a file of the project, as somebody who fixes something."""
+    with (memory.client.layout.root / "fixed.py").open("a") as file:
+        file.write("pass\n")
+
+
 def bash(memory: Memory, command: str, *, fails: str | None = None, session: str = "s") -> HookAnswer:
-    """A shell command that Claude Code ran, with what it put out where it failed."""
+    """A shell command that Claude Code ran, with what it put out where it failed; where it passes, after a change."""
     given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
     if fails is not None:
         return send(memory, "PostToolUseFailure", session, error=fails, **given)
+    change(memory)
     return send(memory, "PostToolUse", session, tool_response={"stdout": "3 passed", "stderr": ""}, **given)
 
 
@@ -82,6 +89,7 @@ def test_a_command_is_the_same_in_its_folder_however_the_agent_gets_there(known:
     root = str(known.client.layout.root)
     given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "cd api && pytest -q"}, "cwd": root}
     send(known, "PostToolUseFailure", error=FAILED, **given)
+    change(known)
     there: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "cwd": f"{root}/api"}
     assert send(known, "PostToolUse", tool_response={"stdout": "3 passed"}, **there).helped == ["failure/yaml"]
 
@@ -420,6 +428,7 @@ def test_codex_says_in_its_response_how_a_command_ended(known: Memory) -> None:
     answer = ran(f"Exit code: 1\nWall time: 2 seconds\nOutput:\nE   {ERROR}\n")
     assert answer.output == {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": answer.text}}
     assert answer.refs == ["failure/yaml"]
+    change(known)
     assert ran({"output": "3 passed", "metadata": {"exit_code": 0}}).helped == ["failure/yaml"]
 
 
@@ -434,6 +443,7 @@ def test_gemini_has_names_of_its_own(known: Memory) -> None:
         return send(known, "AfterTool", client="gemini", tool_response=response, **given)
 
     assert ran(f"Command: pytest\nStdout: E   {ERROR}\nExit Code: 1\n").refs == ["failure/yaml"]
+    change(known)
     assert ran("Command: pytest\nStdout: 3 passed\nExit Code: 0\n").helped == ["failure/yaml"]
     start = send(known, "SessionStart", client="gemini", session="n").output
     assert start is not None

@@ -2,14 +2,16 @@
 Ran: what a run of a command teaches, without a model (docs/guides/running-tests.md).
 
 A run that fails begins an episode of its command in a session; a run that passes ends it. What was shown in between and
-may have fixed a failure is then reported as having helped, once an episode. The log is read, and episodes are changed
-under a lock of their own, while the lock of the store is not held.
+may have fixed a failure is then reported as having helped, once an episode, if anything changed in between that could
+have fixed it. The log is read, and episodes are changed under a lock of their own, while the lock of the store is not
+held.
 """
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -28,11 +30,28 @@ from graphmem.system.surroundings import current_folder
 from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.work.causes import is_changed, tree_of
 from graphmem.usecase.writing.screening import unexposed
 
 SURE = frozenset(
     {"line", "match", "signature"}
 )  # evidence that it was this very failure; what is alike is shown, not counted
+
+
+@dataclass(frozen=True)
+class Pass:
+    """
+    A run that passed.
+
+    Attributes:
+        task: which reports of what helped are for.
+        began: second since 1970 at which it began, where that is known.
+        acted: when the agent last did what may have fixed something, as far as its events say so.
+    """
+
+    task: str | None = None
+    began: float | None = None
+    acted: datetime | None = None
 
 
 def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
@@ -42,13 +61,12 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
     if status != 0:
         return failed(client, key, now, status, match(client, log, MatchRequest()))
-    return passed_of(client, key, request.task) or Ran(status=status)
+    return passed(client, key, Pass(request.task, request.began)) if is_waiting(client, key) else Ran(status=status)
 
 
-def passed_of(client: Client, key: str, task: str | None = None) -> Ran | None:
-    """Settle the failures before a pass; None where no run failed before it."""
-    now = client.now()
-    return passed(client, key, now, task) if key in read(client.layout.runs, now, client.notify_once) else None
+def is_waiting(client: Client, key: str) -> bool:
+    """Return whether a run failed that a pass would settle."""
+    return key in read(client.layout.runs, client.now(), client.notify_once)
 
 
 def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episodes]:
@@ -57,12 +75,13 @@ def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episode
 
 
 def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog) -> Ran:
-    """Begin an episode, or go on with it: keep what is shown, and what is not known."""
+    """Begin an episode, or go on with it: keep what is shown, what is not known, and how the project is."""
     counted = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
     shown = {hit.record.key_ref: remedies(hit) for hit in counted}
     lines = {hit.record.key_ref: kept_question(unexposed(client, "log", hit.text)) for hit in counted}
     unknown = unexposed(client, "log", [] if shown else log.unknown[:OFFERED_ERRORS])
     before = Episode(id=client.new_id(), at=now)
+    tree = tree_of(client.layout.root)
     try:
         with episodes_of(client, now) as episodes:
             before = episodes.get(key) or before
@@ -75,6 +94,7 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
                     shown={**before.shown, **shown},
                     lines={**before.lines, **lines},
                     unknown=kept,
+                    tree=tree,
                 )
     except (OSError, Locked) as error:  # what is known is shown all the same
         why = error.strerror if isinstance(error, OSError) else error.message
@@ -96,19 +116,21 @@ def is_counted(hit: Matched) -> bool:
 
 
 def remedies(hit: Matched) -> list[str]:
-    """Return what may fix a failure, as it was shown: itself where it says how, and the strongest pattern."""
+    """Return what may fix a failure, as it was shown: itself where it says how, or the strongest pattern."""
     own = [hit.record.key_ref] if hit.fixes else []
-    return [*own, *(found.record.key_ref for found in hit.solved_by[:1])]
+    return (own + [found.record.key_ref for found in hit.solved_by])[:1]
 
 
-def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
+def passed(client: Client, key: str, run: Pass) -> Ran:
     """End an episode: report what helped, and return what is left to be recorded."""
-    with episodes_of(client, now) as episodes:
+    with episodes_of(client, client.now()) as episodes:
         episode = episodes.pop(key, None)
         if episode is None:  # another run passed meanwhile
             return Ran(status=0)
+        if not has_cause(client, episode, run):
+            return flaky(client, episode)
         remedied = {ref: episode.lines.get(failure) for failure, refs in episode.shown.items() for ref in refs}
-        about = unexposed(client, "report", task) or f"ran/{episode.id}"
+        about = unexposed(client, "report", run.task) or f"ran/{episode.id}"
         helped = credited(client, remedied, about, episode.since or episode.at)
     with client.reading(client.clues) as snapshot:
         unknown = [text for text in episode.unknown if not snapshot.catalog.with_errors(exact_keys(text))]
@@ -120,6 +142,19 @@ def passed(client: Client, key: str, now: datetime, task: str | None) -> Ran:
             if isinstance(found, Failure) and not (fixes(found) or found.is_archived or number in solved)
         )
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
+
+
+def has_cause(client: Client, episode: Episode, run: Pass) -> bool:
+    """Return whether anything happened since the last failing run that may be why it passes."""
+    is_acted = run.acted is not None and run.acted > episode.at
+    return is_acted or is_changed(client.layout.root, episode.tree, run.began)
+
+
+def flaky(client: Client, episode: Episode) -> Ran:
+    """Return what a pass says where nothing changed: its failures come and go, and nothing helped."""
+    with client.reading() as snapshot:
+        known = snapshot.catalog.refs(snapshot.catalog.known(episode.shown).values())
+    return Ran(status=0, is_flaky=True, flaky=sorted(known.values()))
 
 
 def exact_keys(text: str) -> set[str]:

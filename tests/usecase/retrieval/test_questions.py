@@ -102,9 +102,10 @@ def test_a_context_names_its_objective_and_a_log_the_line_that_a_failure_was_fou
     assert asked[bang] == "bang: it fell over"
 
 
-def test_a_run_that_passes_reports_with_the_line_that_failed(memory: Memory) -> None:
+def test_a_run_that_passes_reports_with_the_line_that_failed(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("boom: it broke", name="boom", fix="mend it")
     memory.ran(["make"], status=1, log="boom: it broke\n")
+    (tmp_path / "fixed.py").touch()
     assert memory.ran(["make"], status=0).helped == ["failure/boom"]
     (report,) = memory.client.catalog.reports_with_texts().values()
     assert report.question == "boom: it broke"

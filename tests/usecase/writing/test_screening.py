@@ -232,6 +232,7 @@ def test_what_is_kept_of_a_log_or_a_question_has_no_secret(tmp_path: Path, setti
         assert holds(tmp_path, SECRET) == []
         memory.edit("boom", {"fix": "begin again"})
         memory.ran(["make"], status=1, log=log)
+        (tmp_path / "fixed.py").touch()
         assert memory.ran(["make"], status=0, task=f"t-{SECRET}").helped == ["failure/boom"]
         memory.ran(["other"], status=1, log=[b"E   OSError: cannot read " + SECRET.encode(), b"1 failed"])
         assert holds(tmp_path, SECRET) == []
@@ -255,6 +256,7 @@ def test_what_an_older_version_kept_of_a_log_is_redacted_when_it_becomes_a_repor
     memory.ran(["make"], status=1, log=[b"E   OSError: the disk is full", b"1 failed"])
     path = memory.client.layout.runs
     path.write_text(path.read_text().replace("OSError: the disk", SECRET))
+    (tmp_path / "fixed.py").touch()
     assert memory.ran(["make"], status=0).helped == ["failure/disk"]
     assert SECRET not in data(tmp_path, "feedback").read_text()
 
