@@ -597,7 +597,8 @@ SETTINGS = {
     "store.secrets": "What happens to a text that looks like it holds a secret: `refuse`, `redact` or `allow`.",
     "cypher.timeout": "Seconds that a user's query may take.",
     "cypher.limit": "Rows that a user's query returns at most.",
-    "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`.",
+    "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`;"
+    " `credit`: a pass reports nothing.",
     "service.autostart": "Whether the first command starts the service that answers the next ones.",
 }
 

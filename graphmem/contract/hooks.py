@@ -23,7 +23,8 @@ class HookAnswer(Answer):
     """
     What goes back to the agent; ``output`` is that in the client's own form, None where there is nothing to say.
 
-    ``refs`` are the memories that ``text`` hands out, ``helped`` those that a report was written for.
+    ``refs`` are the memories that ``text`` hands out, ``helped`` those that helped as a pass says: a report is
+    written when the session ends.
     """
 
     event: HookKind | None = None

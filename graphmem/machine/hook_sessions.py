@@ -18,12 +18,27 @@ from graphmem.system.lock import locked
 ID_LENGTH = 16
 
 
+class Credit(BaseModel):
+    """
+    What a pass says helped: by reference by key, the line of the log that each was shown for.
+
+    ``task`` is what the report is for, ``since`` when the first of the failing runs was.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    shown: dict[str, str | None]
+    task: str
+    since: Time
+
+
 class HookSession(BaseModel):
     """
     One session: whether it was briefed, and the memories shown, used and reported too late, by reference by key.
 
     A memory is shown once a session; after its context was compacted it may be shown again. ``began`` is when the
     command began that runs now, where it may settle a failure; ``acted`` when the agent last did what may fix one.
+    ``waiting`` is what is written at its end.
     """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
@@ -35,7 +50,8 @@ class HookSession(BaseModel):
     used: list[str] = []
     began: float | None = None
     acted: Time | None = None
-    late: list[str] = []  # failures that are known, of events whose answer the agent did not wait for
+    late: list[str] = []  # what is known of events whose answer the agent did not wait for
+    waiting: list[Credit] = []
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,11 @@ class HookSessions:
     def of(self, session: str) -> HookSession | None:
         """Return what is kept of a session."""
         return read(self.folder / f"{session}.json")
+
+    def waiting(self) -> list[str]:
+        """Return the sessions of which something waits to be written."""
+        names = [path.stem for path in safe_files.files(self.folder)]
+        return [name for name in names if (found := self.of(name)) is not None and found.waiting]
 
     @contextlib.contextmanager
     def changing(self, session: str, now: datetime) -> Iterator[HookSession]:
@@ -70,11 +91,12 @@ class HookSessions:
             safe_files.put(path, found.model_dump_json().encode())
 
     def forget(self, session: str, now: datetime) -> None:
-        """Remove a session that ended, and those of which nothing was heard for days."""
+        """Remove a session that ended, and those of which nothing was heard for days; none of which something waits."""
         with contextlib.suppress(OSError):
             for path in safe_files.files(self.folder):
                 found = read(path)
-                if path.stem == session or found is None or now - found.at > timedelta(days=RUN_DAYS):
+                is_old = found is not None and (path.stem == session or now - found.at > timedelta(days=RUN_DAYS))
+                if found is None or (is_old and not found.waiting):
                     safe_files.remove(path)
 
     def drop(self, is_told: Callable[[str], bool]) -> None:
@@ -91,8 +113,16 @@ class HookSessions:
                     continue
                 lists = {name: getattr(found, name) for name in ("shown", "used", "late")}
                 kept = {name: [ref for ref in refs if not is_told(ref)] for name, refs in lists.items()}
-                if kept != lists:
-                    safe_files.put(path, found.model_copy(update=kept).model_dump_json().encode())
+                kept["waiting"] = [told for credit in found.waiting if (told := without(credit, is_told)).shown]
+                changed = found.model_copy(update=kept)
+                if changed != found:
+                    safe_files.put(path, changed.model_dump_json().encode())
+
+
+def without(credit: Credit, is_told: Callable[[str], bool]) -> Credit:
+    """Return a credit without the references and texts that hold something."""
+    kept = {ref: None if line and is_told(line) else line for ref, line in credit.shown.items() if not is_told(ref)}
+    return credit.model_copy(update={"shown": kept})
 
 
 def read(path: Path) -> HookSession | None:

@@ -2,11 +2,12 @@
 The process that a coding agent starts at each of its events: it hands the event to the service, and ends in time.
 
 It imports little, never fails and never waits long: where the service does not answer in time, the agent goes on
-without an answer. Where there is none it is started, and gets the event as soon as it can: what it knows of a failure
-the agent is told with the next event.
+without an answer. Where there is none it is started. It gets the event as soon as it can: what it knows of a failure or
+a prompt the agent is told with the next event.
 """
 
 import os
+import re
 import select
 import time
 
@@ -15,7 +16,9 @@ from graphmem.service.launch import launch
 from graphmem.service.place import STORE, path_of, project_of
 
 LIMIT_S = 0.3  # seconds that an agent waits, unless GRAPHMEM_HOOK_LIMIT says otherwise
-MOST_BYTES = 8 * 2**20  # of an event
+FIRST_BYTES, LAST_BYTES = 2 * 2**20, 5 * 2**20  # of an event that are kept: its middle is output that nobody reads
+PARTIAL = re.compile(rb"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")  # an escape in JSON that is cut off
+WHOLE = re.compile(rb"[^\\\"][^\\\"]")  # the second character ends no escape
 FOLDERS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")  # variables of clients: the project
 POLL_S = 0.01
 START_S = 20.0  # seconds in which a service has started
@@ -35,13 +38,12 @@ def main(arguments: list[str]) -> None:
         if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
             return
         event = event_of(end)
-        is_cold = not os.path.exists(path)
-        if is_cold:
+        if not os.path.exists(path):
             launch(project)
         while not os.path.exists(path) and time.monotonic() < end:
             time.sleep(POLL_S)
         request = {**caller.request_of(["hook", *arguments], folder, os.urandom(16).hex()), "input": event}
-        if not is_taken(path, request, max(end - time.monotonic(), POLL_S)) and is_cold:
+        if not is_taken(path, request, max(end - time.monotonic(), POLL_S)):
             leave(path, request)
     except Exception:  # the boundary: whatever is wrong, the agent goes on
         return
@@ -56,7 +58,7 @@ def is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:
 
 
 def leave(path: str, request: dict[str, object]) -> None:
-    """Hand an event to a service that is still starting, in a process of its own, without waiting for it."""
+    """Hand an event to a service that is still starting or busy, in a process of its own, without waiting for it."""
     if os.fork():
         return
     try:
@@ -72,12 +74,25 @@ def leave(path: str, request: dict[str, object]) -> None:
 
 
 def event_of(end: float) -> str:
-    """Return what the client sends on standard input, as far as it comes in time."""
-    parts, size = [], 0
-    while size <= MOST_BYTES and select.select([0], [], [], max(end - time.monotonic(), 0))[0]:
-        part = os.read(0, 2**16)
-        if not part:
+    """Return what the client sends on standard input, as far as it comes in time; of a very long event both ends."""
+    first, last = bytearray(), bytearray()
+    is_cut = False
+    while select.select([0], [], [], max(end - time.monotonic(), 0))[0]:
+        if not (part := os.read(0, 2**20)):
             break
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts).decode("utf-8", "replace")
+        room = max(FIRST_BYTES - len(first), 0)
+        first += part[:room]
+        last += part[room:]
+        if len(last) > 2 * LAST_BYTES:
+            del last[:-LAST_BYTES]
+            is_cut = True
+    is_cut |= len(last) > LAST_BYTES
+    return (joined(first, last[-LAST_BYTES:]) if is_cut else first + last).decode("utf-8", "replace")
+
+
+def joined(first: bytearray, last: bytearray) -> bytearray:
+    """Return both ends of a long JSON text, without the escapes at the cut: they lie within one very long string."""
+    if found := PARTIAL.search(first[-100:]):
+        first = first[: len(first) - len(found[1])]
+    start = found.end() - 1 if (found := WHOLE.search(last)) else len(last)
+    return first + b"\\n" + last[start:]

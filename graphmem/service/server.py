@@ -39,6 +39,8 @@ from graphmem.system.user import callers_own
 from graphmem.telemetry import DONE, observed
 
 LOOK_S = 0.5  # seconds between two looks at the files, the project and the clock
+LOOKS = 40  # after which the store is opened although no file of it changed
+UNSEEN = frozenset(("local", "state"))  # folders of a store that do not come from others
 HANDSHAKE_S = 1.0  # seconds that a caller may take to send its request: it has it before it connects
 FULL_S = 0.1  # seconds until the next try to accept a caller where the process has no file left
 log = logging.getLogger("graphmem.service")
@@ -180,13 +182,16 @@ class Service:
 
     def watch(self) -> None:
         """Take in what changes on disk, and end the service where it is not needed any more."""
+        seen, looks = None, 0
         while not self.ended.wait(LOOK_S):
             reason = self.reason_to_end()
             if reason:
                 log.info("ending", extra={"reason": reason})
                 self.stop()
-            else:
+            elif (found := stamps(self.project / FOLDER)) != seen or not looks % LOOKS:
                 self.take_in()
+                seen = found
+            looks += 1
 
     def reason_to_end(self) -> str | None:
         """Return why the service is no longer needed, or None."""
@@ -318,6 +323,18 @@ class Service:
             "token_file": self.token_file,
             "read_token_file": self.read_token_file,
         }
+
+
+def stamps(store: Path) -> list[tuple[str, int, int, int]]:
+    """Return what tells the files of a store from what they were, at the cost of a look at their folders."""
+    found = []
+    for folder, folders, files in os.walk(store):
+        folders[:] = [name for name in folders if name not in UNSEEN]
+        for path in (os.path.join(folder, name) for name in files):
+            with contextlib.suppress(OSError):
+                one = os.lstat(path)
+                found.append((path, one.st_mtime_ns, one.st_size, one.st_ino))
+    return found
 
 
 def once(request_id: str, arguments: list[str]) -> contextlib.AbstractContextManager[RequestUnderWay | None]:

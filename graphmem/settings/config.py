@@ -89,13 +89,18 @@ class Cypher(SettingsSection):
 class Hooks(SettingsSection):
     """Which events of coding agents are answered."""
 
-    off: Annotated[str, Field(pattern=r"^((start|prompt|before|after|end|all)([ ,]+|$))*$")] = ""
+    off: Annotated[str, Field(pattern=r"^((start|prompt|before|after|end|credit|all)([ ,]+|$))*$")] = ""
 
     @property
     def off_kinds(self) -> frozenset[str]:
         """The kinds of events that are not answered."""
         kinds = frozenset(self.off.replace(",", " ").split())
         return frozenset(("start", "prompt", "before", "after", "end")) if "all" in kinds else kinds
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a pass is not reported to have been helped by what a hook showed."""
+        return "credit" in self.off.replace(",", " ").split()
 
 
 class ServiceSettings(SettingsSection):

@@ -4,6 +4,7 @@ Hooks: what the memory has to say at an event of a coding agent, and what the ev
 Noise is worth less than nothing: a memory is handed out once a session, and only where it is about this very thing.
 """
 
+import contextlib
 import json
 import os
 import time
@@ -19,9 +20,9 @@ from graphmem.contract.hooks import HookAnswer, HookRequest
 from graphmem.contract.match import Matched, MatchRequest
 from graphmem.contract.prime import PrimeRequest
 from graphmem.contract.query import QueryRequest
-from graphmem.contract.sessions import NoteRequest, SessionRequest
-from graphmem.errors import BadInput
-from graphmem.machine.hook_sessions import HookSession, HookSessions, name_of
+from graphmem.contract.sessions import NoteRequest
+from graphmem.errors import BadInput, Unavailable
+from graphmem.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import mark, visible
@@ -35,6 +36,7 @@ from graphmem.store.snapshot import Snapshot
 from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning import sessions
+from graphmem.usecase.records.credits import creditable, hook_sessions, write_waiting
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.prime import prime
 from graphmem.usecase.retrieval.query import query
@@ -63,7 +65,6 @@ class Said:
     opening: str = ""
     closing: str = ""
     helped: Sequence[str] = ()
-    late: Sequence[str] = ()  # what is said with the next event, for this one was answered too late
     began: float | None = None  # when the command began that may settle a failure
     acted: datetime | None = None  # when the agent did what may fix a failure
 
@@ -81,20 +82,22 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
     if event.kind in ("prompt", "before") and not is_taken(request.client, event):
         return HookAnswer(event=event.kind)
     name, now = name_of(request.client, event.session), client.now()
-    kept = HookSessions(client.layout.state / "hooks", client.local / "hooks.lock", client.lock_timeout_s)
+    kept = hook_sessions(client)
     if event.kind == "end":
-        end(client, event, kept.of(name))
+        end(client, event, name, kept.of(name))
         kept.forget(name, now)
         return HookAnswer(event="end")
     before = kept.of(name)
-    said = SAYS[event.kind](client, event, name, before, request.until)
+    said = SAYS[event.kind](client, event, name, before)
     late = known_before(client, before.late) if before else Said()
     briefing = "" if is_briefed(event, before) else briefed(client)
     with kept.changing(name, now) as session:
         is_lost = is_late(client, request.until) or not is_taken(request.client, event)
         session.began = said.began
         session.acted = said.acted or session.acted
-        session.late += [ref for ref in said.late if ref not in session.late]
+        if is_lost:
+            known = [part.key for part in said.parts if part.ref and part.key not in (*session.shown, *session.late)]
+            session.late += known
         text, refs = ("", []) if is_lost else taken(event, (late, said), briefing, session)
     output = answer_of(request.client, event, text) if text else None
     return HookAnswer(event=event.kind, text=text, output=output, refs=refs, helped=list(said.helped))
@@ -146,12 +149,15 @@ def object_of(event: str) -> Mapping[str, Any]:
 # --- what there is to say -------------------------------------------------------------------------------------------
 
 
-def at_start(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
-    """There is nothing to say but the briefing."""
+def at_start(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
+    """Write what a session left that was killed; there is nothing to say but the briefing."""
+    if left := [other for other in hook_sessions(client).waiting() if other != name]:
+        with contextlib.suppress(Unavailable), client.writing() as writing:  # else the next one does
+            write_waiting(writing, left)
     return Said()
 
 
-def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
+def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Return the memories that surely answer a prompt, in few tokens."""
     if not event.text.strip():
         return Said()
@@ -170,7 +176,7 @@ def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession 
     return Said(parts, f"The project's memory has something about this. {NOTES}", report(parts, asked))
 
 
-def before_tool(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
+def before_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """
     Return one line for each failure that is known of this very command, or of the file that is about to change.
 
@@ -192,14 +198,14 @@ def before_tool(client: Client, event: HookEvent, name: str, session: HookSessio
     return Said(parts[:HOOK_SHOWN], acted=acted, began=began)
 
 
-def after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
+def after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Return what there is to say after a tool ran, and whether it may have fixed what failed before."""
-    said = settled(client, event, name, session, until)
+    said = settled(client, event, name, session)
     is_act = bool(event.paths) or (bool(event.command) and parsed_line(event.command).is_act)
     return replace(said, acted=client.now()) if is_act and not event.status else said
 
 
-def settled(client: Client, event: HookEvent, name: str, session: HookSession | None, until: float | None) -> Said:
+def settled(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """
     Return the known fixes after a failure; after a pass, report what helped and offer what is not known yet.
 
@@ -215,14 +221,13 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     if is_passed:
         if not command_runs.is_waiting(client, key):
             return Said()
-        began, acted = (session.began, session.acted) if session else (None, None)
-        return offered(command_runs.passed(client, key, command_runs.Pass(campaign_task(client), began, acted)))
+        found = session or HookSession(at=client.now())
+        run = command_runs.Pass(campaign_task(client), found.began, found.acted, found.late)
+        return offered(command_runs.passed(client, key, run, lambda credit: waiting(client, name, credit)))
     if is_sure and event.status == 0:
         return Said()
     log = match(client, event.text.encode("utf-8", "replace").splitlines(keepends=True), MatchRequest(strict=True))
     sure = [hit for hit in log.results if hit.by in command_runs.SURE]
-    if is_late(client, until):
-        return Said(late=[hit.record.key_ref for hit in sure if advises(hit)][:HOOK_SHOWN])
     if not (event.status or sure or log.unknown):
         return Said()
     said = known_failures(sure)
@@ -235,8 +240,21 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     return said
 
 
+def waiting(client: Client, name: str, credit: Credit) -> list[str]:
+    """Keep what a pass says helped until the session ends; return what it counts for."""
+    if client.settings.hooks.is_silent:
+        return []
+    with client.reading() as snapshot:
+        found = creditable(snapshot, credit)
+        names = snapshot.catalog.refs(found.values())
+    kept = credit.model_copy(update={"shown": {ref: credit.shown[ref] for ref in found}})
+    with hook_sessions(client).changing(name, client.now()) as session:
+        session.waiting += [kept] if found else []
+    return [names[number] for number in found.values()]
+
+
 def known_before(client: Client, refs: Sequence[str]) -> Said:
-    """Return the fixes of failures that were reported too late, while the service was still starting."""
+    """Return what was known of events that were answered too late, such as while the service was still starting."""
     if not refs:
         return Said()
     with client.reading() as snapshot:
@@ -247,7 +265,8 @@ def known_before(client: Client, refs: Sequence[str]) -> Said:
             for number, one in records.items()
             if not is_doubted(doubter.of(one)) and (text := entry(one, solutions.get(number, ()), []))
         ]
-    return Said(parts, f"The project's memory knows what failed before in this session. {NOTES}", report(parts, ""))
+    opening = f"The project's memory knows this of what came before in this session. {NOTES}"
+    return Said(parts, opening, report(parts, ""))
 
 
 def campaign_task(client: Client) -> str | None:
@@ -273,7 +292,7 @@ def is_late(client: Client, until: float | None) -> bool:
     return until is not None and client.now().timestamp() > until
 
 
-SAYS: Mapping[str, Callable[[Client, HookEvent, str, HookSession | None, float | None], Said]] = {
+SAYS: Mapping[str, Callable[[Client, HookEvent, str, HookSession | None], Said]] = {
     "start": at_start,
     "prompt": at_prompt,
     "before": before_tool,
@@ -281,8 +300,8 @@ SAYS: Mapping[str, Callable[[Client, HookEvent, str, HookSession | None, float |
 }
 
 
-def end(client: Client, event: HookEvent, session: HookSession | None) -> None:
-    """Close the board of the session, with what was used."""
+def end(client: Client, event: HookEvent, name: str, session: HookSession | None) -> None:
+    """Write what helped in the session, and close its board with what was used: one write."""
     with client.reading() as snapshot:
         board = sessions.board_of(snapshot, None).session
         used = session.used if session else []
@@ -290,12 +309,15 @@ def end(client: Client, event: HookEvent, session: HookSession | None) -> None:
     since = session.since if session else None
     began_here = since is not None and board.started_at is not None and board.started_at >= since
     is_own = board.conversation == event.session if board.conversation else began_here
-    if board.started_at is None or not is_own:
+    is_closing = board.started_at is not None and is_own
+    if not is_closing and not (session and session.waiting):
         return
     with client.writing() as writing:
-        if known:
+        write_waiting(writing, [name])
+        if is_closing and known:
             sessions.note(writing, NoteRequest(used=known))
-        sessions.end(writing, SessionRequest())
+        if is_closing:
+            sessions.finish(writing, None, sessions.board_of(writing, None))
 
 
 # --- texts ----------------------------------------------------------------------------------------------------------

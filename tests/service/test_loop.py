@@ -126,8 +126,6 @@ def test_an_agent_recalls_fixes_reports_and_records_without_being_asked(project:
     assert fix is not None, said
     settings.write_text(json.dumps({"currency": "EUR", "port": int(fix[1])}))
     assert agent.tests()[0]
-    failure = json.loads(project.run("get", "no-port", "--json").stdout)["record"]
-    assert (failure["helped"], failure["failed"]) == (1, 0)
 
     # Another error is not known: it is offered when the tests pass again, recorded with one call, and found.
     settings.write_text('{"port": 80}')
@@ -143,6 +141,8 @@ def test_an_agent_recalls_fixes_reports_and_records_without_being_asked(project:
     assert "created" in agent.tool("remember", kind="failure", trigger=trigger, fix="add currency to settings.json")
     assert "add currency to settings.json" in agent.tool("recall", text="KeyError: 'currency'", intent="match")
     agent.event("SessionEnd", reason="exit")
+    failure = json.loads(project.run("get", "no-port", "--json").stdout)["record"]
+    assert (failure["helped"], failure["failed"]) == (1, 0)
 
     # The next session is briefed with both, and gets the new fix at once.
     second = Agent(project, "second")
@@ -182,6 +182,46 @@ def test_a_failure_that_came_before_the_service_had_started_is_told_with_the_nex
     assert "set it to 80" not in agent.event("UserPromptSubmit", prompt="go on")
 
 
+def test_a_prompt_that_came_before_the_service_had_started_is_answered_with_the_next_event(project: Project) -> None:
+    project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")
+    agent = Agent(project, "cold")
+    event = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "cold", "prompt": "KeyError: 'port'"})
+    done = project.run("hook", "claude-code", input=event, environment={"GRAPHMEM_HOOK_LIMIT": "0.1"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    kept = project.root / ".graphmem/state/hooks"
+    wait_until(lambda: any('"late":["failure/' in path.read_text() for path in kept.glob("*.json")))
+    command = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    assert "  > fix: set it to 80" in agent.event("PreToolUse", **command)
+    assert agent.event("PostToolUse", tool_response={"stdout": "", "stderr": ""}, **command) == ""
+
+
+def test_no_event_of_many_at_once_is_lost(project: Project) -> None:
+    """Whoever is not answered in time is told with the next event of its session."""
+    project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")
+    project.run("serve", "--detach")
+    tool = {"tool_name": "Bash", "tool_input": {"command": "python shop.py"}, "error": "Exit code 1\nKeyError: 'port'"}
+    sessions = [f"s{number}" for number in range(20)]
+    environment = {**project.environment, "GRAPHMEM_HOOK_LIMIT": "0.2"}
+    children = []
+    for session in sessions:
+        event = {"hook_event_name": "PostToolUseFailure", "session_id": session, **tool}
+        path = project.runtime / f"{session}.json"
+        path.write_text(json.dumps(event))
+        command = [sys.executable, "-P", "-m", "graphmem", "hook", "claude-code"]
+        with path.open() as given:
+            children.append(
+                subprocess.Popen(
+                    command, cwd=project.root, env=environment, stdin=given, stdout=subprocess.PIPE, text=True
+                )
+            )
+    said = [child.communicate()[0] for child in children]
+    kept = project.root / ".graphmem/state/hooks"
+    wait_until(lambda: len(list(kept.glob("*.json"))) == len(sessions))
+    for session, answer in zip(sessions, said, strict=True):
+        later = "" if answer else Agent(project, session).event("UserPromptSubmit", prompt="go on")
+        assert "set it to 80" in answer + later
+
+
 def test_whatever_comes_a_hook_says_nothing_and_does_not_fail(project: Project) -> None:
     project.run("serve", "--detach")
     for event in (b"", b"{", b"\xff\x00\xfe", b"null", b'{"hook_event_name":"Foreign"}', b"[" * 100_000):
@@ -193,11 +233,19 @@ def test_whatever_comes_a_hook_says_nothing_and_does_not_fail(project: Project) 
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_huge_event_is_not_answered_and_noted_in_the_log(project: Project) -> None:
+@pytest.mark.parametrize("line", ["tests/test_shop.py::test_17 ok", '\\x "quoted"\t\\', '"\\"\\"\\', "ü€😀\x1b[0m"])
+def test_of_a_huge_event_both_ends_are_read(project: Project, line: str) -> None:
+    """The known error is in the last of a million lines."""
+    project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")
     project.run("serve", "--detach")
-    event = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "x" * 9_000_000})
-    done = project.run("hook", "claude-code", input=event)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    agent = Agent(project, "s")
+    lines = (18 * 2**20 // len(line)) * f"{line}\n"
+    tool = {"tool_name": "Bash", "tool_input": {"command": "pytest -v"}}
+    assert "set it to 80" in agent.event("PostToolUseFailure", **tool, error=f"Exit code 1\n{lines}KeyError: 'port'")
+
+
+def test_what_is_no_event_is_noted_in_the_log(project: Project) -> None:
+    project.run("serve", "--detach")
     project.run("hook", "claude-code", input="junk")
     assert "was not answered client=claude-code error=BadInput" in project.run("serve", "--logs").stdout
 

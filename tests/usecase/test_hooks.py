@@ -2,16 +2,20 @@
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphmem import BadInput, Memory
+from graphmem.constants import RUN_DAYS
 from graphmem.contract.hooks import ClientName, HookAnswer
 from graphmem.rules.context import tokens
 from graphmem.store.runtime import Client
+from graphmem.system.lock import locked
 from graphmem.usecase import hooks
+from tests.sample import Clock, data, open_memory
 from tests.secret_samples import KINDS, Maker
 
 ERROR = "ModuleNotFoundError: No module named 'yaml'"
@@ -55,6 +59,8 @@ def test_a_known_fix_goes_back_at_the_failure_and_a_pass_credits_it(known: Memor
     assert "  > fix: pip install pyyaml" in answer.text
     assert (answer.refs, helped(known, "yaml")) == (["failure/yaml"], 0)
     assert bash(known, "pytest -q").helped == ["failure/yaml"]
+    assert helped(known, "yaml") == 0
+    send(known, "SessionEnd")
     assert helped(known, "yaml") == 1
     assert bash(known, "pytest -q").helped == []
 
@@ -108,6 +114,99 @@ def test_what_came_too_late_is_not_credited(known: Memory) -> None:
     assert bash(known, "pytest -q").helped == []
 
 
+def test_what_came_too_late_is_told_with_the_next_event_and_credited_from_then_on(known: Memory) -> None:
+    given = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "error": FAILED}
+    event = json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **given})
+    assert known.hook("claude-code", event, until=0.0).text == ""
+    assert "pip install pyyaml" in send(known, "UserPromptSubmit", prompt="go on").text
+    assert "pip install pyyaml" not in send(known, "UserPromptSubmit", prompt="go on").text
+    assert bash(known, "pytest -q").helped == ["failure/yaml"]
+
+
+def test_a_prompt_that_came_too_late_is_answered_with_the_next_event(known: Memory) -> None:
+    send(known, "SessionStart")
+    event = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": ERROR})
+    assert known.hook("claude-code", event, until=0.0).text == ""
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+    assert "pip install pyyaml" in send(known, "PreToolUse", **given).text
+    assert send(known, "PreToolUse", **given).text == ""
+
+
+# --- one write a session --------------------------------------------------------------------------------------------
+
+
+def test_what_hooks_record_is_one_write_at_the_end_of_the_session(known: Memory, tmp_path: Path) -> None:
+    known.failures.add("KeyError: 'port'", name="port", fix="export PORT")
+    files = data(tmp_path, "feedback").parent
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    for error in (FAILED, "KeyError: 'port'", FAILED):
+        bash(known, "pytest -q", fails=error)
+        assert bash(known, "pytest -q").helped
+    bash(known, "pytest -q", fails=FAILED, session="other")
+    bash(known, "pytest -q", session="other")
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+    send(known, "SessionEnd")
+    assert (helped(known, "yaml"), helped(known, "port")) == (2, 1)
+    assert len(data(tmp_path, "feedback").read_bytes().splitlines()) == 3
+
+
+def test_what_a_killed_session_left_is_written_when_the_next_one_begins_and_once(known: Memory) -> None:
+    bash(known, "pytest -q", fails=FAILED)
+    bash(known, "pytest -q")
+    send(known, "SessionStart", source="compact")
+    assert helped(known, "yaml") == 0
+    kept = known.client.layout.state / "hooks"
+    left = {path: path.read_bytes() for path in kept.iterdir()}
+    send(known, "SessionStart", session="next")
+    assert helped(known, "yaml") == 1
+    for path, content in left.items():  # as if it had been killed before it took them off the list
+        path.write_bytes(content)
+    send(known, "SessionStart", session="third")
+    send(known, "SessionEnd")
+    assert helped(known, "yaml") == 1
+
+
+def test_what_waits_is_kept_for_more_than_days_and_while_somebody_else_writes(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_memory(tmp_path, clock=clock) as memory:
+        memory.failures.add(ERROR, name="yaml", fix="pip install pyyaml")
+        bash(memory, "pytest -q", fails=FAILED)
+        bash(memory, "pytest -q")
+        clock.back(-timedelta(days=RUN_DAYS + 1))
+        send(memory, "SessionEnd", session="other")
+        memory.client.ledger.lock_timeout_s = 0.05
+        with locked(memory.client.ledger.lock, timeout_s=1):
+            assert send(memory, "SessionStart", session="next").text
+        assert helped(memory, "yaml") == 0
+        send(memory, "SessionStart", session="third")
+        assert helped(memory, "yaml") == 1
+
+
+def test_the_end_of_a_session_of_ours_writes_what_waits(known: Memory) -> None:
+    known.sessions.start(task="a page")
+    bash(known, "pytest -q", fails=FAILED)
+    bash(known, "pytest -q")
+    known.sessions.end()
+    assert helped(known, "yaml") == 1
+
+
+def test_a_project_can_switch_off_that_hooks_record(known: Memory, tmp_path: Path) -> None:
+    config = tmp_path / ".graphmem" / "config.toml"
+    config.write_text(f'{config.read_text()}\n[hooks]\noff = "credit"\n')
+    assert "pip install" in bash(known, "pytest -q", fails=FAILED).text
+    assert bash(known, "pytest -q").helped == []
+    send(known, "SessionEnd")
+    assert not data(tmp_path, "feedback").exists()
+
+
+def test_nothing_of_what_waits_is_left_after_a_purge(known: Memory) -> None:
+    bash(known, "pytest -q", fails=FAILED)
+    bash(known, "pytest -q")
+    known.purge(["failure/yaml"], yes=True)
+    assert not [path for path in (known.client.layout.state / "hooks").iterdir() if "yaml" in path.read_text()]
+    send(known, "SessionEnd")
+
+
 def test_only_what_was_handed_out_is_credited(memory: Memory) -> None:
     lines = []
     for number in range(5):
@@ -153,6 +252,7 @@ def test_a_pass_is_reported_for_the_task_that_is_under_way_and_counts_once(known
     known.tasks.start("plan/001")
     bash(known, "pytest -q", fails=FAILED)
     assert bash(known, "pytest -q").helped == ["failure/yaml"]
+    send(known, "SessionEnd")
     assert known.tasks.show("plan/001").handed_out.helped == ["failure/yaml"]
     known.tasks.complete("plan/001", used=["failure/yaml"])
     assert helped(known, "failure/yaml") == 1

@@ -28,6 +28,7 @@ from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.records import change
+from graphmem.usecase.records.credits import hook_sessions, write_waiting
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import build, changed, keyed, refuse_no_slug, refuse_past
 
@@ -258,7 +259,12 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
 
 
 def end(snapshot: Writing, request: SessionRequest) -> Changed:
-    """End the session: what it was and used becomes a record, and nothing is current any more."""
+    """
+    End the session: what it was and used becomes a record, and nothing is current any more.
+
+    What helped in sessions of agents, and waits for their end, is written too.
+    """
+    write_waiting(snapshot, hook_sessions(snapshot.client).waiting())
     return finish(snapshot, request.name, board_of(snapshot, request.name))
 
 

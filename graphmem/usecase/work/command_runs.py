@@ -9,7 +9,7 @@ held.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,15 +19,15 @@ from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.errors import Locked
-from graphmem.ledger.row import entry
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
+from graphmem.machine.hook_sessions import Credit
 from graphmem.model import Failure
 from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.signature import errors
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder
-from graphmem.usecase.records.feedback import prepared
+from graphmem.usecase.records.credits import write_credits
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.work.causes import is_changed, tree_of
@@ -47,11 +47,16 @@ class Pass:
         task: which reports of what helped are for.
         began: second since 1970 at which it began, where that is known.
         acted: when the agent last did what may have fixed something, as far as its events say so.
+        untold: known failures that the agent was not told of yet, by reference by key.
     """
 
     task: str | None = None
     began: float | None = None
     acted: datetime | None = None
+    untold: Sequence[str] = ()
+
+
+Keep = Callable[[Credit], list[str]]  # keeps a credit, or writes it; returns what it counts for
 
 
 def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
@@ -61,7 +66,13 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
     if status != 0:
         return failed(client, key, now, status, match(client, log, MatchRequest()))
-    return passed(client, key, Pass(request.task, request.began)) if is_waiting(client, key) else Ran(status=status)
+
+    def write(credit: Credit) -> list[str]:
+        with client.writing() as writing:
+            return write_credits(writing, [credit])
+
+    how = Pass(request.task, request.began)
+    return passed(client, key, how, write) if is_waiting(client, key) else Ran(status=status)
 
 
 def is_waiting(client: Client, key: str) -> bool:
@@ -121,7 +132,7 @@ def remedies(hit: Matched) -> list[str]:
     return (own + [found.record.key_ref for found in hit.solved_by])[:1]
 
 
-def passed(client: Client, key: str, run: Pass) -> Ran:
+def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
     """End an episode: report what helped, and return what is left to be recorded."""
     with episodes_of(client, client.now()) as episodes:
         episode = episodes.pop(key, None)
@@ -129,9 +140,10 @@ def passed(client: Client, key: str, run: Pass) -> Ran:
             return Ran(status=0)
         if not has_cause(client, episode, run):
             return flaky(client, episode)
-        remedied = {ref: episode.lines.get(failure) for failure, refs in episode.shown.items() for ref in refs}
+        told = {failure: refs for failure, refs in episode.shown.items() if failure not in run.untold}
+        remedied = {ref: episode.lines.get(failure) for failure, refs in told.items() for ref in refs}
         about = unexposed(client, "report", run.task) or f"ran/{episode.id}"
-        helped = credited(client, remedied, about, episode.since or episode.at)
+        helped = keep(Credit(shown=remedied, task=about, since=episode.since or episode.at)) if remedied else []
     with client.reading(client.clues) as snapshot:
         unknown = [text for text in episode.unknown if not snapshot.catalog.with_errors(exact_keys(text))]
         bare = snapshot.catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
@@ -160,33 +172,3 @@ def flaky(client: Client, episode: Episode) -> Ran:
 def exact_keys(text: str) -> set[str]:
     """Return what finds the failures with this very error."""
     return {key for error in errors([text]) for key in error.exact_keys}
-
-
-def credited(client: Client, refs: Mapping[str, str | None], task: str, since: datetime) -> list[str]:
-    """
-    Report that memories helped with a task; an earlier report on that task stays, what is gone is left out.
-
-    So is what was reported since then not to help: who reports it knows more than a pass says.
-
-    Args:
-        refs: by reference by key, the line of the log that each was shown for.
-        since: when the first of the failing runs was.
-    """
-    if not refs:
-        return []
-    with client.writing() as snapshot:
-        numbers = {
-            ref: number
-            for ref, number in snapshot.catalog.known(refs).items()
-            if not any(at >= since and not is_good for at, is_good, _ in snapshot.catalog.times_of_reports(number))
-        }
-        questions = unexposed(client, "report", dict(refs))  # an older version kept them as they were
-        reports = [
-            prepared(snapshot, {"ref": ref, "helped": True, "task": task, "question": questions[ref] or None})
-            for ref in numbers
-        ]
-        made = [(report, action) for report, action in reports if action == "created"]
-        if made:
-            snapshot.commit([entry(report, ()) for report, _ in made])
-        names = snapshot.catalog.refs(numbers.values())
-        return [names[numbers[report.ref]] for report, _ in made]

@@ -1,0 +1,61 @@
+"""
+Credits: what a pass says of the memories that were shown before it, written as reports that they helped.
+
+Those of an agent's session wait in ``state/`` until it ends, and are written all at once; those of a session that was
+killed when the next one begins.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from graphmem.ledger.row import entry
+from graphmem.machine.hook_sessions import Credit, HookSessions
+from graphmem.model import Feedback
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.usecase.records.feedback import prepared
+from graphmem.usecase.writing.screening import unexposed
+
+
+def hook_sessions(client: Client) -> HookSessions:
+    """Return what is kept of the sessions of agents."""
+    return HookSessions(client.layout.state / "hooks", client.local / "hooks.lock", client.lock_timeout_s)
+
+
+def creditable(snapshot: Snapshot, credit: Credit) -> dict[str, int]:
+    """
+    Return what a credit counts for, with the numbers of the records; what is gone is left out.
+
+    So is what was reported since then not to help: who reports it knows more than a pass says.
+    """
+    return {
+        ref: number
+        for ref, number in snapshot.catalog.known(credit.shown).items()
+        if not any(at >= credit.since and not is_good for at, is_good, _ in snapshot.catalog.times_of_reports(number))
+    }
+
+
+def write_credits(writing: Writing, found: Iterable[Credit]) -> list[str]:
+    """Report what helped, in one write; an earlier report on the same task stays. Return what was reported on."""
+    made: dict[tuple[str, str | None], tuple[Feedback, int]] = {}
+    for credit in found:
+        questions = unexposed(writing, "report", dict(credit.shown))  # an older version kept them as they were
+        for ref, number in creditable(writing, credit).items():
+            row = {"ref": ref, "helped": True, "task": credit.task, "question": questions[ref] or None}
+            report, action = prepared(writing, row)
+            if action == "created":
+                made.setdefault((report.ref, report.task), (report, number))
+    if made:
+        writing.commit([entry(report, ()) for report, _ in made.values()])
+    names = writing.catalog.refs([number for _, number in made.values()])
+    return [names[number] for _, number in made.values()]
+
+
+def write_waiting(writing: Writing, sessions: Sequence[str]) -> None:
+    """Write what waits of these sessions; what cannot be taken off the list is found to be written the next time."""
+    kept = hook_sessions(writing.client)
+    waiting = {name: found.waiting for name in sessions if (found := kept.of(name)) is not None and found.waiting}
+    write_credits(writing, chain.from_iterable(waiting.values()))
+    for name, written in waiting.items():
+        with kept.changing(name, writing.now) as session:
+            session.waiting = [credit for credit in session.waiting if credit not in written]
