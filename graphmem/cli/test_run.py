@@ -94,6 +94,8 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
 
 def of_a_pass(invocation: Invocation, answer: Ran) -> Iterator[str]:
     """Yield what was recorded after a pass, and the commands that record what only you know."""
+    if answer.no_pass:
+        yield f"not a pass of what failed before: {answer.no_pass}"
     if answer.is_flaky:
         yield "passed again with nothing changed: flaky, so no fix is credited"
         for ref in answer.flaky:

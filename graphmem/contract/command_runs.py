@@ -30,7 +30,8 @@ class Ran(Answer):
     in this session before. After a pass ``helped`` are the memories that a report was written for, ``unknown`` errors
     of the failing runs before that are not known yet, ``unfixed`` their known failures that no fix is known for.
     ``is_flaky`` says that it passes after it failed with nothing changed in between, so that nothing helped; ``flaky``
-    are the known failures of those runs.
+    are the known failures of those runs. ``no_pass`` says why it is no pass of what failed: fewer tests ran, or one
+    that failed is gone or tests nothing.
     """
 
     status: int
@@ -41,3 +42,4 @@ class Ran(Answer):
     unfixed: list[str] = []
     is_flaky: bool = False
     flaky: list[str] = []
+    no_pass: str | None = None

@@ -33,7 +33,8 @@ class Episode(BaseModel):
 
     ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
     matter. ``lines`` holds the line of the log that reported each, ``unknown`` unknown errors, as triggers.
-    ``tree`` is how the project was after the last of them.
+    ``tree`` is how the project was after the last of them, ``ran`` how many tests ran at most, and ``failed`` which
+    of them failed in the last.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -45,6 +46,8 @@ class Episode(BaseModel):
     lines: dict[str, str] = {}
     unknown: list[str] = []
     tree: Tree = Tree()
+    ran: int = 0
+    failed: list[str] = []
 
 
 Episodes = dict[str, Episode]  # by a key of session and command

@@ -31,6 +31,7 @@ from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
+from graphmem.rules.tally import Tally
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import shell
@@ -222,11 +223,14 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
         if not command_runs.is_waiting(client, key):
             return Said()
         found = session or HookSession(at=client.now())
-        run = command_runs.Pass(campaign_task(client), found.began, found.acted, found.late)
+        tally = Tally()
+        tally.read_all(lines_of(event))
+        run = command_runs.Pass(campaign_task(client), found.began, found.acted, tally, found.late)
         return offered(command_runs.passed(client, key, run, lambda credit: waiting(client, name, credit)))
     if is_sure and event.status == 0:
         return Said()
-    log = match(client, event.text.encode("utf-8", "replace").splitlines(keepends=True), MatchRequest(strict=True))
+    tally = Tally()
+    log = match(client, tally.through(lines_of(event)), MatchRequest(strict=True))
     sure = [hit for hit in log.results if hit.by in command_runs.SURE]
     if not (event.status or sure or log.unknown):
         return Said()
@@ -236,7 +240,8 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
         log = log.model_copy(
             update={"results": [hit for hit in sure if hit.record.key_ref in given or not advises(hit)]}
         )
-        command_runs.failed(client, key, client.now(), event.status or 1, log)
+        tests = command_runs.tested(client, tally, folder_of(client, event))
+        command_runs.failed(client, key, client.now(), event.status or 1, log, tests)
     return said
 
 
@@ -280,11 +285,20 @@ def campaign_task(client: Client) -> str | None:
 
 def key_of(client: Client, event: HookEvent, name: str) -> str:
     """Return what the runs of a command in a session share."""
-    line = parsed_line(event.command)
-    here = Path(event.folder) if os.path.isabs(event.folder) else client.layout.root
-    folder = Path(os.path.normpath(here / os.path.expanduser(line.folder)))
+    line, folder = parsed_line(event.command), folder_of(client, event)
     words = [*line.variables, line.text]
     return command_runs.key_of(client.layout.root, words, folder=folder, session=name, name=None)
+
+
+def folder_of(client: Client, event: HookEvent) -> Path:
+    """Return where a command ran."""
+    here = Path(event.folder) if os.path.isabs(event.folder) else client.layout.root
+    return Path(os.path.normpath(here / os.path.expanduser(parsed_line(event.command).folder)))
+
+
+def lines_of(event: HookEvent) -> list[bytes]:
+    """Return what a tool put out, as a log."""
+    return event.text.encode("utf-8", "replace").splitlines(keepends=True)
 
 
 def is_late(client: Client, until: float | None) -> bool:
@@ -351,6 +365,9 @@ def offered(ran: Ran) -> Said:
         for error in ran.unknown
     ]
     parts += [HookText(f"offer {mark(ref)}", remember("edit", ref)) for ref in ran.unfixed]
+    if ran.no_pass:
+        text = f"This does not count as a pass of what failed before: {visible(ran.no_pass)}."
+        return Said([HookText(f"no pass {mark(ran.no_pass)}", text)])
     if ran.flaky:
         marking = [shell.command("graphmem", "edit", ref, "--flaky") for ref in ran.flaky]
         text = "This passed again with nothing changed since it failed: flaky, so no fix is credited. To mark it, run:"

@@ -9,9 +9,10 @@ held.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -25,8 +26,10 @@ from graphmem.model import Failure
 from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.signature import errors
+from graphmem.rules.tally import Tally, is_tested, no_pass
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder
+from graphmem.usecase.evidence.citations import Unread, content_of
 from graphmem.usecase.records.credits import write_credits
 from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.retrieval.traversal import solving
@@ -47,12 +50,14 @@ class Pass:
         task: which reports of what helped are for.
         began: second since 1970 at which it began, where that is known.
         acted: when the agent last did what may have fixed something, as far as its events say so.
+        tally: what it says of its tests.
         untold: known failures that the agent was not told of yet, by reference by key.
     """
 
     task: str | None = None
     began: float | None = None
     acted: datetime | None = None
+    tally: Tally = field(default_factory=Tally)
     untold: Sequence[str] = ()
 
 
@@ -64,15 +69,19 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     status, now = request.status, client.now()
     folder = current_folder() / (request.folder or ".")
     key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
+    tally = Tally()
     if status != 0:
-        return failed(client, key, now, status, match(client, log, MatchRequest()))
+        matched = match(client, tally.through(log), MatchRequest())
+        return failed(client, key, now, status, matched, tested(client, tally, folder))
+    if not is_waiting(client, key):
+        return Ran(status=status)
+    tally.read_all(log)
 
     def write(credit: Credit) -> list[str]:
         with client.writing() as writing:
             return write_credits(writing, [credit])
 
-    how = Pass(request.task, request.began)
-    return passed(client, key, how, write) if is_waiting(client, key) else Ran(status=status)
+    return passed(client, key, Pass(request.task, request.began, tally=tally), write)
 
 
 def is_waiting(client: Client, key: str) -> bool:
@@ -85,7 +94,7 @@ def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episode
     return changing(client.layout.runs, client.local / "runs.lock", client.lock_timeout_s, now, client.notify_once)
 
 
-def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog) -> Ran:
+def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog, tests: Tally) -> Ran:
     """Begin an episode, or go on with it: keep what is shown, what is not known, and how the project is."""
     counted = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
     shown = {hit.record.key_ref: remedies(hit) for hit in counted}
@@ -106,12 +115,42 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
                     lines={**before.lines, **lines},
                     unknown=kept,
                     tree=tree,
+                    ran=max(before.ran, tests.ran or 0),
+                    failed=tests.failed,
                 )
     except (OSError, Locked) as error:  # what is known is shown all the same
         why = error.strerror if isinstance(error, OSError) else error.message
         client.notify_once(f"{client.layout.runs} is not written, so a pass does not credit these fixes: {why}")
     again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
+
+
+def tested(client: Client, tally: Tally, folder: Path) -> Tally:
+    """Return what a run says of its tests, those that failed by their paths below the project, as far as they are."""
+    root, found = client.layout.root, list[str]()
+    for name in tally.failed:
+        file, _, test = name.partition("::")
+        path = os.path.relpath(folder / file, root)
+        if not path.startswith("..") and file_of(root, path):
+            found.append(f"{path}::{test}" if test else path)
+    return replace(tally, failed=found)
+
+
+def file_of(root: Path, path: str) -> str | None:
+    """Return the text of a file of tests; None where it is gone, some text where it cannot be read."""
+    try:
+        content = content_of(root, path)
+    except Unread:
+        return "..."
+    return None if content is None else content.decode("utf-8", "replace")
+
+
+def is_gone(root: Path, test: str) -> bool:
+    """Return whether a test that failed is not there any more, or tests nothing."""
+    path, *_, name = [*test.split("::"), ""] if "::" not in test else test.split("::")
+    if not (source := (file_of(root, path) or "").strip()):
+        return True
+    return bool(name) and path.endswith(".py") and not is_tested(source, name.partition("[")[0])
 
 
 def key_of(root: Path, command: Sequence[str], *, folder: Path, session: str | None, name: str | None) -> str:
@@ -135,9 +174,13 @@ def remedies(hit: Matched) -> list[str]:
 def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
     """End an episode: report what helped, and return what is left to be recorded."""
     with episodes_of(client, client.now()) as episodes:
-        episode = episodes.pop(key, None)
+        episode = episodes.get(key)
         if episode is None:  # another run passed meanwhile
             return Ran(status=0)
+        gone = [f"{test} is gone or tests nothing" for test in episode.failed if is_gone(client.layout.root, test)]
+        if why := no_pass(episode.ran, run.tally) or next(iter(gone), None):
+            return Ran(status=0, no_pass=why)
+        del episodes[key]
         if not has_cause(client, episode, run):
             return flaky(client, episode)
         told = {failure: refs for failure, refs in episode.shown.items() if failure not in run.untold}

@@ -203,6 +203,46 @@ def test_flaky_passes_in_a_history_move_no_credit(repository: Memory, tmp_path: 
     assert repository.get("pool").record.model_dump()["helped"] == 14
 
 
+RED = f"FAILED src/test_pool.py::test_pool - {ERROR}\n{ERROR}\n1 failed, 2 passed in 0.12s"
+TEST = "import httpx\n\n\ndef test_pool():\n    assert httpx.get('/')\n"
+
+
+@pytest.mark.parametrize(
+    ("test", "output", "why"),
+    [
+        (TEST, "1 passed, 2 skipped in 0.1s", "1 passed, where 3 ran before"),
+        (TEST, "2 passed, 1 xfailed in 0.1s", "2 passed, where 3 ran before"),
+        (None, "3 passed in 0.1s", "src/test_pool.py::test_pool is gone or tests nothing"),
+        ("", "3 passed in 0.1s", "src/test_pool.py::test_pool is gone or tests nothing"),
+        ("def test_ok(): pass\n", "3 passed in 0.1s", "src/test_pool.py::test_pool is gone or tests nothing"),
+        ("def test_pool():\n    pass\n", "", "src/test_pool.py::test_pool is gone or tests nothing"),
+        (f"@pytest.mark.skip\n{TEST[15:]}", "", "src/test_pool.py::test_pool is gone or tests nothing"),
+        (TEST, "no tests ran in 0.01s", "no test ran"),
+        (TEST, "3 passed in 0.1s", None),
+        (f"@pytest.mark.skipif(WINDOWS)\n{TEST[15:]}", "4 passed in 0.1s", None),
+        (TEST, "", None),
+    ],
+)
+def test_tests_that_were_removed_skipped_or_emptied_are_no_pass(
+    repository: Memory, tmp_path: Path, test: str | None, output: str, why: str | None
+) -> None:
+    path = tmp_path / "src" / "test_pool.py"
+    path.write_text(TEST)
+    repository.ran(TESTS, status=1, log=RED, folder=tmp_path)
+    types(repository, "pytest -q", RED)
+    change(tmp_path)
+    path.unlink() if test is None else path.write_text(test)
+    passed = repository.ran(TESTS, status=0, log=output, folder=tmp_path)
+    assert (passed.no_pass, passed.helped) == (why, [] if why else ["failure/pool"])
+    given: dict[str, Any] = {"tool_input": {"command": "pytest -q"}, "tool_response": {"stdout": output, "stderr": ""}}
+    answer = hook(repository, "PostToolUse", **given)
+    assert (why or "") in answer.text and answer.helped == passed.helped
+    path.write_text(TEST)
+    assert repository.ran(TESTS, status=0, log="3 passed in 1s", folder=tmp_path).helped == (
+        [] if not why else ["failure/pool"]
+    )
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_where_git_does_not_answer_nothing_is_credited(repository: Memory, tmp_path: Path) -> None:
     fails(repository)

@@ -1,0 +1,98 @@
+"""What a run of tests says of itself: how many ran, which failed, which passed (docs/guides/running-tests.md)."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+COUNT = re.compile(r"(\d{1,7}) (pass(?:ed|ing)|fail(?:ed|ing|ures?)?|errors?)\b")
+SUMMARY = re.compile(
+    r"^(?:=+ )?\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b.* in [\d.:]+ ?s"  # pytest
+    r"|^ *Tests:? +\d|^ *\d+ (?:passing|failing)\b|^test result: "  # Jest and Vitest, Mocha, Cargo
+)
+RAN = re.compile(r"^Ran (\d{1,7}) tests? in ")  # unittest
+LEFT_OUT = re.compile(r"\b(?:skipped|expected failures|unexpected successes)=(\d{1,7})")
+NONE = re.compile(r"^\?? *\S*\s.*\[no test(?:s to run| files)\]|^no tests ran in |^No tests found")
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::\S+)?)|^(?:\[gw\d+\] +\[ *\d+%\] )?(?:FAILED|ERROR) (\S+::\S+)")
+SKIPS = re.compile(r"\b(?:skip|xfail|expectedFailure)\b")
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+MOST_FAILED = 20  # tests that are kept of a run
+MOST_LINE = 2_000  # characters of a line that is looked at
+
+
+@dataclass
+class Tally:
+    """
+    What a run of tests says of itself, read line by line.
+
+    Attributes:
+        ran: tests that passed or failed; None where it does not say.
+        passed: of these.
+        is_empty: it says that there was no test.
+        failed: names of tests that failed, as pytest has them.
+    """
+
+    ran: int | None = None
+    passed: int = 0
+    is_empty: bool = False
+    failed: list[str] = field(default_factory=list)
+
+    def through(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield lines as they are, and read them."""
+        for line in lines:
+            self.read(line[:MOST_LINE].decode("utf-8", "replace").rstrip())
+            yield line
+
+    def read_all(self, lines: Iterable[bytes]) -> None:
+        """Read lines."""
+        for _ in self.through(lines):
+            pass
+
+    def read(self, line: str) -> None:
+        """Read a line."""
+        if SUMMARY.match(line):
+            found = [(int(number), word) for number, word in COUNT.findall(line)]
+            self.add(sum(number for number, word in found if word.startswith("pass")), sum(one for one, _ in found))
+        elif ran := RAN.match(line):
+            self.add(int(ran[1]), int(ran[1]))
+        elif line.startswith("OK (") and self.ran:
+            left_out = sum(map(int, LEFT_OUT.findall(line)))
+            self.ran, self.passed = self.ran - left_out, self.passed - left_out
+        elif NONE.match(line):
+            self.is_empty = True
+        elif (named := FAILED.match(line)) and len(self.failed) < MOST_FAILED:
+            self.failed.append(named[1] or named[2])
+
+    def add(self, passed: int, ran: int) -> None:
+        """Count the tests of a summary; a run may have several, one for each part of a project."""
+        self.ran, self.passed = (self.ran or 0) + ran, self.passed + passed
+
+
+def no_pass(before: int, tally: Tally) -> str | None:
+    """Return why a run that passes does not say that what failed before passes: fewer tests ran; None where it may."""
+    if tally.is_empty and before and not tally.passed:
+        return "no test ran"
+    if tally.ran is not None and tally.passed < before:
+        return f"{tally.passed} passed, where {before} ran before"
+    return None
+
+
+def is_tested(source: str, function: str) -> bool:
+    """Return whether a Python file still has a test that does something: not removed, emptied, or always skipped."""
+    try:
+        nodes = ast.walk(ast.parse(source))
+        found = [one for one in nodes if isinstance(one, FUNCTIONS) and one.name == function]
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    return any(any(map(does, one.body)) and not any(map(skips, one.decorator_list)) for one in found)
+
+
+def does(statement: ast.stmt) -> bool:
+    """Return whether a statement does something: no text, ``...``, ``pass`` or ``return``."""
+    is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return not (is_text or isinstance(statement, ast.Pass | ast.Return))
+
+
+def skips(decorator: ast.expr) -> bool:
+    """Return whether a decorator keeps a test from failing, whatever happens."""
+    return SKIPS.search(ast.unparse(decorator)) is not None
