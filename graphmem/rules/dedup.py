@@ -15,7 +15,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from graphmem.rules.signature import QUOTED, errors, stable
+from graphmem.rules.report import is_repeat, report_of
+from graphmem.rules.signature import QUOTED
 
 WORD = re.compile(r"[^\W_]+(?:[._/:\\@+'’-]+[^\W_]+|_)*", re.UNICODE)
 PIECE = re.compile(  # a word with a sign, a path's beginning or a ++ that is of it; or a mark
@@ -149,12 +150,12 @@ class TextParts(NamedTuple):
 
 def signature(text: str) -> str:
     """Return what two reports of one memory have in common to the letter."""
-    return stable(text).casefold()
+    return report_of(text).text.casefold()
 
 
 def telling(text: str) -> frozenset[str]:
     """Return the identifiers, versions, numbers, paths, codes and quoted names of a text, in lower case."""
-    text = stable(text)
+    text = report_of(text).text
     quoted = {part.strip().casefold() for match in QUOTED.finditer(text) for part in match.groups() if part}
     words = {
         word.casefold()
@@ -173,6 +174,8 @@ def differing(left: str, right: str) -> frozenset[str]:
     Telling tokens that the other text does not hold, then words that only one of them has, then a "not", then the order
     of words.
     """
+    if is_repeat(left, right):
+        return frozenset()
     first, second = parts_of(left), parts_of(right)
     missing = {
         token
@@ -234,7 +237,8 @@ def parts_of(text: str) -> TextParts:
     plain_text = signature(text)
     found = phrases(plain_text)
     words = Counter(word for phrase in found for word in words_of(phrase))
-    spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(" ".join(text.casefold().split()))}
+    spoken = " ".join(" ".join(line.row for line in report_of(text).lines if not line.is_error).split())
+    spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(spoken.casefold())}
     tokens = frozenset({plain_text, *WORD.findall(plain_text), *spans})
     return TextParts(plain_text, telling(text) | spans, tokens, found, words)
 
@@ -250,16 +254,8 @@ def words_of(phrase: Phrase) -> tuple[str, ...]:
 
 
 def same_memory(left: str, right: str) -> bool:
-    """Return whether two similar texts say the same, or are the same error in the same place of a traceback."""
-    return not differing(left, right) or is_same_traceback(left, right)
-
-
-def is_same_traceback(left: str, right: str) -> bool:
-    """Return whether two tracebacks report the same errors, each in the same frame."""
-    if "\n" not in left.strip() or "\n" not in right.strip():
-        return False
-    first, second = ([(error.exact, error.frame) for error in errors(text.splitlines())] for text in (left, right))
-    return first == second and bool(first) and all(frame for _, frame in first)
+    """Return whether two similar texts say the same."""
+    return not differing(left, right)
 
 
 def phrases(text: str) -> tuple[Phrase, ...]:

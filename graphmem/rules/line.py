@@ -21,7 +21,11 @@ PREFIX = 500  # characters in which one is searched: no line, however it was mad
 SHORT = 8  # characters: below that, what is left without a prefix says too little to represent a trigger
 LEVELS = "ERROR|WARN|WARNING|INFO|DEBUG|TRACE|CRITICAL|FATAL|SEVERE|NOTICE"
 TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
-STAMP = rf"(?:\d{{4}}|\d\d)[-/]\d\d[-/]\d\d[T ]{TIME} ?(?:Z|UTC|[+-]\d\d:?\d\d)?"
+MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+DATE = rf"(?:\d{{4}}[-/]\d\d[-/]\d\d|\d\d?[-/.]\d\d?[-/.](?:\d{{4}}|\d\d)|\d\d?[-/ ]{MONTH}[-/ ]\d{{4}}|{MONTH} \d\d?)"
+STAMP = rf"{DATE}(?:,? |[T:]){TIME}(?: [AP]M)? ?(?:Z|UTC|[+-]\d\d:?\d\d)?"
+
+LOGGER = r"[a-z_]\w*(?:\.[a-z_]\w*)+"
 
 # All sorts of quotes are one, with or without a backslash before it: JSON, a shell and a terminal each have their own.
 QUOTES = "\"'`", "´‘’“”"  # of ASCII, and others
@@ -38,10 +42,14 @@ NOISE = re.compile(
     r"|##\[\w+\] ?|::(?:error|warning|notice)[^:]*:: ?"  # GitHub Actions, Azure Pipelines
     r"|npm (?:ERR!|error|WARN|warn) "
     r"|[\w.-]+[-_]\d+ \| "  # docker compose
-    r"|[|>+] "  # the frame that a runner draws
+    r"|#\d+ \d+\.\d+ "  # docker build
+    r"|==\d+== ?"  # valgrind
+    r"|\[(?=[a-f-]*\d)[0-9a-f-]{8,36}\] "  # the id of a request
+    r"|[|>+│┃●•✕✖✗✘×❌❯➜→➤⨯]\ufe0f? "  # the frames and marks that runners draw
     r"|[A-Z][a-z]{2} \d\d? \d\d:\d\d:\d\d \S+ [^\s:]+: "  # syslog
     r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+\] "  # glog
-    rf"|\[(?:{LEVELS})\]:? (?:- )?|(?:{LEVELS})(?:: | - | : )|(?:{LEVELS}):[\w.]+:"
+    rf"|\[(?:{LEVELS})(?::[\w./]+\(\d+\))?\]:? (?:- )?|(?:{LEVELS}) {LOGGER}: |{LOGGER} (?:{LEVELS}):? "
+    rf"|(?:{LEVELS})(?:: | - | : )|(?:{LEVELS}):[\w.]+:"
     rf"|(\[?{STAMP}\]?(?: [-:])? |\[?{TIME}\]?(?: [-:])? )"
 )
 # What else may be before a message in a log. It says where it happened, so a trigger that has it keeps it.
@@ -57,7 +65,7 @@ PLACE = re.compile(
     r"|(?:[A-Za-z_$][\w$]*(?:\.|::))+(?=[A-Z]\w*(?:: |$))"  # the package of an exception class
     r"|make: \*\*\* (?:\[[^\s\[\]]+:\d+: [^\[\]]*\] )?|not ok \d+ (?:- )?|nox > |py\d+[\w-]*: "  # make, TAP, nox, tox
     r"|[\w@/.-]+:[\w-]+: "  # Turborepo
-    r"|#\d+ \d+\.\d+ |[-#*│┃●•✕✖✗✘×❌❯➜→➤⨯]\ufe0f? "  # Docker, and frames and marks of runners
+    r"|[-#*] "  # marks of runners
     rf"|[DIWEF], \[{STAMP} ?#\d+\] +[A-Z]+ -- [\w:]*: "  # Ruby
     rf"|<\d+>\d {STAMP} \S+ \S+ \S+ \S+ (?:-|\[[^\]]*\]) "  # RFC 5424
     rf"|\d\d-\d\d {TIME} \d+ \d+ [VDIWEF] [^\s:]+: "  # Android
@@ -73,7 +81,9 @@ HEADER = re.compile(
     r"|((?![\w.]*(?:Error|Exception): )[\w$.:/-]+: )"
 )
 MAKE = re.compile(r"^make\[\d+\]: ")
-VERBOSE = re.compile(r"^([^\s:]+::.*) FAILED(?: \[ ?\d+%\])?$")  # pytest -v
+PROGRESS = re.compile(r" +\[ *\d+%\]$")
+MORE = re.compile(r" (?:See|Check|Read|Run) [^.]* for (?:more )?(?:details|information|help)\.?$")  # after an error
+VERBOSE = re.compile(r"^([^\s:]+::.*) FAILED$")  # pytest -v
 
 WRAPPED = "\\"  # at the end of a line that goes on in the next
 # A value in JSON or logfmt, behind its key; and the keys of messages.
@@ -96,6 +106,10 @@ def plain(line: str) -> str:
         text = ESCAPED_QUOTE.sub("", text)
     if text.startswith("make["):
         return MAKE.sub("make: ", text)
+    if text.endswith("%]"):
+        text = PROGRESS.sub("", text)
+    if " for " in text:
+        text = MORE.sub("", text)
     return VERBOSE.sub(r"FAILED \1", text) if " FAILED" in text else text
 
 

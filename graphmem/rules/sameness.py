@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from graphmem.rules.dedup import EMPTY, stemmed, telling
-from graphmem.rules.signature import stable
+from graphmem.rules.volatile import stable
 
 LONGEST = 4_000  # characters of a text that are compared
 MESSAGE = 64  # tokens of a message at most

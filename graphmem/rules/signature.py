@@ -12,30 +12,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
+from graphmem.rules.volatile import stable
+
 LINE = 1_000  # characters of a line that are read: an error is reported in fewer
 TRIGGER_LINES = 1_000  # of a trigger that are read
 KEPT = 8  # errors of one trigger that it is found by
 
-# What changes from run to run, in the order in which it is generalised; before each what a text must hold of it, for a
-# look is twenty times as cheap as a search.
-VOLATILE = tuple(
-    (needs, re.compile(pattern, re.IGNORECASE), replacement)
-    for needs, pattern, replacement in (
-        ("-", r"\b\d{4}-\d\d-\d\d([t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?)?\b", " "),
-        (":", r"\b\d\d:\d\d:\d\d([.,]\d+)?\b", " "),
-        ("-", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", " "),
-        ("0", r"\b0x[0-9a-f]+\b", " "),
-        ("", r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", " "),
-        ("/", r"(/private)?/(tmp|var/folders|var/tmp)/\S+", " "),
-        ("/", r"(?<!\w)((/home|/users|[a-z]:\\users)[/\\][^/\\\s]+|/root)(?=[/\\])", "~"),
-        ("\\", r"(?<!\w)[a-z]:\\users[/\\][^/\\\s]+(?=[/\\])", "~"),
-        ("", r"\b(line|lineno|column|col|pid|process|thread)[ :=#]+\d+\b", r"\1"),
-        (":", r"(\.\w{1,5}):\d+(:\d+)?\b", r"\1"),
-        ("", r"\b\d+([.,]\d+)?\s*(ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b", " "),
-    )
-)
-DIGIT = re.compile(r"\d")
-PATH_MARKS = ("/", "\\")  # what changes of a path need not have a digit; all else does
 # Without one of these a line reports no error, and needs no search.
 ERROR_WORDS = (
     "error",
@@ -181,15 +163,6 @@ class Error:
         return (f"{self.strict}\n*",) if self.is_telling else ()
 
 
-def stable(text: str) -> str:
-    """Return the text without what changes from run to run; case stays, for it tells identifiers."""
-    has_digit = DIGIT.search(text) is not None
-    for needs, pattern, replacement in VOLATILE:
-        if needs in text if needs in PATH_MARKS else has_digit and needs in text:
-            text = pattern.sub(replacement, text)
-    return " ".join(text.split())
-
-
 @lru_cache(KEPT)  # each key of an error asks for it
 def generalised(message: str) -> str:
     """
@@ -198,7 +171,7 @@ def generalised(message: str) -> str:
     Names, values, numbers and versions stay: with another one it is another error.
     """
     message = ABSOLUTE.sub(r"\1", TEMPORARY.sub("<path>", message))
-    return stable(QUOTED.sub(in_quotes, message)).rstrip(" .")
+    return stable(QUOTED.sub(in_quotes, message), is_error=True).rstrip(" .")
 
 
 def any_number(found: re.Match[str]) -> str:

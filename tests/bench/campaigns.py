@@ -30,7 +30,8 @@ from graphmem import Memory
 from graphmem.errors import Refused
 from graphmem.model import Task
 from graphmem.rules.derivation import expression_of
-from graphmem.rules.signature import QUOTED, errors, stable
+from graphmem.rules.signature import QUOTED, errors
+from graphmem.rules.volatile import stable
 from tests.bench.data import read
 from tests.sample import open_memory, trust_all
 

@@ -1,0 +1,162 @@
+"""
+A text as the report of a failure: its lines without what runners and loggers put around them, and what changes.
+
+Two reports are of one failure if the lines of the shorter are a run of lines of the longer; what a log has around a
+line is taken off as ``match`` does (``rules.line``). What the longer has beside them may be frames, and what follows on
+the error; not another error before it, and not what says more of its cause.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from graphmem.rules.line import ESCAPES, bare, forms, messages, plain
+from graphmem.rules.signature import AFTER, BEFORE, GO_CALL, TRIGGER_LINES, ErrorReader, errors
+from graphmem.rules.volatile import stable
+
+# What says that a line reports an error although it has no class and no mark, and the words of a person in a sentence.
+REPORTS = re.compile(
+    r"\b(?:failed|failure|could ?n[o']t|can ?not|can't|unable to|timed ?out|time-?out|exceeded|refused|denied"
+    r"|unreachable|reset by peer|broken pipe|out of (?:range|bounds|memory|space)|not found|no such|in use"
+    r"|is not running|unexpected|invalid|killed|abort(?:ed|ing)?|deadlock|unauthorized|forbidden|conflict"
+    r"|corrupt(?:ed)?|exhausted|overflow"
+    r"|E[A-Z]{4,}|(?:exit|status|return) (?:code|status)|already (?:exists|allocated)|unavailable|crash(?:ed)?"
+    r"|panicked|(?:closed|lost) (?:the )?connection|connection (?:closed|lost)|[Uu]nhandled)\b"
+)
+SENTENCE = re.compile(
+    r"\b(?:our|my|we|I|because|although|users?|every|always|sometimes|keeps?)\b"
+    r"|^(?:The|An?|This|It|If|When|While|Whenever|After|Before|Since)\b"
+)
+FRAME = re.compile(
+    r"^\s*(?:Traceback \(most recent call last\):|goroutine \d+ \[|note: run with |\.\.\. \d+ (?:more|common)|[~^]+\s*$"
+    r"|stack backtrace:|Stack trace:|During handling of the above|at "
+    r"|make(?:\[\d+\])?: \*\*\* |(?:##\[error\])?Process (?:completed|finished) with exit code"  # how a runner ends
+    r"|error Command failed with exit code|exit status \d+$)"
+)
+CAUSE = re.compile(r"(?:caused by|cause|reason|because|details?|due to|inner exception)\b[ :]", re.IGNORECASE)
+NAME = re.compile(r"'([^']+)'|\b\w*[\d_./]\w+\b")
+TELLING = 4  # words of an error that other lines may be around
+SIGN = re.compile(r"(?<![\w'\"`])['\"`]([^\w\s])['\"`](?![\w'\"`])")  # a mark in quotes is a name
+SOFT = re.compile(r"['.,;:!]+(?=\s|$)|(?<!\w)'|'(?!\w)")  # quotes, and what ends a line or a word
+
+
+class ReportLine(NamedTuple):
+    """
+    A line of a report.
+
+    Attributes:
+        row: as it is written.
+        text: without what is around it and what changes.
+        key: what is compared of it; where no error is reported, numbers as they are.
+        forms: all that it may be without what is around it.
+        is_error: whether it reports an error.
+    """
+
+    row: str
+    text: str
+    key: str
+    forms: frozenset[str]
+    is_error: bool
+
+    def is_of(self, other: "ReportLine") -> bool:
+        """Return whether two lines are the same, one of them perhaps with more of a logger around it."""
+        return self.key in other.forms or other.key in self.forms
+
+
+class FailureReport(NamedTuple):
+    """A text by its lines: all, and those that are not frames; its errors, each with its frame."""
+
+    lines: tuple[ReportLine, ...]
+    said: tuple[ReportLine, ...]
+    frames: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """The text without what changes, and without what is around its lines."""
+        return " ".join(line.text for line in self.lines)
+
+
+@lru_cache(8_192)  # one text is compared with many
+def report_of(text: str) -> FailureReport:
+    """Return a text as a report."""
+    rows = [SIGN.sub(spelt_out, row) for row in ESCAPES.sub("", text).splitlines()[:TRIGGER_LINES] if row.strip()]
+    is_report = any(map(reports_error, rows))
+    lines, said, is_source = [], [], False
+    for row in rows:
+        line = line_of(row, is_report=is_report)
+        lines.append(line)
+        if not (is_frame(row) or (is_source and row[0].isspace())):
+            said.append(line)
+        is_source = BEFORE.match(row) is not None  # the code of a frame is in the line after it
+    return FailureReport(tuple(lines), tuple(said), tuple((error.exact, error.frame) for error in errors(rows)))
+
+
+def spelt_out(found: re.Match[str]) -> str:
+    """Return the name of a mark that is in quotes, such as ``comma``."""
+    return unicodedata.name(found[1], found[1]).lower()
+
+
+def line_of(row: str, *, is_report: bool) -> ReportLine:
+    """Return a line of a report, or of any other text."""
+    is_error = reports_error(row) or (is_report and not SENTENCE.search(row))
+    if not is_error:
+        words = key(plain(row))
+        return ReportLine(row, stable(plain(row)), words, frozenset({words}), is_error)
+    several = [row, *(message for message in messages(row) if message.strip())]
+    found = frozenset(key(stable(form, is_error=True)) for one in several for form in forms(one))
+    text = stable(bare(row), is_error=True)
+    return ReportLine(row, text, key(text), found, is_error)
+
+
+def reports_error(row: str) -> bool:
+    """Return whether a line is what a program says of an error, not what a person says in a sentence."""
+    text = bare(row)
+    error = ErrorReader().error_on(1, text) or ErrorReader().error_on(1, plain(row))
+    if error is not None and error.name:
+        return True
+    return (error is not None or text != plain(row) or REPORTS.search(text) is not None) and not SENTENCE.search(text)
+
+
+def is_frame(row: str) -> bool:
+    """Return whether a line of a traceback says where, not what."""
+    return any(pattern.match(row) for pattern in (FRAME, BEFORE, AFTER, GO_CALL))
+
+
+def key(text: str) -> str:
+    """Return what is compared of a line."""
+    return " ".join(SOFT.sub(" ", text).casefold().split())
+
+
+def is_repeat(left: str, right: str) -> bool:
+    """Return whether two texts report the same failure, one of them perhaps with more around it."""
+    first, second = report_of(left), report_of(right)
+    if any(frame for _, frame in first.frames) and any(frame for _, frame in second.frames):
+        return first.frames == second.frames and all(frame for _, frame in first.frames)
+    short, long = sorted((first, second), key=lambda report: len(report.said))
+    size = len(short.said)
+    if not size:
+        return False
+    for start in range(len(long.said) - size + 1):
+        if all(one.is_of(other) for one, other in zip(short.said, long.said[start:], strict=False)):
+            return is_more_of_it(short, long.said[:start], long.said[start + size :])
+    return False
+
+
+def is_more_of_it(short: FailureReport, before: Sequence[ReportLine], after: Sequence[ReportLine]) -> bool:
+    """Return whether lines before and after an error say nothing of another one."""
+    if not (before or after):
+        return True
+    known = " ".join(line.text.casefold() for line in short.said)
+    return (
+        len(known.split()) >= TELLING
+        and not any(line.is_error and reports_error(line.text) for line in before)
+        and not any(CAUSE.match(line.text) for line in after)
+        and all(is_known(line, known) for line in after if reports_error(line.text))
+    )
+
+
+def is_known(line: ReportLine, known: str) -> bool:
+    """Return whether a line names nothing that a text does not name."""
+    return all(word in known for word in NAME.findall(line.text.casefold()))
