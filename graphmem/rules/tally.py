@@ -16,6 +16,7 @@ NONE = re.compile(r"^\?? *\S*\s.*\[no test(?:s to run| files)\]|^no tests ran in
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::\S+)?)|^(?:\[gw\d+\] +\[ *\d+%\] )?(?:FAILED|ERROR) (\S+::\S+)")
 SKIPS = re.compile(r"\b(?:skip|xfail|expectedFailure)\b")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+ASSERTED = re.compile(r"^E +(assert \S.*)")  # how pytest says which assertion failed
 MOST_FAILED = 20  # tests that are kept of a run
 MOST_LINE = 2_000  # characters of a line that is looked at
 
@@ -29,12 +30,14 @@ class Tally:
         ran: tests that passed or failed; None where it does not say.
         passed: of these.
         is_empty: it says that there was no test.
+        asserted: the first assertion that failed, as pytest shows it.
         failed: names of tests that failed, as pytest has them.
     """
 
     ran: int | None = None
     passed: int = 0
     is_empty: bool = False
+    asserted: str = ""
     failed: list[str] = field(default_factory=list)
 
     def through(self, lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -51,13 +54,15 @@ class Tally:
     def read(self, line: str) -> None:
         """Read a line."""
         if SUMMARY.match(line):
-            found = [(int(number), word) for number, word in COUNT.findall(line)]
-            self.add(sum(number for number, word in found if word.startswith("pass")), sum(one for one, _ in found))
+            counts = [(int(number), word) for number, word in COUNT.findall(line)]
+            self.add(sum(number for number, word in counts if word.startswith("pass")), sum(one for one, _ in counts))
         elif ran := RAN.match(line):
             self.add(int(ran[1]), int(ran[1]))
         elif line.startswith("OK (") and self.ran:
             left_out = sum(map(int, LEFT_OUT.findall(line)))
             self.ran, self.passed = self.ran - left_out, self.passed - left_out
+        elif not self.asserted and (found := ASSERTED.match(line)):
+            self.asserted = found[1]
         elif NONE.match(line):
             self.is_empty = True
         elif (named := FAILED.match(line)) and len(self.failed) < MOST_FAILED:

@@ -99,7 +99,7 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
     counted = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
     shown = {hit.record.key_ref: remedies(hit) for hit in counted}
     lines = {hit.record.key_ref: kept_question(unexposed(client, "log", hit.text)) for hit in counted}
-    unknown = unexposed(client, "log", [] if shown else log.unknown[:OFFERED_ERRORS])
+    unknown = unexposed(client, "log", [] if shown else offers(log, tests))
     before = Episode(id=client.new_id(), at=now)
     tree = tree_of(client.layout.root)
     try:
@@ -123,6 +123,11 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
         client.notify_once(f"{client.layout.runs} is not written, so a pass does not credit these fixes: {why}")
     again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
+
+
+def offers(log: MatchedLog, tests: Tally) -> list[str]:
+    """Return the unknown errors of a failing run; the assertion that failed, where it has no other."""
+    return log.unknown[:OFFERED_ERRORS] or [tests.asserted][: bool(tests.asserted)]
 
 
 def tested(client: Client, tally: Tally, folder: Path) -> Tally:

@@ -118,6 +118,15 @@ def test_an_error_that_nobody_knows_is_offered_after_the_pass_unless_it_is_known
     assert passes(memory).helped == ["failure/no-prices"]
 
 
+def test_a_failed_assertion_is_offered_and_found_once_it_is_recorded(memory: Memory) -> None:
+    log = ">       assert 3 == 4\nE       assert 3 == 4\n\ntest_sum.py:2: AssertionError\n1 failed in 0.1s"
+    fails(memory, log)
+    assert passes(memory).unknown == ["assert 3 == 4"]
+    memory.failures.add("assert 3 == 4", name="sum", fix="carry the one")
+    again = fails(memory, log)
+    assert again.log is not None and [(hit.ref, hit.by) for hit in again.log.results] == [("failure/sum", "line")]
+
+
 def test_beside_a_known_failure_the_other_errors_are_not_offered(known: Memory) -> None:
     fails(known, f"{PORT}\n{UNKNOWN}")
     assert passes(known).unknown == []
