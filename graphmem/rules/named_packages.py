@@ -1,7 +1,7 @@
-"""Which packages a text is about: those in its tracebacks' paths, those it has as code, those it names in words."""
+"""Which packages a memory is about: those in paths of tracebacks, those named as code, those that are installed."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from graphmem.constants import VERSIONS_TAKEN
 from graphmem.versions import Used, by_name, comparable
@@ -13,34 +13,20 @@ INSTALLED = re.compile(
     r"|pkg/mod/(?P<go>[\w./~!-]+?)@(?P<go_version>v[\w.+-]+)"
     r"|gems/(?P<gem>[\w-]+?)-(?P<gem_version>\d+\.[\w.]*)/"
 )
-# A name in code: imported, quoted as a module or in backquotes, in a path of modules, before a member or a version.
-FILE_ENDS = (
-    "bat|c|cfg|conf|cpp|css|csv|dll|env|exe|go|h|html|ini|ipynb|jar|java|js|json|jsx|lock|log|md|php|png|py|pyc|rb|rs|rst"
-    "|sh|so|sock|sql|svg|toml|ts|tsx|txt|xml|yaml|yml|zip"
-)
+# A name in code: imported, quoted as a module, in a path of modules, with its version, before a class or a call.
 CODE = re.compile(
-    r"^[\s>]*(?:import|from)\s+[\"']?(?P<imported>@?[A-Za-z][\w.@/-]*)"
+    r"^[\s>]*(?:from\s+(?P<source>[A-Za-z][\w.]*)\s+import\b|import\s+(?P<imported>[A-Za-z][\w.]*)\s*(?:$|,|as\b))"
     r"|\b(?:require|import)\s*\(\s*[\"'](?P<required>@?[A-Za-z][\w.@/-]*)"
     r"|\b(?:import|from|module(?:\s+named)?|package|gem|crate|library)\s+[\"'`](?P<quoted>@?[A-Za-z][\w.@/-]*)"
-    r"|`(?P<marked>@?[A-Za-z][\w.@/-]*)`"
     r"|(?<![\w./-])(?P<path>@[\w.-]+/[\w.-]+|[\w-]+(?:\.[\w-]+)+(?:/[\w.~-]+)+)"
-    r"|(?<![\w./@-])(?P<versioned>[A-Za-z_][\w-]*)(?:(?:[=~<>]=|@v?|\s+v?)(?P<version>\d+(?:\.\d+)+[\w.+-]*))"
-    rf"|(?<![\w./@-])(?P<member>[A-Za-z_][\w-]*)(?=\.(?!(?:{FILE_ENDS})\b)[A-Za-z_]|::[A-Za-z_])",
+    r"|(?<![\w./@-])(?P<versioned>[A-Za-z_][\w-]*)(?:[=~<>]=|@v?)(?P<version>\d+(?:\.\d+)+[\w.+-]*)"
+    r"|(?<![\w./@-])(?P<member>[A-Za-z_][\w-]*)(?=(?:\.[a-z_]\w*)*\.(?:[A-Z]\w*|\w+\()|::[A-Za-z_])",
     re.M,
 )
-NAMED = ("imported", "required", "quoted", "marked", "path", "versioned", "member")  # its groups of names
-WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w-]*(?![\w/@-])")
-# Packages whose names are everyday words of error texts: these have to appear as code, whoever asks for them.
-EVERYDAY = frozenset(
-    "assert async attrs base64 behave black bottle buffer bytes cache chain chalk check click color colors"
-    " commander config connect cookie cors coverage crypto debug deep-equal diff docker environ envs errno error"
-    " events expect express-session extend fetch flow form future glob global got helmet html http https image"
-    " inject inquirer invoke jobs json keyring lock log memory merge methods mime mock morgan ms nest next node nose"
-    " npm once open packaging passport path pipe plan pool process progress promise prompt proxy queue rand random"
-    " react ready record records redirect regex request requests resolve rest retry rich ring rust schedule schema"
-    " select send serve server session setup shell short six sleep socket spawn split stream string style sync table"
-    " tables tar target task test tests thread through time timeout toolz tower tree type types upgrade url user"
-    " util utils uuid validator watch wheel which window workers wrap".split()
+NAMED = ("source", "imported", "required", "quoted", "path", "versioned", "member")  # its groups of names
+INSTALLER = re.compile(
+    r"\b(?:pip3?|pipx|uv|poetry|pdm|conda|mamba|npm|pnpm|yarn|bun|cargo|go|gem|bundle|composer)\s+(?:pip\s+)?"
+    r"(?:install|i|add|get|require|update|upgrade)\s+(?:-\S+\s+)*[\"']?(?P<name>@?[A-Za-z][\w./-]*)"
 )
 # Packages that are imported by another name than they are installed by.
 INSTALLED_AS = {
@@ -62,16 +48,16 @@ INSTALLED_AS = {
 }
 
 
-def named_packages(text: str, known: Mapping[str, Used], direct: Collection[str]) -> dict[str, str | list[str]]:
+def named_packages(trigger: str, advice: str, known: Mapping[str, Used]) -> dict[str, str | list[str]]:
     """
-    Return the packages that a text is about, with their versions, as a record has them; at most ``VERSIONS_TAKEN``.
+    Return the packages that a memory is about, with their versions, as a record has them; at most ``VERSIONS_TAKEN``.
 
-    A word such as ``werkzeug`` names a package only where the project itself asks for that; a package of a package has
-    to appear as code, or in the path of a traceback, and so has one that is called like an everyday word.
+    A word that is called like a package names none: ``build the docs first`` is not about the package ``build``.
 
     Args:
+        trigger: what went wrong; the packages that it has as code count, and those in the paths of its tracebacks.
+        advice: the other texts; of these only what is installed counts.
         known: what the project uses, by the comparable name of a package.
-        direct: comparable names of the packages that the project itself asks for.
     """
     found: dict[str, set[tuple[str, str]]] = {}
 
@@ -83,26 +69,29 @@ def named_packages(text: str, known: Mapping[str, Used], direct: Collection[str]
         if versions and name not in found and len(found) < VERSIONS_TAKEN:
             found[name] = {(used.name, one) for one in versions}
 
-    for path in INSTALLED.finditer(text):
+    for path in INSTALLED.finditer(trigger):
         kind = path.lastgroup or ""
         noun = kind.removesuffix("_version")
         take(path[noun], path[kind] if kind != noun else None)
-    for code in CODE.finditer(text):
+    for code in CODE.finditer(trigger):
         name = next(code[noun] for noun in NAMED if code[noun])
         if code["version"] and comparable(name) in known:
             take(name, code["version"].rstrip(".-"))
         for prefix in prefixes(name):
             take(prefix)
-    called = {name.rpartition("/")[2]: name for name in sorted(direct)}  # Go names a package by the end of its path
-    for word in map(comparable, WORD.findall(text)):
-        if word in called and word not in EVERYDAY:
-            take(called[word])
+    for text in (trigger, advice):
+        for command in INSTALLER.finditer(text):
+            take(command["name"].rstrip("."))
     return by_name(pair for pairs in found.values() for pair in pairs)
 
 
 def prefixes(name: str) -> Iterator[str]:
-    """Yield what a name in code may be a part of, the longest first: a path of modules begins with its package."""
+    """
+    Yield what a name in code may be a part of, the longest first: a path of modules begins with its package.
+
+    What is before the first slash is not: of ``docs.example.com/page`` it is a host.
+    """
     yield name
     for place in range(len(name) - 1, 0, -1):
-        if name[place] in "./":
+        if name[place] in "./" and ("/" in name[:place] or "/" not in name):
             yield name[:place]

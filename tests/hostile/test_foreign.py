@@ -18,7 +18,7 @@ from graphmem.clients.install import MARKDOWN_MARKS, TOML_MARKS
 from graphmem.errors import GraphmemError
 from graphmem.ledger import types
 from graphmem.model.vocabulary import EntityType
-from graphmem.rules.lock_files import LOCKS, MANIFESTS, direct, locked
+from graphmem.rules.lock_files import LOCKS, locked
 from graphmem.settings.config import CONFIG_BYTES, read_toml
 from graphmem.system import foreign
 from graphmem.usecase.work import runs
@@ -62,10 +62,9 @@ BOMBS = {
 
 def readers() -> Iterator[tuple[str, Callable[[str], object]]]:
     """Yield each reader of a file that is not graphmem's own."""
-    for name in {**LOCKS, **MANIFESTS}:
+    for name in LOCKS:
         file = name.replace("*", "x")
         yield f"locked {name}", partial(locked, file)
-        yield f"direct {name}", partial(direct, file)
     yield "json of a client", lambda text: json_edit(lambda value: None)(text.encode())
     yield "toml of a client", lambda text: marked_edit("x", *TOML_MARKS, refuse_toml_with("a.b"))(text.encode())
     yield "markdown", lambda text: marked_edit("x", *MARKDOWN_MARKS)(text.encode())

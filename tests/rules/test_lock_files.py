@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.lock_files import direct, locked
+from graphmem.rules.lock_files import locked
 from tests.pace import within
 
 LOCKS = {
@@ -184,28 +184,6 @@ def test_other_layouts_are_read_too() -> None:
     }
     assert locked("go.sum", GO_SUM) == {("github.com/gin-gonic/gin", "v1.9.1")}
     assert locked("setup.cfg", "flask==3.0.1") == set()
-
-
-def test_a_manifest_names_what_the_project_itself_asks_for() -> None:
-    pyproject = """[project]
-dependencies = ["Flask[async]>=3", "werkzeug ; python_version > '3.8'"]
-[project.optional-dependencies]
-test = ["pytest"]
-[dependency-groups]
-dev = ["mypy", {include-group = "test"}]
-[tool.poetry.dependencies]
-python = "^3.11"
-rich = "^13"
-"""
-    assert direct("pyproject.toml", pyproject) == {"Flask", "werkzeug", "pytest", "mypy", "python", "rich"}
-    assert direct("package.json", '{"dependencies": {"@scope/a": "1"}, "devDependencies": {"b": "2"}}') == {
-        "@scope/a",
-        "b",
-    }
-    assert direct("Cargo.toml", '[dependencies]\nserde = "1"\n[dev-dependencies]\ninsta = "1"\n') == {"serde", "insta"}
-    assert direct("go.mod", GO_MOD) == {"github.com/single/one", "github.com/gin-gonic/gin"}
-    assert direct("Gemfile.lock", LOCKS["Gemfile.lock"]) == {"flask"}
-    assert direct("requirements.txt", LOCKS["requirements-dev.txt"]) == {"flask", "werkzeug"}
 
 
 NAMES = st.from_regex(r"[A-Za-z0-9][\w.-]{0,12}", fullmatch=True)

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from graphmem.constants import CITED_FILE_BYTES, LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
+from graphmem.constants import LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
 from graphmem.contract.records import VersionSource
-from graphmem.rules.lock_files import direct, is_lock, locked, patterns
+from graphmem.rules.lock_files import LOCKS, locked
 from graphmem.rules.named_packages import named_packages
 from graphmem.system import foreign
 from graphmem.system.surroundings import variables
@@ -21,24 +21,21 @@ from graphmem.usecase.evidence.citations import Unread, content_of
 from graphmem.versions import Used, comparable
 
 Known = Mapping[str, Used]  # by the comparable name of a package
+TEXTS = ("trigger", "fix", "insight")  # of a memory: what went wrong, then what to do
 DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
 
 
-def packages_of(root: Path) -> tuple[Known | None, frozenset[str]]:
-    """
-    Return what a project uses, and which of it it asks for itself.
-
-    Its versions are None where the project has no lock file with one; a file that cannot be read counts as empty.
-    """
+def packages_of(root: Path) -> Known | None:
+    """Return what a project uses, None where no file of it says so; a file that cannot be read counts as empty."""
     return read_packages(root, stamps(root))
 
 
 def stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return the lock files and manifests at the top of a project, each with its time and size."""
+    """Return the lock files at the top of a project, each with its time and size."""
     found = []
     with contextlib.suppress(OSError):
         names = os.listdir(root)
-        wanted = sorted({name for pattern in patterns() for name in matching(names, pattern)})
+        wanted = sorted({name for pattern in LOCKS for name in matching(names, pattern)})
         for name in wanted[:LOCK_FILES]:
             stat = os.lstat(root / name)
             found.append((name, stat.st_mtime_ns, stat.st_size))
@@ -46,14 +43,12 @@ def stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 @lru_cache(8)  # an answer asks for each record that has versions, a server for each answer
-def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> tuple[Known | None, frozenset[str]]:
-    """Read the lock files and manifests of a project; ``files`` says which state of them is meant."""
+def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> Known | None:
+    """Read the lock files of a project; ``files`` says which state of them is meant."""
     found: dict[str, Used] = {}
-    asked: set[str] = set()
     for name, *_ in files:
         with contextlib.suppress(Unread):
-            most = LOCK_BYTES if is_lock(name) else CITED_FILE_BYTES
-            text = decoded(content_of(root, name, most=most) or b"")
+            text = decoded(content_of(root, name, most=LOCK_BYTES) or b"")
             here: dict[str, set[str]] = {}
             for package, version in sorted(parsed(locked, name, text)):
                 here.setdefault(package, set()).add(version)
@@ -63,8 +58,7 @@ def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> tuple[
                     found[comparable(package)] = Used(package, frozenset(versions))
                 elif name != "go.sum":  # which has versions that go.mod did not choose
                     found[comparable(package)] = Used(before.name, before.versions | versions)
-            asked |= {comparable(package) for package in parsed(direct, name, text)}
-    return (found or None), frozenset(asked)
+    return found or None
 
 
 def decoded(content: bytes) -> str:
@@ -100,9 +94,10 @@ def installed(root: Path) -> Known:
     return found
 
 
-def texts_with_packages(fields: Mapping[str, Any]) -> list[str]:
-    """Return the texts of a memory that name packages."""
-    return [text for name in ("trigger", "fix", "insight") if isinstance(text := fields.get(name), str)]
+def packages_in(fields: Mapping[str, Any], known: Known) -> dict[str, str | list[str]]:
+    """Return the versions of the packages that a memory is about, as a record has them."""
+    trigger, *advice = (text if isinstance(text := fields.get(name), str) else "" for name in TEXTS)
+    return named_packages(trigger, "\n".join(advice), known)
 
 
 def beside_given(found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,10 +106,9 @@ def beside_given(found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str
     return {**{name: value for name, value in found.items() if name not in named}, **given}
 
 
-def captured(root: Path, texts: Iterable[str], source: VersionSource) -> dict[str, str | list[str]]:
-    """Return the versions of the packages that texts are about, as a record has them."""
+def captured(root: Path, fields: Mapping[str, Any], source: VersionSource) -> dict[str, str | list[str]]:
+    """Return the versions of the packages that a memory is about, by what the project or its environment has."""
     if source == "none":
         return {}
-    known, asked = packages_of(root)
-    used = {**(installed(root) if source == "auto" else {}), **(known or {})}
-    return named_packages("\n".join(texts), used, asked) if used else {}
+    used = {**(installed(root) if source == "auto" else {}), **(packages_of(root) or {})}
+    return packages_in(fields, used) if used else {}

@@ -15,9 +15,8 @@ from graphmem.errors import BadInput, GraphmemError
 from graphmem.model import MODELS, Record
 from graphmem.model.record import Row
 from graphmem.ndjson import BadLine, decode
-from graphmem.rules.named_packages import named_packages
 from graphmem.usecase.evidence.citations import pin
-from graphmem.usecase.evidence.versions import Known, beside_given, packages_of, texts_with_packages
+from graphmem.usecase.evidence.versions import Known, beside_given, packages_in, packages_of
 from graphmem.usecase.writing.validation import refuse_no_slug, refuse_past, without_colours
 
 
@@ -33,13 +32,11 @@ class Project:
     root: Path
     cites: dict[str, str | GraphmemError] = field(default_factory=dict)
     packages: Known | None = None
-    asked_for: frozenset[str] = frozenset()
 
     @classmethod
     def around(cls, root: Path, lines: Iterable[bytes]) -> "Project":
         """Return what the new rows of an input need of a project."""
-        packages, asked_for = packages_of(root)
-        made = cls(root, packages=packages, asked_for=asked_for)
+        made = cls(root, packages=packages_of(root))
         for line in lines:
             if b'"cites"' not in line:
                 continue
@@ -92,7 +89,7 @@ class Project:
     def add_versions(self, row: Row) -> None:
         """Give a row the versions of the packages that its texts name; one that is given stays."""
         given: Any = row.get("versions") or {}
-        found = named_packages("\n".join(texts_with_packages(row)), self.packages or {}, self.asked_for)
+        found = packages_in(row, self.packages or {})
         if found and isinstance(given, Mapping):
             row["versions"] = beside_given(found, given)
 

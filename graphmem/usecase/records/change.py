@@ -28,7 +28,7 @@ from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.shell import command
 from graphmem.usecase.evidence.citations import pinned
-from graphmem.usecase.evidence.versions import beside_given, captured, texts_with_packages
+from graphmem.usecase.evidence.versions import beside_given, captured
 from graphmem.usecase.writing.duplicates import (
     NOVEL,
     DuplicateMatch,
@@ -248,7 +248,7 @@ def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -> dict[str, Any]:
     """Return the versions of the packages that the texts of a memory name; one that is given is as it is given."""
     versions = given.get("versions", {})
-    found = captured(root, texts_with_packages(given), source) if isinstance(versions, Mapping) else {}
+    found = captured(root, given, source) if isinstance(versions, Mapping) else {}
     return {"versions": beside_given(found, versions)} if found else {}  # else it stays, or its model refuses it
 
 

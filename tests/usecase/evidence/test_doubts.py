@@ -41,13 +41,13 @@ def doubtful(tmp_path: Path) -> Memory:
     lock(tmp_path, "2.3.8")
     (tmp_path / "code.py").write_text("def route():\n    return 1\n")
     memory.failures.add(
-        "werkzeug loses the query", name="old", fix="pin it", match="loses the query", cites=["code.py:route"],
+        "werkzeug.Request loses the query", name="old", fix="pin it", match="loses the query", cites=["code.py:route"],
         check_after="2026-11-20",
     )  # fmt: skip
-    memory.patterns.add("a query is lost by werkzeug", "pin werkzeug", name="pin", check_after="2026-11-20")
+    memory.patterns.add("a query is lost by werkzeug", "pip install werkzeug==2.3.8", name="pin", check_after="2026-11-20")
     memory.lessons.add("never trust a redirect", type="preference", name="redirect")
     memory.relations.link("pin", "solves", "old")
-    memory.failures.add("werkzeug is slow with a query", name="slow")
+    memory.failures.add("werkzeug.Request is slow with a query", name="slow")
     memory.relations.link("old", "causes", "slow")
     for ref in ("old", "pin", "redirect"):
         memory.feedback(ref, helped=False, wrong=True, note="not since the new router")
@@ -149,7 +149,7 @@ def test_a_day_counts_from_the_next_one_on(tmp_path: Path) -> None:
 def test_a_version_is_compared_with_what_the_project_has_now(tmp_path: Path, now: str, sign: str | None) -> None:
     memory = open_memory(tmp_path)
     lock(tmp_path, "2.3.8")
-    memory.failures.add("werkzeug loses the query", name="a")
+    memory.failures.add("werkzeug.Request loses the query", name="a")
     assert said(memory.get("a")).versions == {"werkzeug": "2.3.8"}
     lock(tmp_path, now)
     found = doubts(memory, "a")
@@ -170,18 +170,18 @@ def test_what_no_file_of_the_project_names_is_only_a_note(tmp_path: Path) -> Non
 def test_versions_that_are_given_go_before_those_of_the_lock_file(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     lock(tmp_path, "2.3.8")
-    given = memory.failures.add("werkzeug and flask lose it", versions={"Werkzeug": "1.0"}, dedup=False)
+    given = memory.failures.add("werkzeug.Request and flask.Request lose it", versions={"Werkzeug": "1.0"}, dedup=False)
     assert said(given).versions == {"Werkzeug": "1.0", "flask": "3.0.1"}
-    none = memory.failures.add("werkzeug or flask hangs", versions_from="none", dedup=False)
+    none = memory.failures.add("werkzeug.Request or flask.Request hangs", versions_from="none", dedup=False)
     assert said(none).versions == {}
 
 
 def test_a_memory_that_is_added_again_keeps_both_versions(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     lock(tmp_path, "2.3.8")
-    memory.failures.add("werkzeug loses the query", name="a")
+    memory.failures.add("werkzeug.Request loses the query", name="a")
     lock(tmp_path, "3.0.1")
-    again = memory.failures.add("werkzeug loses the query")
+    again = memory.failures.add("werkzeug.Request loses the query")
     assert (again.action, said(again).versions) == ("updated", {"werkzeug": ("2.3.8", "3.0.1")})
     assert doubts(memory, "a") == []
 
@@ -201,7 +201,7 @@ def test_a_broken_or_foreign_lock_file_counts_as_none(tmp_path: Path) -> None:
     (tmp_path / "project" / "uv.lock").symlink_to(tmp_path / "uv.lock")
     (tmp_path / "project" / "package-lock.json").write_text("[1, {")
     (tmp_path / "project" / "pyproject.toml").write_bytes(b"\xff\xfe")
-    assert said(memory.failures.add("import werkzeug fails")).versions == {}
+    assert said(memory.failures.add("import werkzeug")).versions == {}
 
 
 # --- what marks do --------------------------------------------------------------------------------------------------
@@ -225,14 +225,14 @@ def test_strict_leaves_out_what_has_a_mark(doubtful: Memory) -> None:
     assert doubtful.solutions("old", strict=True).results == []
     assert doubtful.match("it loses the query now", strict=True).results == []
     assert [hit.ref for hit in doubtful.match("it loses the query now").results] == ["failure/old"]
-    block = doubtful.context("werkzeug loses the query", strict=True)
+    block = doubtful.context("werkzeug.Request loses the query", strict=True)
     assert (block.text, block.refs) == ("", [])
 
 
 def test_a_context_block_says_it_before_the_text(doubtful: Memory) -> None:
-    text = doubtful.context("werkzeug loses the query").text
+    text = doubtful.context("werkzeug.Request loses the query").text
     doubts_at = text.index("  > doubt: disputed on 2026-11-01: not since the new router\n")
-    assert text.index("- `failure/old`") < doubts_at < text.index("  > when: werkzeug loses the query")
+    assert text.index("- `failure/old`") < doubts_at < text.index("  > when: werkzeug.Request loses the query")
     assert "  > doubt about pattern/pin: seen with werkzeug 2.3.8, here 3.0.1\n" in text
 
 
@@ -268,7 +268,7 @@ def test_a_lesson_and_an_experience_are_corrected_in_one_step_too(doubtful: Memo
 
 
 def test_a_correction_of_the_same_error_becomes_the_current_text(doubtful: Memory) -> None:
-    made = doubtful.failures.add("werkzeug loses the query", fix="use the router", supersedes="old")
+    made = doubtful.failures.add("werkzeug.Request loses the query", fix="use the router", supersedes="old")
     assert (made.action, made.ref, said(made).fix) == ("updated", "failure/old", "use the router")
     assert "disputed" not in [sign for sign, _ in doubts(doubtful, "old")]
 
@@ -312,8 +312,8 @@ def test_what_failed_before_a_correction_is_no_mark_of_it(tmp_path: Path) -> Non
 
 
 def test_strict_says_what_it_left_out(doubtful: Memory) -> None:
-    assert doubtful.query("werkzeug loses the query", strict=True).left_out[0] == "failure/old"
-    assert doubtful.context("werkzeug loses the query", strict=True).note == "empty: 3 with marks of doubt"
+    assert doubtful.query("werkzeug.Request loses the query", strict=True).left_out[0] == "failure/old"
+    assert doubtful.context("werkzeug.Request loses the query", strict=True).note == "empty: 3 with marks of doubt"
 
 
 # --- every command --------------------------------------------------------------------------------------------------
@@ -321,10 +321,10 @@ def test_strict_says_what_it_left_out(doubtful: Memory) -> None:
 SHOWING = {  # each command that shows records, and whether it shows the failure, the pattern or the lesson
     "get old": "failure",
     "list": "failure",
-    "query 'werkzeug loses the query'": "failure",
+    "query 'werkzeug.Request loses the query'": "failure",
     "match LOG": "failure",
     "ran -- sh -c 'echo it loses the query; exit 1'": "failure",
-    "context 'werkzeug loses the query'": "failure",
+    "context 'werkzeug.Request loses the query'": "failure",
     "solutions old": "pattern",
     "related slow": "failure",
     "stale": "failure",
@@ -364,12 +364,12 @@ def test_a_project_of_each_kind_has_its_versions_captured_compared_and_merged(fi
         name, old, new = "github.com/gin-gonic/gin", "v1.9.1", "v2.0.0"
     memory = open_memory(tmp_path)
     (tmp_path / file).write_text(text)
-    made = memory.failures.add(f"`{name}` loses the query", name="a")
+    made = memory.failures.add(f"Cannot find module '{name}'", name="a")
     assert said(made).versions == {name: old}
     assert doubts(memory, "a") == []
     (tmp_path / file).write_text(text.replace(old, new))
     assert doubts(memory, "a") == [("versions", f"seen with {name} {old}, here {new}")]
-    again = memory.failures.add(f"`{name}` loses the query")
+    again = memory.failures.add(f"Cannot find module '{name}'")
     assert said(again).versions == {name: (old, new)}
     assert doubts(memory, "a") == []
 
