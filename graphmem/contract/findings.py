@@ -59,6 +59,11 @@ class Code(StrEnum):
     DOUBLED_NAME = "doubled_name", "warning", "Two records have one name; one of them is shown by another."
     LOST_SUCCESSOR = "lost_successor", "warning", "The record that superseded another one is missing."
     CYCLE = "cycle", "error", "Tasks of a plan wait for each other."
+    WORD_VERSION = (
+        "word_version",
+        "warning",
+        "A record has the version of a package that its texts only have as a word.",
+    )
     FUTURE = "future", "warning", "A row has a time in the future."
     SECRET = "secret", "warning", "A text looks like it holds a secret; of an input, an error."
     # What is derived from the files.

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
@@ -19,6 +20,7 @@ from graphmem.ledger.layout import holds, usual_file
 from graphmem.ledger.types import read_bounded, type_files
 from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
+from graphmem.model.record import Triggered
 from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
@@ -27,10 +29,13 @@ from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
 from graphmem.system.shell import command
+from graphmem.usecase.evidence.versions import packages_in
 from graphmem.usecase.store.conflicts import left
 from graphmem.usecase.store.export import stale_vocabulary
 from graphmem.usecase.writing.kingfisher import finder, is_suspect
+from graphmem.versions import Used, comparable
 
+WORD = re.compile(r"[A-Za-z][\w-]*")
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
 NO_SECRET = "no secret in a file of git"
@@ -70,6 +75,7 @@ def validate(client: Client) -> Checked:
                 *dangling(client),
                 *doubled_names(snapshot),
                 *circles(snapshot),
+                *versions_of_words(snapshot),
                 *lost_successors(client),
                 *ahead(snapshot),
                 *exposures(snapshot),
@@ -277,6 +283,26 @@ def doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
             "one record a name",
             command("graphmem", "rename", f"{record_type}/{shown}", "NEW-NAME"),
         )
+
+
+def versions_of_words(snapshot: Snapshot) -> Iterator[FindingDraft]:
+    """Yield the records with the version of a package that is a plain word of their texts: once that was taken."""
+    catalog = snapshot.catalog
+    for number, record in catalog.records(catalog.with_field("versions")).items():
+        if not isinstance(record, Triggered):
+            continue
+        words = {comparable(word) for word in WORD.findall(record.search_text)}
+        packages = {comparable(name): Used(name, frozenset({"0"})) for name in record.versions}
+        named = packages_in(record.model_dump(), packages)
+        odd = [name for name in record.versions if name not in named and comparable(name) in words]
+        if odd:
+            yield FindingDraft(
+                *catalog.place_of(number),
+                Code.WORD_VERSION,
+                f"{record.ref} has the version of {', '.join(odd)}, which is only a word of its texts",
+                "versions of the packages that it is about",
+                command("graphmem", "edit", record.ref, '{"versions": {}}'),
+            )
 
 
 def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:

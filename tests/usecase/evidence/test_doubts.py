@@ -44,7 +44,9 @@ def doubtful(tmp_path: Path) -> Memory:
         "werkzeug.Request loses the query", name="old", fix="pin it", match="loses the query", cites=["code.py:route"],
         check_after="2026-11-20",
     )  # fmt: skip
-    memory.patterns.add("a query is lost by werkzeug", "pip install werkzeug==2.3.8", name="pin", check_after="2026-11-20")
+    memory.patterns.add(
+        "a query is lost by werkzeug", "pip install werkzeug==2.3.8", name="pin", check_after="2026-11-20"
+    )
     memory.lessons.add("never trust a redirect", type="preference", name="redirect")
     memory.relations.link("pin", "solves", "old")
     memory.failures.add("werkzeug.Request is slow with a query", name="slow")
@@ -390,3 +392,16 @@ def test_what_is_tagged_with_another_platform_has_a_mark(
     memory.failures.add("the build breaks", name="b", tags=tags)
     monkeypatch.setattr("graphmem.usecase.evidence.doubts.sys.platform", platform)
     assert doubts(memory, "b") == expected
+
+
+def test_a_version_that_only_a_word_was_taken_for_is_named_with_the_command_that_takes_it_off(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.failures.add("the pages are old", fix="build the docs first", name="word", versions={"build": "1.3.0"})
+    memory.failures.add("build.Error: no pyproject", fix="build again", name="code", versions={"build": "1.3.0"})
+    memory.failures.add("it loops", name="given", versions={"postgres": "15.2"})
+    (found,) = memory.validate().findings
+    assert (found.code, found.severity) == ("word_version", "warning")
+    assert "failure/word has the version of build" in found.message
+    assert found.fix == "graphmem edit failure/word '{\"versions\": {}}'"
+    memory.edit("word", {"versions": {}})
+    assert memory.validate().findings == []
