@@ -121,6 +121,7 @@ CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 
 # --- code anchors (docs/guides/code-anchors.md) ------------------------------------------------------------------
 STALE_FACTOR = 0.5  # of the score of a record whose cited code changed or is gone: it may still hold
+FINISHED_FACTOR = 0.5  # of the score of a finished task: what it taught is in other records
 DOUBT_FACTOR = 0.97  # of the score of a record for its date, its versions, a dispute, each: it breaks ties, no more
 DOUBTS_OF_ROWS = 100  # records in the answer to a Cypher query that are compared with the files
 NOTE_CHARACTERS = 200  # of the note of a dispute that a mark shows

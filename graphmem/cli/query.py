@@ -124,6 +124,7 @@ def hits(answer: Found, explain: bool) -> str:
             lines.append(
                 f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
                 f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
+                + ("" if factors.finished == 1.0 else f" × finished {factors.finished:.3f}")
                 + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
                 + ("" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.3f}")
                 + moves(factors)

@@ -35,12 +35,12 @@ class QueryRequest(Request):
 
 class Factors(Part):
     """
-    What a score is made of: relevance × cost × help_ratio × age_decay × freshness × doubt.
+    What a score is made of: relevance × cost × help_ratio × age_decay × finished × freshness × doubt.
 
     In the learned profile these are powers; in the classic one, the factors of its formula. ``expression`` is 1 where
     the record's match expression finds the query, ``reranked`` what a reranker gave, if one looked at the record.
-    ``moved`` is how many places the record gains by each of cost, help_ratio and age_decay, below 0 where it loses
-    some.
+    ``finished`` is below 1 for a task that is complete. ``moved`` is how many places the record gains by each of cost,
+    help_ratio, age_decay and finished, below 0 where it loses some.
     """
 
     semantic: float
@@ -52,6 +52,7 @@ class Factors(Part):
     cost: float
     help_ratio: float
     age_decay: float
+    finished: float = 1.0
     freshness: float = 1.0
     doubt: float = 1.0
     moved: dict[str, int] = {}

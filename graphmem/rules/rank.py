@@ -6,7 +6,8 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from graphmem.model import MODELS, Constraint, Failure, MemoryRecord, Pattern
+from graphmem.constants import FINISHED_FACTOR
+from graphmem.model import MODELS, Constraint, Failure, MemoryRecord, Pattern, Task
 from graphmem.model.field import parse_time
 from graphmem.rules.occasions import Reports, help_factor
 from graphmem.rules.score import BANDS, age_decay, band, cost_factor, help_ratio, recency
@@ -18,14 +19,15 @@ class ScoreFactors(NamedTuple):
     cost: float
     help_ratio: float
     age_decay: float
+    finished: float = 1.0
 
 
 @cache
-def fields_of(kind: str) -> tuple[bool, str, bool]:
-    """Return whether reports count for a kind, the field of what it cost or saves, if any, and whether it expires."""
+def fields_of(kind: str) -> tuple[bool, str, bool, bool]:
+    """Return whether reports count for a kind, the field of what it cost or saves, whether it expires, and is work."""
     model = MODELS[kind]
     value_field = "cost" if issubclass(model, Failure) else "saved" if issubclass(model, Pattern) else ""
-    return issubclass(model, MemoryRecord), value_field, issubclass(model, Constraint)
+    return issubclass(model, MemoryRecord), value_field, issubclass(model, Constraint), issubclass(model, Task)
 
 
 class Rankable(NamedTuple):
@@ -36,6 +38,7 @@ class Rankable(NamedTuple):
         value: what a failure cost or a pattern saves, in thousands of tokens.
         last: when it was changed last, or helped last, the later.
         expires_at: of a constraint.
+        is_finished: it is a task that is complete.
     """
 
     ref: str
@@ -45,6 +48,7 @@ class Rankable(NamedTuple):
     failed: int
     last: datetime
     expires_at: datetime | None
+    is_finished: bool = False
 
     @classmethod
     def of(cls, ref: str, row: dict[str, Any], helped: int, failed: int, last_helped: str | None) -> "Rankable":
@@ -55,7 +59,7 @@ class Rankable(NamedTuple):
             helped, failed: the reports, beside those that the row was imported with.
             last_helped: the time of the last report that it helped.
         """
-        is_memory, value_field, expires = fields_of(row["kind"])
+        is_memory, value_field, expires, is_task = fields_of(row["kind"])
         if is_memory:
             helped, failed = helped + (row.get("helped") or 0), failed + (row.get("failed") or 0)
         else:
@@ -71,6 +75,7 @@ class Rankable(NamedTuple):
             failed,
             max(map(parse_time, times)),
             parse_time(expires_at) if expires_at else None,
+            is_task and row.get("status") == "complete",
         )
 
     def holds(self, now: datetime) -> bool:
@@ -105,16 +110,19 @@ class Profile:
             reports: those on the record, by how alike their questions are; the classic profile takes its plain counts.
             reuse: how often like questions had an answer in common.
         """
+        finished = FINISHED_FACTOR if record.is_finished else 1.0
         if self.is_classic:
             return ScoreFactors(
                 cost_factor(record.value),
                 help_ratio(record.helped, record.failed),
                 age_decay(record.last, now, self.half_life_days),
+                finished,
             )
         return ScoreFactors(
             cost_factor(record.value) ** self.cost_exponent,
             help_factor(relevance, reports, reuse),
             recency(record.last, now, self.recency_days) ** self.recency_exponent,
+            finished,
         )
 
     def level(self, relevance: float, exact: float, bounds: Mapping[str, float]) -> int:

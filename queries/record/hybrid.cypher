@@ -19,7 +19,8 @@ MATCH (n {ref: ref})
 WHERE relevance > 0 AND (n.expires_at IS NULL OR n.expires_at > timestamp($now))
 WITH n.ref AS ref, relevance, coalesce(n.cost, n.saved, 1.0) AS cost,
   (coalesce(n.helped, 0) + 1.0) / (coalesce(n.helped, 0) + coalesce(n.failed, 0) + 2.0) AS ratio,
-  to_epoch_ms(timestamp($now)) - to_epoch_ms(greatest(n.updated_at, coalesce(n.last_helped, n.updated_at))) AS age
+  to_epoch_ms(timestamp($now)) - to_epoch_ms(greatest(n.updated_at, coalesce(n.last_helped, n.updated_at))) AS age,
+  CASE WHEN label(n) = 'Task' AND n.status = 'complete' THEN 0.5 ELSE 1.0 END AS finished
 RETURN ref, relevance * log2(CASE WHEN cost > 1.0 THEN cost ELSE 1.0 END + 1.0) * ratio
-  * pow(0.5, CASE WHEN age > 0 THEN age / 86400000.0 ELSE 0.0 END / $half_life_days) AS score, relevance
+  * pow(0.5, CASE WHEN age > 0 THEN age / 86400000.0 ELSE 0.0 END / $half_life_days) * finished AS score, relevance
 ORDER BY round(score, 9) DESC, ref;

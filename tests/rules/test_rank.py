@@ -48,12 +48,12 @@ SOME = Reports(helped=1.2, failed=0.4, nearest=0.9)
 
 
 def test_the_factors_of_the_classic_profile_are_those_of_the_formula() -> None:
-    assert CLASSIC.factors(RECORD, 0.5, SOME, 0.9, NOW) == (3.0, 4 / 6, 0.5 ** (3 / 30))
+    assert CLASSIC.factors(RECORD, 0.5, SOME, 0.9, NOW) == (3.0, 4 / 6, 0.5 ** (3 / 30), 1.0)
 
 
 def test_the_factors_of_the_learned_profile_are_like_reports_and_powers_of_cost_and_age() -> None:
     factors = LEARNED.factors(RECORD, 0.5, SOME, 0.9, NOW)
-    assert tuple(factors) == pytest.approx((3.0**0.1, help_factor(0.5, SOME, 0.9), (1 + 3 / 7) ** -0.02))
+    assert tuple(factors) == pytest.approx((3.0**0.1, help_factor(0.5, SOME, 0.9), (1 + 3 / 7) ** -0.02, 1.0))
 
 
 def test_the_classic_profile_sorts_by_band_before_score_and_the_learned_one_only_by_what_is_exact() -> None:
@@ -65,7 +65,7 @@ def test_the_classic_profile_sorts_by_band_before_score_and_the_learned_one_only
 
 def test_a_record_without_reports_keeps_its_relevance() -> None:
     profile = Profile(False, 30.0, COST_EXPONENT, RECENCY_EXPONENT, 7.0)
-    assert profile.factors(RECORD, 0.5, NO_REPORTS, 1.0, NOW) == (1.0, 1.0, 1.0)
+    assert profile.factors(RECORD, 0.5, NO_REPORTS, 1.0, NOW) == (1.0, 1.0, 1.0, 1.0)
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.1, 2), st.booleans()), max_size=12))

@@ -385,12 +385,14 @@ def why(hit: Hit) -> str:
     """Return what a score is made of."""
     factors: Factors = hit.factors
     reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.2f}"
+    finished = "" if factors.finished == 1.0 else f" × finished {factors.finished:.2f}"
     freshness = "" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.2f}"
     freshness += "" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.2f}"
     return (
         f"score {hit.score:.3f} = relevance {hit.relevance:.3f} × cost {factors.cost:.2f} × help_ratio"
-        f" {factors.help_ratio:.2f} × age_decay {factors.age_decay:.2f}{freshness}; semantic {factors.semantic:.2f},"
-        f" lexical {factors.lexical:.2f}, exact {factors.exact:g}, graph {factors.graph:.2f}{reranked}"
+        f" {factors.help_ratio:.2f} × age_decay {factors.age_decay:.2f}{finished}{freshness};"
+        f" semantic {factors.semantic:.2f}, lexical {factors.lexical:.2f}, exact {factors.exact:g},"
+        f" graph {factors.graph:.2f}{reranked}"
     )
 
 

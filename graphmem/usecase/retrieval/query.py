@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from math import prod
 from typing import Any, NamedTuple
 
 from graphmem.catalog.catalog import Catalog
@@ -336,8 +337,9 @@ def rank(
         if relevance <= 0.0 or (min_similarity is not None and similarity < min_similarity) or not record.holds(now):
             continue
         factors = profile.factors(record, relevance, reports.get(number, NO_REPORTS), question.occasions.reuse, now)
-        score = relevance * factors.cost * factors.help_ratio * factors.age_decay
-        placed.append(((profile.level(relevance, found.exact, bounds), -score, record.ref), number, factors))
+        exact = 0.0 if record.is_finished and record.ref != question.text.strip() else found.exact
+        score = prod(factors, start=relevance)
+        placed.append(((profile.level(relevance, exact, bounds), -score, record.ref), number, factors))
     placed.sort()
     scores = [(level, -score) for (level, score, _), *_ in placed]
     gained = [

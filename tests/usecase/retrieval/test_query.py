@@ -411,3 +411,19 @@ def test_a_query_without_a_reranker_does_not_look_for_one(memory: Memory) -> Non
     memory.failures.add("red moon", name="m")
     assert memory.query("moon").reranker is None
     assert memory.client.reranker is None
+
+
+def test_a_finished_task_comes_after_a_failure_that_says_the_same(memory: Memory) -> None:
+    memory.campaigns.create("transport", name="h3")
+    memory.campaigns.add_tasks("h3", [{"seq": "001", "slug": "pool", "objective": "write a transport with a pool"}])
+    memory.failures.add("a timeout of the pool", name="timeout", fix="close responses")
+    memory.failures.add("cannot write a transport with a pool", name="write", fix="close responses")
+    task = "task/h3/001-pool"
+    assert refs(memory.query("pool"))[0] == task  # still to be done
+    memory.tasks.start(task)
+    memory.tasks.complete(task)
+    for text in ("pool", "write a transport with a pool"):
+        assert "task" not in refs(memory.query(text))[0]
+    found = {hit.ref: hit for hit in memory.query("write a transport with a pool").results}
+    assert (found[task].factors.finished, found["failure/write"].factors.finished) == (0.5, 1.0)
+    assert refs(memory.query(task))[0] == task  # named in full
