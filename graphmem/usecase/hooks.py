@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -167,12 +167,12 @@ def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession 
         return Said()
     with client.reading() as snapshot:
         solutions = solved(snapshot, [hit.ref for hit in found.results])
+    near = [hit.record for hit in found.results if hit.tier in ("critical", "productive")]
     parts, room = [], HOOK_PROMPT_BUDGET
-    for hit in found.results:
-        text = entry(hit.record, solutions.get(hit.ref, ()), []) if hit.tier in ("critical", "productive") else None
-        room -= tokens(text or "")
-        if text and room >= 0:
-            parts.append(HookText(hit.record.key_ref, text, hit.ref))
+    for part in entries((record, solutions.get(record.ref, ()), []) for record in near):
+        room -= tokens(part.text)
+        if room >= 0:
+            parts.append(part)
     asked = f" --asked {found.asked}" if found.asked else ""
     return Said(parts, f"The project's memory has something about this. {NOTES}", report(parts, asked))
 
@@ -265,11 +265,8 @@ def known_before(client: Client, refs: Sequence[str]) -> Said:
     with client.reading() as snapshot:
         records = snapshot.catalog.records(snapshot.catalog.known(refs).values())
         doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
-        parts = [
-            HookText(one.key_ref, text, one.ref)
-            for number, one in records.items()
-            if not is_doubted(doubter.of(one)) and (text := entry(one, solutions.get(number, ()), []))
-        ]
+        sound = {number: one for number, one in records.items() if not is_doubted(doubter.of(one))}
+        parts = list(entries((one, solutions.get(number, ()), []) for number, one in sound.items()))
     opening = f"The project's memory knows this of what came before in this session. {NOTES}"
     return Said(parts, opening, report(parts, ""))
 
@@ -339,11 +336,10 @@ def end(client: Client, event: HookEvent, name: str, session: HookSession | None
 
 def known_failures(hits: Sequence[Matched]) -> Said:
     """Return the fixes of failures that a log reports."""
-    parts = [
-        HookText(hit.record.key_ref, text, hit.ref)
-        for hit in hits[:HOOK_SHOWN]
-        if (text := entry(hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"]))
-    ]
+    shown = hits[:HOOK_SHOWN]
+    parts = list(
+        entries((hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"]) for hit in shown)
+    )
     return Said(parts, f"The project's memory knows this failure. {NOTES}", report(parts, ""))
 
 
@@ -381,22 +377,42 @@ def remember(*words: str) -> str:
     return f"    {shell.command('graphmem', *words, '--fix', '…')}"
 
 
-def entry(record: Record, solutions: Sequence[Record], marks: Sequence[str]) -> str | None:
-    """Return a memory with what to do; None for a record that does not say what to do."""
-    if not isinstance(record, MemoryRecord) or not (notes := advice(record, solutions)):
-        return None
-    what = [*marks, track_record(record.helped, record.failed)]
-    lines = [f"- {quoted_name(record.ref)} ({'; '.join(what)})"]
-    lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
-    return "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
+def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str]]]) -> Iterator[HookText]:
+    """
+    Yield those of some memories that say what to do, with it; the text of a pattern is there once.
+
+    Args:
+        found: each memory, what solves it, and what is known of it.
+    """
+    shown = set[str]()
+    for record, solutions, marks in found:
+        pattern = next((one for one in solutions if isinstance(one, Pattern)), None)
+        if not isinstance(record, MemoryRecord) or record.ref in shown:
+            continue
+        if not (notes := advice(record, pattern, shown)):
+            continue
+        shown |= {record.ref, *([pattern.ref] if pattern else [])}
+        what = [*marks, track_record(record.helped, record.failed)]
+        lines = [f"- {quoted_name(record.ref)} ({'; '.join(what)})"]
+        lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
+        text = "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
+        yield HookText(record.key_ref, text, record.ref)
 
 
-def advice(record: MemoryRecord, solutions: Sequence[Record]) -> list[tuple[str, str]]:
-    """Return what a memory says to do, each text with a word for what it is; the first fix, and the first pattern."""
+def advice(record: MemoryRecord, pattern: Pattern | None, shown: Collection[str] = ()) -> list[tuple[str, str]]:
+    """
+    Return what a memory says to do, each text with a word for what it is; of a failure the first fix too.
+
+    Args:
+        pattern: what solves it, if anything does.
+        shown: the references of what is there already: a pattern among them is only named.
+    """
     if isinstance(record, Failure):
         notes = [("fix", fix.text) for fix in fixes(record)[:1]]
-        patterns = [one for one in solutions if isinstance(one, Pattern)][:1]
-        return notes + [(f"fix, {one.ref}, {track_record(one.helped, one.failed)}", one.insight) for one in patterns]
+        if pattern is None:
+            return notes
+        word = f"fix, {pattern.ref}, {track_record(pattern.helped, pattern.failed)}"
+        return [*notes, ("fix", pattern.ref) if pattern.ref in shown else (word, pattern.insight)]
     if isinstance(record, Pattern):
         return [("do", record.insight)]
     return [("lesson", record.description)] if isinstance(record, Lesson) else []
@@ -404,7 +420,8 @@ def advice(record: MemoryRecord, solutions: Sequence[Record]) -> list[tuple[str,
 
 def warning(record: Record, solutions: Sequence[Record], what: str) -> str | None:
     """Return one line about a failure that is known of a command or a file."""
-    if not isinstance(record, Failure) or not (notes := advice(record, solutions)):
+    pattern = next((one for one in solutions if isinstance(one, Pattern)), None)
+    if not isinstance(record, Failure) or not (notes := advice(record, pattern)):
         return None
     said = " ".join(f"{record.headline}; {notes[0][1]}".split())
     known = f"{quoted_name(record.ref)} is known of {what} ({track_record(record.helped, record.failed)})"

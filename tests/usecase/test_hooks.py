@@ -425,6 +425,20 @@ def test_a_prompt_is_answered_only_where_something_is_surely_known(memory_with_m
     assert send(memory, "UserPromptSubmit", prompt=f"again: {ERROR}").text == ""
 
 
+def test_a_pattern_is_told_once_as_a_hit_or_as_what_solves_a_failure(memory: Memory) -> None:
+    memory.failures.add("the nightly build cannot import setuptools", name="no-setuptools")
+    memory.failures.add("the nightly build cannot import wheel", name="no-wheel")
+    memory.patterns.add("the nightly build cannot import", "install from the lock file", name="lock")
+    for failure in ("failure/no-setuptools", "failure/no-wheel"):
+        memory.relations.link("pattern/lock", "solves", failure)
+    send(memory, "SessionStart")
+    for prompt in ("the nightly build cannot import setuptools", "the nightly build cannot import"):
+        answer = send(memory, "UserPromptSubmit", session=prompt, prompt=prompt)
+        text = answer.text.partition("has something about this")[2]  # a briefing comes before it
+        assert text.count("install from the lock file") == 1
+        assert "`failure/no-setuptools`" in text
+
+
 def test_at_its_end_a_session_becomes_a_record_with_what_it_used(known: Memory) -> None:
     send(known, "SessionStart")
     known.sessions.work_on("make the build green")
