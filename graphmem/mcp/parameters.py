@@ -19,7 +19,7 @@ class View(Request):
     """How much of an answer to show."""
 
     detail: Literal["brief", "full"] = Field("brief", description="full: whole texts, every field")
-    limit: int = Field(5, ge=1, le=MOST_HITS, description="At most so many results")
+    limit: int = Field(5, ge=1, le=MOST_HITS, description="Most results per section")
     cursor: str | None = Field(None, description="From the answer before, for more")
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from graphmem import dispatch
@@ -85,8 +86,11 @@ def of_log(one: Matched, view: View) -> dict[str, Any]:
 
 
 def block(answer: ContextBlock, view: View) -> Reply:
-    """Return what a project remembers for an objective."""
-    entries, more, notes = page(answer, answer.entries, view)
+    """Return what a project remembers for an objective; of each section as much as is asked for."""
+    pages = [page(answer, list(found), view) for _, found in groupby(answer.entries, key=lambda entry: entry.section)]
+    entries = [entry for shown, _, _ in pages for entry in shown]
+    more = {name: value for _, cursor, _ in pages for name, value in cursor.items()}
+    notes = list(answer.notices)
     shown = [hit(one.record, view, one.doubts, tier=Word(one.tier), section=Word(one.section)) for one in entries]
     return Reply(sureness(answer) | more, shown, notes + ([answer.note] if answer.note else []))
 

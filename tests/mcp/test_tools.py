@@ -164,6 +164,16 @@ def test_recall_returns_what_holds_for_an_objective(call: Call) -> None:
     assert 'because: "no XSS can read them"' in text(result)
 
 
+def test_recall_for_an_objective_shows_some_of_each_section(call: Call, memory: Memory) -> None:
+    for word in ("tabs", "ports", "dates", "names", "logs", "colours"):
+        memory.sessions.decide(f"one way for {word}", key=word)
+    result = call("recall", intent="context", text=ERROR)
+    assert [ref.partition("/")[0] for ref in refs(result)] == ["constraint"] + ["decision"] * 4 + ["failure"]
+    rest = call("recall", intent="context", text=ERROR, cursor=result.structured_content["cursor"])
+    assert [ref.partition("/")[0] for ref in refs(rest)] == ["decision"] * 3
+    assert "cursor" not in rest.structured_content
+
+
 def test_the_id_of_a_question_goes_into_feedback(call: Call, memory: Memory) -> None:
     asked = call("recall", text=ERROR).structured_content["asked"]
     result = call("feedback", ref="failure/gone", helped=True, asked=asked)

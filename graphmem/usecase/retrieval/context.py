@@ -3,6 +3,7 @@
 import math
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.usage import accesses, count
@@ -51,6 +52,15 @@ SECTIONS = (
 )  # fmt: skip
 USUAL: frozenset[str] = frozenset({"critical", "productive"})  # tiers that are always worth a prompt
 HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for which more is taken
+
+
+class Label(NamedTuple):
+    """Which tag or path of the task a record carries; ``is_file``: a path, and not one below it."""
+
+    text: str
+    is_file: bool
+
+
 VERBS: Mapping[Sort, str] = {"cite": "cites", "file": "lists"}  # what a record does with a path
 
 
@@ -100,7 +110,8 @@ def gather(snapshot: Snapshot, request: ContextRequest, *, without: Collection[s
     ]
     hits = {hit.ref: hit for hit in found.results}
     entries = list(with_doubts(snapshot, entries, hits, is_strict=request.strict))
-    entries.sort(key=lambda entry: SECTIONS.index(entry.section))
+    first = next((pick.hit.ref for pick in picks if pick.has_file), None)
+    entries.sort(key=lambda entry: (SECTIONS.index(entry.section), entry.ref != first))
     return cut(snapshot, request, found, picks, entries, is_known=is_known)
 
 
@@ -201,32 +212,43 @@ def picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_know
     reasons = labelled(snapshot, request)
     refs = {hit.ref for hit in near}
     places = {ref: place for place, ref in enumerate(hits)}
-    others = sorted(reasons.keys() - refs, key=lambda ref: (places.get(ref, len(places)), ref))[:CONTEXT_LABELLED]
+
+    def place(ref: str) -> tuple[bool, int, str]:
+        return not reasons[ref].is_file, places.get(ref, len(places)), ref
+
+    others = sorted(reasons.keys() - refs, key=place)[:CONTEXT_LABELLED]
     records = snapshot.catalog.records([snapshot.resolve(ref) for ref in others if ref not in hits]).values()
     made = hits | {record.ref: unasked(record) for record in records}
+    picks = [(hit, reasons.get(hit.ref)) for hit in (*near, *(made[ref] for ref in others if ref in made))]
     return [
-        Pick(hit, reasons.get(hit.ref), hit.ref in refs, why(hit) if request.explain else None)
-        for hit in (*near, *(made[ref] for ref in others if ref in made))
+        Pick(
+            hit,
+            label.text if label else None,
+            hit.ref in refs,
+            why(hit) if request.explain else None,
+            has_file=label is not None and label.is_file,
+        )
+        for hit, label in picks
     ]
 
 
-def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, str]:
+def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, Label]:
     """Return the records that carry a tag or a path that is given or named in the objective, each with which."""
     catalog = snapshot.catalog
     given = {posixpath.normpath(path) for path in request.files}
     named = paths(request.objective, str(snapshot.layout.root))
     exact = given | {path.rstrip("/") for path in named}
     folders = given | {path.rstrip("/") for path in named if "/" in path}
-    found = dict[int, str]()
+    found = dict[int, Label]()
     for sort, verb in VERBS.items():
         for path, number in catalog.labelled(sort, exact):
-            found.setdefault(number, f"{verb} {visible(path)}")
+            found.setdefault(number, Label(f"{verb} {visible(path)}", True))
         for folder in sorted(folders):
             for number in catalog.labelled_below(sort, folder):
-                found.setdefault(number, f"{verb} a file below {visible(folder)}")
+                found.setdefault(number, Label(f"{verb} a file below {visible(folder)}", False))
     tags = {folded(tag): tag for tag in (*words(request.objective), *request.tags)}
     for tag, number in catalog.labelled("tag", tags):
-        found.setdefault(number, f"tagged {visible(tags[tag])}")
+        found.setdefault(number, Label(f"tagged {visible(tags[tag])}", False))
     return {ref: found[number] for number, ref in catalog.refs(found).items()}
 
 

@@ -31,12 +31,14 @@ class Pick(NamedTuple):
         because: which tag or file of the task it carries, if any.
         is_near: it answers the objective; else it is there for a tag or a file alone.
         why: what its score is made of, where that is asked for.
+        has_file: it cites or lists a file of the task itself, not one below a folder.
     """
 
     hit: Hit
     because: str | None
     is_near: bool
     why: str | None
+    has_file: bool
 
 
 def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[ContextEntry]:

@@ -157,9 +157,22 @@ def test_a_memory_with_the_file_is_there_and_the_words_of_the_path_are_not_searc
     objective = "edit the code of the page"
     without, with_file = memory.context(objective), memory.context(objective, files=["shop/db.py"])
     assert sections(without) == {"Failures": ["failure/page"]}
-    assert sections(with_file) == {"Failures": ["failure/page", "failure/fk"]}
+    assert sections(with_file) == {"Failures": ["failure/fk", "failure/page"]}
     assert "`failure/fk` (lists shop/db.py; unsolved; never reported on; of 2026-11-01)" in with_file.text
     assert "failure/slow" not in with_file.refs
+
+
+def test_the_record_with_the_very_file_comes_first_in_its_section(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/db.py").write_text("rows = []\n")
+    memory.failures.add("a cookie of the page is lost", name="a-tag", tags=["page"])
+    memory.failures.add("a beside", name="b-below", files=["shop/db/x.py"])
+    memory.failures.add("edit the code of the page", name="page", fix="reload it")
+    memory.failures.add("foreign keys go wrong", name="y-very", files=["shop/db.py"])
+    memory.failures.add("more foreign keys go wrong", name="z-very", cites=["shop/db.py"])
+    found = memory.context("edit the code of the page", files=["shop/db.py", "shop/db"], tags=["page"])
+    assert sections(found)["Failures"][:3] == ["failure/y-very", "failure/page", "failure/z-very"]
+    assert set(sections(found)["Failures"][3:]) == {"failure/a-tag", "failure/b-below"}
 
 
 def test_what_a_label_finds_does_not_push_out_what_answers_the_objective(memory: Memory) -> None:
