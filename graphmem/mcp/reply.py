@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from graphmem.contract.answer import Answer
 from graphmem.contract.doubts import Doubt
+from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import View
 from graphmem.model import Failure, MemoryRecord, Record
 from graphmem.names import one_line, quoted, visible
@@ -43,7 +44,7 @@ class Reply:
 
     def __post_init__(self) -> None:
         more = len(self.notes) - MOST_NOTES
-        self.notes = [one_line(note) for note in self.notes[:MOST_NOTES]]
+        self.notes = [in_tools(one_line(note)) for note in self.notes[:MOST_NOTES]]
         if more > 0:
             self.notes.append(f"and {more:,} more notes; see: graphmem validate")
 

@@ -23,6 +23,7 @@ from graphmem.ledger import undo
 from graphmem.machine.requests import RequestUnderWay, carried_out, current
 from graphmem.mcp.documents import MADE, PLAIN, PROMPTS, RESOURCES, TEMPLATES, read
 from graphmem.mcp.front import Front
+from graphmem.mcp.hints import in_tools
 from graphmem.mcp.tools import TOOLS, Tool
 from graphmem.names import one_line, visible
 from graphmem.settings.folders import agent_folder
@@ -208,7 +209,7 @@ def text_of(make: Callable[..., str], memory: OpenMemory, given: object) -> str:
 
 def failure(code: str, message: str, hint: str | None) -> types.CallToolResult:
     """Return an error that the model sees."""
-    message, hint = one_line(message), one_line(hint) if hint else None
+    message, hint = one_line(message), in_tools(one_line(hint)) if hint else None
     lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
     return result("\n".join(lines), {"error": {"code": code, "message": message, "hint": hint}}, is_error=True)
 

@@ -18,6 +18,7 @@ from graphmem.contract.records import Changed, Got
 from graphmem.contract.relations import Connection, Edge, Related, Solutions
 from graphmem.contract.stats import Stats
 from graphmem.contract.tasks import TaskChanged
+from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import MOST_HITS, Parameters, ToolOperation, View
 from graphmem.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
 from graphmem.names import visible
@@ -169,7 +170,7 @@ def changed(answer: Changed, view: View) -> Reply:
         {"ref": one.ref, "similarity": round(one.similarity, 3), "variant_that_differs_in": escaped(one.differs)}
         for one in answer.variants
     ]
-    aside = [{"set_aside": Word(one.field), "text": cut(one.text, ADVICE_WIDTH, view)} for one in answer.set_aside]
+    aside = [{f"{one.field}_set_aside": cut(one.text, ADVICE_WIDTH, view)} for one in answer.set_aside]
     return Reply(head, variants + aside, list(answer.notices))
 
 
@@ -194,7 +195,7 @@ def moved(answer: TaskChanged, view: View) -> Reply:
     found = answer.workspace
     if found is not None:
         head |= {"asked": Word(found.asked)} if found.asked else {}
-        head["workspace"] = escaped(found.text)
+        head["workspace"] = escaped(in_tools(found.text))
     return Reply(head, [of_log(one, view) for one in answer.known], list(answer.notices))
 
 

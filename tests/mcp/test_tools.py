@@ -14,6 +14,7 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 from graphmem import Memory
 from graphmem.contract.operations import REQUESTS
 from graphmem.mcp.documents import RETRO
+from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import MOST_HITS
 from graphmem.mcp.server import INSTRUCTIONS, make_server
 from graphmem.mcp.tools import TOOLS
@@ -296,7 +297,8 @@ def test_remember_says_what_it_merged_and_what_is_a_variant(memory_with_model: M
     merged = remembered(f"{ERROR} while building the wheel, line 97")
     assert merged.structured_content["merged_into"] == "failure/gone"
     assert text(merged).startswith('action: merged; ref: "failure/gone"; merged_into: "failure/gone"')
-    assert {"set_aside": "fix", "text": "another fix"} in merged.structured_content["results"]
+    assert {"fix_set_aside": "another fix"} in merged.structured_content["results"]
+    assert 'fix_set_aside: "another fix"' in text(merged).splitlines()
     variant = remembered("ModuleNotFoundError: No module named 'pkg_config' while building the wheel, line 12")
     assert variant.structured_content["action"] == "created"
     (near,) = variant.structured_content["results"]
@@ -318,7 +320,9 @@ def test_a_task_is_started_blocked_and_completed(call: Call, memory: Memory) -> 
     memory.failures.add("ValueError: the form has no field user", fix="name it login", name="no-user")
     begun = call("task", action="start", ref="login/001")
     assert begun.structured_content["action"] == "started"
-    assert "> objective:" in begun.structured_content["workspace"]
+    workspace = begun.structured_content["workspace"]
+    assert "> objective:" in workspace
+    assert 'the tool task, action complete, for task/login/001-form, delivered "WHAT", used REF' in workspace
     assert "\n>" not in text(begun), "a text of the store is on the line that quotes it"
     blocked = call("task", action="block", ref="login/001", reason="ValueError: the form has no field user")
     assert refs(blocked) == ["failure/no-user"]
@@ -330,6 +334,15 @@ def test_a_task_is_started_blocked_and_completed(call: Call, memory: Memory) -> 
     message, hint = refused(call("task", action="block", ref="login/001", reason="again"))
     assert message == "task/login/001-form is complete; it cannot become blocked"
     assert hint == "possible from complete: reopen (to pending)"
+
+
+def test_hints_name_tools_where_a_shell_has_commands(call: Call) -> None:
+    waits = call("task", action="start", ref="login/002")
+    assert refused(waits)[1] == "what can start: the tool task, action ready, for login"
+    assert in_tools("see: graphmem list") == "see: the tool recall"
+    assert in_tools("  > note: graphmem list") == "  > note: graphmem list"  # a text of the store
+    assert in_tools("graphmem init, then graphmem listen") == "graphmem init, then graphmem listen"
+    assert in_tools("graphmem get REF or graphmem query X") == "the tool get, for REF or the tool recall, for X"
 
 
 def test_task_says_what_can_start_and_finishes_the_campaign(call: Call, memory: Memory) -> None:
