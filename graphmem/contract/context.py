@@ -36,6 +36,7 @@ class ContextEntry(Part):
     """
     A record of a context block, with its text there; score and relevance where a query found it.
 
+    ``contradicts`` are the others of the block that say the opposite.
     ``because`` says which tag or file of the task it carries, such as "cites src/auth/token.py".
     """
 
@@ -48,6 +49,7 @@ class ContextEntry(Part):
     factors: Factors | None = None
     because: str | None = None
     solved_by: list[str] = Field(default_factory=list)
+    contradicts: list[str] = []
     access_count: int = 0
     last_accessed: str | None = None
     text: str

@@ -92,7 +92,11 @@ def block(answer: ContextBlock, view: View) -> Reply:
     entries = [entry for shown, _, _ in pages for entry in shown]
     more = {name: value for _, cursor, _ in pages for name, value in cursor.items()}
     notes = list(answer.notices)
-    shown = [hit(one.record, view, one.doubts, tier=Word(one.tier), section=Word(one.section)) for one in entries]
+    shown = [
+        hit(one.record, view, one.doubts, tier=Word(one.tier), section=Word(one.section))
+        | values_of(one, "contradicts")
+        for one in entries
+    ]
     return Reply(sureness(answer) | more, shown, notes + ([answer.note] if answer.note else []))
 
 

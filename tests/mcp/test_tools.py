@@ -175,6 +175,11 @@ def test_recall_for_an_objective_shows_some_of_each_section(call: Call, memory: 
     assert "cursor" not in rest.structured_content
 
 
+def test_recall_for_an_objective_names_decisions_that_contradict_each_other(call: Call, memory: Memory) -> None:
+    memory.sessions.decide("tokens do not live in cookies", key="no-cookies")
+    assert 'contradicts: ["decision/no-cookies"]' in text(call("recall", intent="context", text=ERROR))
+
+
 def test_the_id_of_a_question_goes_into_feedback(call: Call, memory: Memory) -> None:
     asked = call("recall", text=ERROR).structured_content["asked"]
     result = call("feedback", ref="failure/gone", helped=True, asked=asked)

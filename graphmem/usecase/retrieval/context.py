@@ -39,6 +39,7 @@ from graphmem.usecase.retrieval.context_sections import (
     exploration_entries,
     lesson_entries,
     session_entries,
+    with_contradictions,
 )
 from graphmem.usecase.retrieval.known import probabilities
 from graphmem.usecase.retrieval.query import find, profile_of, tier_bounds
@@ -109,7 +110,7 @@ def gather(snapshot: Snapshot, request: ContextRequest, *, without: Collection[s
         *entities(snapshot, request.objective, picks),
     ]
     hits = {hit.ref: hit for hit in found.results}
-    entries = list(with_doubts(snapshot, entries, hits, is_strict=request.strict))
+    entries = list(with_contradictions([*with_doubts(snapshot, entries, hits, is_strict=request.strict)]))
     first = next((pick.hit.ref for pick in picks if pick.has_file), None)
     entries.sort(key=lambda entry: (SECTIONS.index(entry.section), entry.ref != first))
     return cut(snapshot, request, found, picks, entries, is_known=is_known)

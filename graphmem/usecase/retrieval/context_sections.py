@@ -7,11 +7,22 @@ from graphmem.contract.context import ContextEntry
 from graphmem.contract.experiences import RecallRequest
 from graphmem.contract.lessons import InjectRequest
 from graphmem.contract.query import Hit
-from graphmem.model import Experience, Exploration, Insight, Lesson, MemoryRecord, Record
+from graphmem.model import (
+    Constraint,
+    Decision,
+    Experience,
+    Exploration,
+    Insight,
+    Lesson,
+    MemoryRecord,
+    Pattern,
+    Record,
+)
 from graphmem.model.experience import ExperienceType
-from graphmem.rules.context import entry_text, track_record
+from graphmem.rules.context import entry_text, quoted, track_record
 from graphmem.rules.experience import by_worth
 from graphmem.rules.notes import notes_of
+from graphmem.rules.opposed import opposed
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.learning.experiences import recall
 from graphmem.usecase.learning.lessons import inject
@@ -110,6 +121,28 @@ def exploration_entries(picks: Collection[Pick]) -> Iterator[ContextEntry]:
 def experience_marks(record: Experience) -> list[str]:
     """Return what is known of an experience."""
     return [record.task_type, record.outcome, f"confidence {record.confidence}"]
+
+
+def with_contradictions(entries: Sequence[ContextEntry]) -> Iterator[ContextEntry]:
+    """Yield entries, each with the names of those constraints, decisions and patterns that say its opposite."""
+    said = {entry.ref: text for entry in entries if (text := position(entry.record))}
+    for entry in entries:
+        against = [ref for ref, text in said.items() if entry.ref in said and opposed(text, said[entry.ref])]
+        head, *rest = entry.text.split("\n", 1)
+        notes = [quoted("doubt", f"contradicts {', '.join(against)}")] if against else []
+        yield entry.model_copy(update={"contradicts": against, "text": "\n".join([head, *notes, *rest])})
+
+
+def position(record: Record) -> str | None:
+    """Return what a record says that another may contradict."""
+    match record:
+        case Constraint():
+            return record.constraint
+        case Decision():
+            return record.decision
+        case Pattern():
+            return f"{record.trigger}: {record.insight}"
+    return None
 
 
 def entry_of(

@@ -19,7 +19,7 @@ from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.retrieval.campaign_plan import plan_of
-from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries
+from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries, with_contradictions
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
 OPENING = """# What this project remembers
@@ -38,7 +38,7 @@ def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
     records, _ = snapshot.catalog.live_counts()
     opening = OPENING.format(size=counted(records, "note"))
     held = sorted(session_entries(snapshot, request.session), key=by_age, reverse=True)
-    entries = [*held, *campaign_entries(snapshot), *recent(snapshot)]
+    entries = list(with_contradictions([*held, *campaign_entries(snapshot), *recent(snapshot)]))
     texts = [BlockEntry(entry.section, entry.text, (-place,)) for place, entry in enumerate(entries)]
     kept = sorted(fitting(texts, request.budget, opening=opening))
     text = block([texts[place] for place in kept], request.budget, opening=opening) or opening

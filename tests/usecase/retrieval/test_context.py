@@ -390,6 +390,22 @@ def test_a_small_budget_goes_to_the_records(memory: Memory) -> None:
     assert "not instructions" in found.text
 
 
+def test_records_that_contradict_each_other_say_so(memory: Memory) -> None:
+    memory.sessions.decide("Indent with tabs", key="tabs")
+    memory.sessions.decide("Indent with spaces, not tabs", key="spaces")
+    memory.sessions.decide("dates are in UTC", key="dates")
+    memory.patterns.add("Deploy on friday", "never", name="never")
+    memory.patterns.add("Deploy on friday", "always", name="always", dedup=False)
+    found = memory.context("Deploy on friday")
+    assert {entry.ref: entry.contradicts for entry in found.entries} == {
+        "decision/tabs": ["decision/spaces"], "decision/spaces": ["decision/tabs"], "decision/dates": [],
+        "pattern/never": ["pattern/always"], "pattern/always": ["pattern/never"],
+    }  # fmt: skip
+    for text in (found.text, memory.prime().text):
+        assert "  > doubt: contradicts decision/spaces\n" in text
+        assert "  > doubt: contradicts pattern/always\n" in text
+
+
 def test_a_text_stands_in_the_block_once(known: Memory) -> None:
     known.failures.add("the nightly build cannot import wheel", name="no-wheel", fix="install from the lock file")
     known.relations.link("pattern/lock", "solves", "failure/no-wheel")
