@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.sameness import AGAINST, Comparison, compared, is_message, longest_run
+from graphmem.rules.sameness import AGAINST, Comparison, compared, difference, is_message, longest_run
 
 YAML = "ModuleNotFoundError: No module named 'yaml'"
 LOCKED = "sqlite3.OperationalError: database is locked"
@@ -50,6 +50,24 @@ def test_a_message_is_whole_in_any_surroundings(message: str, around: str) -> No
 )
 def test_what_differs_in_the_same_place_speaks_against_it(question: str, message: str, expected: set[str]) -> None:
     assert against(question, message) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "expected"),
+    [
+        ("No module named 'pandas'", YAML, "another error: 'pandas' in the question, 'yaml' here"),
+        ("listen EACCES: address already in use", LISTEN, "another error: 'eacces' in the question, 'eaddrinuse' here"),
+        (
+            "sqlite3.IntegrityError: no such table",
+            LOCKED,
+            "another error: 'IntegrityError' in the question, 'OperationalError' here",
+        ),
+        (f"E   {YAML}", YAML, None),
+        ("how long does the sourdough rise", YAML, None),
+    ],
+)
+def test_what_tells_two_errors_apart_is_said_in_one_clause(question: str, message: str, expected: str | None) -> None:
+    assert difference(question, message) == expected
 
 
 def test_numbers_that_count_or_measure_are_the_same_as_any_other() -> None:

@@ -46,3 +46,10 @@ def test_a_run_without_a_test_says_so(line: str) -> None:
 )  # fmt: skip
 def test_whether_a_file_still_has_a_test(source: str, is_there: bool) -> None:
     assert is_tested(source, "test_a") == is_there
+
+
+def test_the_first_assertion_that_failed_is_kept() -> None:
+    tally = Tally()
+    for line in ("E       assert 3 == 4", "E       assert 5 == 6"):
+        tally.read(line)
+    assert tally.asserted == "assert 3 == 4"

@@ -1,0 +1,24 @@
+"""Two texts are reports of one failure if one has the lines of the other, and nothing else that went wrong."""
+
+import pytest
+
+from graphmem.rules.report import is_repeat
+
+LOCKED = "ERROR: the database of the queue is locked"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (LOCKED, f"{LOCKED}\nBuild failed", True),
+        (LOCKED, f"{LOCKED}\nmake: *** [Makefile:14: test] Error 1", True),
+        (LOCKED, f"{LOCKED}\nERROR: cannot open 'orders.db'", False),  # another error behind it
+        (LOCKED, f"ERROR: cannot open 'orders.db'\n{LOCKED}", False),
+        (LOCKED, f"{LOCKED}\ncaused by: the volume is read-only", False),  # it says more of the cause
+        ("ERROR: it failed", "ERROR: it failed\nBuild failed", False),  # it says too little to be found again
+        ("    at f (x.js:1:2)", "    at g (y.js:3:4)", False),  # frames alone
+        ("expected `)` but found `,`", "expected `,` but found `)`", False),
+    ],
+)
+def test_a_report_is_of_the_same_failure(left: str, right: str, expected: bool) -> None:
+    assert is_repeat(left, right) is is_repeat(right, left) is expected
