@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from graphmem.rules.line import ESCAPES, bare, forms, messages, plain
-from graphmem.rules.signature import AFTER, BEFORE, GO_CALL, TRIGGER_LINES, ErrorReader, errors
+from graphmem.rules.signature import AFTER, BEFORE, GO_CALL, LINE, TRIGGER_LINES, ErrorReader, errors
 from graphmem.rules.volatile import stable
 
 # What says that a line reports an error although it has no class and no mark, and the words of a person in a sentence.
@@ -100,10 +100,11 @@ def spelt_out(found: re.Match[str]) -> str:
 
 def line_of(row: str, *, is_report: bool) -> ReportLine:
     """Return a line of a report, or of any other text."""
-    is_error = reports_error(row) or (is_report and not SENTENCE.search(row))
+    is_error = reports_error(row) or (is_report and len(row) <= LINE and not SENTENCE.search(row))
     if not is_error:
-        words = key(plain(row))
-        return ReportLine(row, stable(plain(row)), words, frozenset({words}), is_error)
+        row = plain(row) if len(row) <= LINE else row
+        words = key(row)
+        return ReportLine(row, stable(row), words, frozenset({words}), is_error)
     several = [row, *(message for message in messages(row) if message.strip())]
     found = frozenset(key(stable(form, is_error=True)) for one in several for form in forms(one))
     text = stable(bare(row), is_error=True)
@@ -112,6 +113,8 @@ def line_of(row: str, *, is_report: bool) -> ReportLine:
 
 def reports_error(row: str) -> bool:
     """Return whether a line is what a program says of an error, not what a person says in a sentence."""
+    if len(row) > LINE:
+        return False
     text = bare(row)
     error = ErrorReader().error_on(1, text) or ErrorReader().error_on(1, plain(row))
     if error is not None and error.name:
@@ -121,7 +124,7 @@ def reports_error(row: str) -> bool:
 
 def is_frame(row: str) -> bool:
     """Return whether a line of a traceback says where, not what."""
-    return any(pattern.match(row) for pattern in (FRAME, BEFORE, AFTER, GO_CALL))
+    return len(row) <= LINE and any(pattern.match(row) for pattern in (FRAME, BEFORE, AFTER, GO_CALL))
 
 
 def key(text: str) -> str:

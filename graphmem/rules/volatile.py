@@ -14,8 +14,8 @@ Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[ap]m\b)?(?: ?(?:z|utc|gmt|[+-]\d\d:?\d\d)\b)?"
 DAY = r"(?:\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? +)?"
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
-AMOUNT = r"\d+(?:[.,]\d+)*"
-ALONE = r"(?<![\w.])"
+AMOUNT = r"\d{1,20}(?:[.,]\d{1,20}){0,6}"
+ALONE = r"(?<![\w.,])"
 END = r"(?!\w|[.,]\d)"
 # A number after one of these is a name: with another one it is another error.
 NAMED = (
@@ -111,8 +111,8 @@ IN_ERRORS = rules(
     ("", r"((?:thread|worker|pool|exec|executor|runner|process|dispatcher|concurrent)\w*)"
          r"[-_#]\d+(?:[-_](?:thread[-_])?\d+)*\b", r"\1"),
     ("gw", r"\bgw\d+\b", "gw"),
-    ("", r"\b(\w*(?:[ _-]?id|trace|span))[\"']?[:=] ?[\"']?"
-         r"(?=[^\s\"',]*\d)[\w./+=-]+", r"\1"),
+    ("", r"\b(\w{0,40}?(?:[ _-]?id|trace|span))[\"']?[:=] ?[\"']?"
+         r"(?=[^\s\"',=]{0,200}\d)[\w./+-]{1,200}", r"\1"),
     ("=(", r"(?<=id\)=)\(\d+\)", "()"),
     ("#", r"(?<![\w#])#\d+\b", " "),
     ("(x", r"\(x\d+ over [\dhms.]+\)", " "),

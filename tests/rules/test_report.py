@@ -1,10 +1,22 @@
 """Two texts are reports of one failure if one has the lines of the other, and nothing else that went wrong."""
 
+import time
+
 import pytest
 
-from graphmem.rules.report import is_repeat
+from graphmem.rules.report import is_repeat, report_of
 
 LOCKED = "ERROR: the database of the queue is locked"
+
+
+@pytest.mark.parametrize(
+    "piece", ["1,", "a.", "/a", "id=", "at f(", "1m", 'File "x", ', "{", "x:1:", " -> 1", "a b, ", "(0x1, "]
+)
+def test_the_time_for_a_line_is_bounded(piece: str) -> None:
+    start = time.process_time()
+    report_of("error: " + piece * 20_000)
+    report_of("\n".join(["error: " + piece * (900 // len(piece))] * 30))
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(
