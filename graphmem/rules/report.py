@@ -50,15 +50,18 @@ class ReportLine(NamedTuple):
         row: as it is written.
         text: without what is around it and what changes.
         key: what is compared of it; where no error is reported, numbers as they are.
-        forms: all that it may be without what is around it.
         is_error: whether it reports an error.
     """
 
     row: str
     text: str
     key: str
-    forms: frozenset[str]
     is_error: bool
+
+    @property
+    def forms(self) -> frozenset[str]:
+        """All that it may be without what is around it; only looked at where two reports are compared."""
+        return forms_of(self.row) if self.is_error else frozenset({self.key})
 
     def is_of(self, other: "ReportLine") -> bool:
         """Return whether two lines are the same, one of them perhaps with more of a logger around it."""
@@ -66,11 +69,16 @@ class ReportLine(NamedTuple):
 
 
 class FailureReport(NamedTuple):
-    """A text by its lines: all, and those that are not frames; its errors, each with its frame."""
+    """A text by its lines: all, and those that are not frames."""
 
     lines: tuple[ReportLine, ...]
     said: tuple[ReportLine, ...]
-    frames: tuple[tuple[str, str], ...]
+    rows: tuple[str, ...]
+
+    @property
+    def frames(self) -> tuple[tuple[str, str], ...]:
+        """Its errors, each with its frame; only looked at where two reports are compared."""
+        return frames_of(self.rows)
 
     @property
     def text(self) -> str:
@@ -82,15 +90,29 @@ class FailureReport(NamedTuple):
 def report_of(text: str) -> FailureReport:
     """Return a text as a report."""
     rows = [SIGN.sub(spelt_out, row) for row in ESCAPES.sub("", text).splitlines()[:TRIGGER_LINES] if row.strip()]
-    is_report = any(map(reports_error, rows))
+    reporting = list(map(reports_error, rows))
+    is_report = any(reporting)
     lines, said, is_source = [], [], False
-    for row in rows:
-        line = line_of(row, is_report=is_report)
+    for row, reports in zip(rows, reporting, strict=True):
+        line = line_of(row, reports or (is_report and len(row) <= LINE and not SENTENCE.search(row)))
         lines.append(line)
         if not (is_frame(row) or (is_source and row[0].isspace())):
             said.append(line)
         is_source = BEFORE.match(row) is not None  # the code of a frame is in the line after it
-    return FailureReport(tuple(lines), tuple(said), tuple((error.exact, error.frame) for error in errors(rows)))
+    return FailureReport(tuple(lines), tuple(said), tuple(rows))
+
+
+@lru_cache(8_192)
+def frames_of(rows: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the errors of a report, each with its frame."""
+    return tuple((error.exact, error.frame) for error in errors(rows))
+
+
+@lru_cache(8_192)
+def forms_of(row: str) -> frozenset[str]:
+    """Return all that a line of a report may be without what is around it."""
+    several = [row, *(message for message in messages(row) if message.strip())]
+    return frozenset(key(stable(form, is_error=True)) for one in several for form in forms(one))
 
 
 def spelt_out(found: re.Match[str]) -> str:
@@ -98,17 +120,13 @@ def spelt_out(found: re.Match[str]) -> str:
     return unicodedata.name(found[1], found[1]).lower()
 
 
-def line_of(row: str, *, is_report: bool) -> ReportLine:
+def line_of(row: str, is_error: bool) -> ReportLine:
     """Return a line of a report, or of any other text."""
-    is_error = reports_error(row) or (is_report and len(row) <= LINE and not SENTENCE.search(row))
     if not is_error:
         row = plain(row) if len(row) <= LINE else row
-        words = key(row)
-        return ReportLine(row, stable(row), words, frozenset({words}), is_error)
-    several = [row, *(message for message in messages(row) if message.strip())]
-    found = frozenset(key(stable(form, is_error=True)) for one in several for form in forms(one))
+        return ReportLine(row, stable(row), key(row), is_error)
     text = stable(bare(row), is_error=True)
-    return ReportLine(row, text, key(text), found, is_error)
+    return ReportLine(row, text, key(text), is_error)
 
 
 def reports_error(row: str) -> bool:

@@ -138,11 +138,9 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
 def difference(question: str, trigger: str) -> str | None:
     """Return by what a question is about another error than a failure, in one clause; None where nothing says so."""
     asked, stored = taken_apart(question), taken_apart(trigger)
-    message = message_of(stored)
-    run = longest_run(asked.tokens, message)
     if is_whole(asked, stored):
         return None
-    if words := other_words(asked, stored, run):
+    if words := other_words(asked, stored, longest_run(asked.tokens, message_of(stored))):
         here, there = words
     elif are_apart(asked.codes, stored.codes):
         here, there = min(asked.codes), min(stored.codes)
