@@ -6,6 +6,7 @@ A verb's module is loaded only when the verb is named.
 
 import inspect
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -329,13 +330,18 @@ def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
 
 def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
     """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
-    invocation = Invocation(new_id=ids_of(request_id))
+    invocation = Invocation(new_id=ids_of(request_id), before_error=ignore_interrupts)
     request = RequestUnderWay(request_id, content_of(arguments), is_repeat=True)
     with carried_out(request) if is_repeat else nullcontext():
         status = run(arguments, invocation)
     if invocation.wants_service:
         launch(str(invocation.memory.client.layout.root))
     return status
+
+
+def ignore_interrupts() -> None:
+    """Let a command that has failed say so; an interrupt in the middle of its error would add an error of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def speak_utf8() -> None:

@@ -50,6 +50,7 @@ class Invocation:
     notes: list[str] = field(default_factory=list)  # with --json they come at the end, or in the error
     new_id: Callable[[], str] = field(default_factory=lambda: ids_of(os.urandom(16).hex()))  # makes the ids of reports
     models: "Models | None" = None  # those that a service has loaded
+    before_error: Callable[[], object] = lambda: None  # called when the command has failed and only says so
 
     @property
     def is_debug(self) -> bool:
@@ -130,6 +131,7 @@ class Invocation:
 
     def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
         """Report what went wrong: for people in two lines, with ``--json`` as one document."""
+        self.before_error()
         self.end_progress()
         if self.is_json:
             notes = {"notes": self.notes} if self.notes else {}
