@@ -54,6 +54,13 @@ ITEMS = (
     r"|objects?|samples?|characters?|chars?|jobs?|tasks?|requests?|process(?:es)?|containers?|pods?|replicas?"
     r"|insufficient|restarts?"
 )
+# Before a number that counts what comes after it; after any other word it is a name: 'TLS 1.0 handshake failed'.
+COUNTING = (
+    r"((?:^|[\[(:;,=>|]|(?<!\S)[-*!])\s*|(?<![\w-])(?:found|with|of|after|for|in|got|had|has|have|all|only|and|or|by|than"
+    r"|over|least|most|to|are|is|was|were|ran|running|reported|detected|remaining|made|another|these|those|last|first|next"
+    r"|err!) )"
+)
+COUNT = r"\d{1,20}(?:,\d{3}){0,6}(?![\w.,])"
 UNIT = r"(?:ns|us|µs|ms|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?)"
 CHECKOUT = (  # a folder in which a project is on some machine
     r"(?<![\w./~-])(?:~|/(?:builds?(?:/\d+)?|workspaces?|github/workspace|app|src|code|usr/src/app|srv/app|__w|drone/src"
@@ -80,7 +87,8 @@ def rules(*found: tuple[str, str, str | Callable[[re.Match[str]], str]]) -> tupl
 ALWAYS = rules(
     (":", PORT, known_service),
     ("\\", r"(?<=[\w.~:$@+-])\\+(?=[\w.~$@+-])", "/"),
-    ("-", r"\b\d{4}-\d\d-\d\d([t _]\d\d[:_-]\d\d([:_-]\d\d)?([.,_]\d+)?( ?(z|utc|[+-]\d\d:?\d\d))?)?\b", " "),
+    ("-", r"((?:\bdate |['\"])(?=\d{4}-\d\d-\d\d(?![t _]\d\d:)))?"
+          r"\b\d{4}-\d\d-\d\d([t _]\d\d[:_-]\d\d([:_-]\d\d)?([.,_]\d+)?( ?(z|utc|[+-]\d\d:?\d\d))?)?\b", unless_named),
     ("/", rf"\b(?:\d{{4}}/\d\d/\d\d|\d{{1,2}}/\d{{1,2}}/\d{{4}}|\d\d?/{MONTH}/\d{{4}})(?:(?:,? |:){CLOCK})?", " "),
     (".", rf"(?<![\w.])\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? {CLOCK}", " "),
     ("", rf"{DAY}\b{MONTH}\.? +\d{{1,2}}(?:,? \d{{4}})?,? (?:at )?{CLOCK}(?: \d{{4}}\b)?", " "),
@@ -129,7 +137,7 @@ UNLESS_COMPARED = rules(
     ("", rf"{ALONE}{AMOUNT} ?(?:bytes?|[kmgtp]i?b|[kmgt]i)(?:/s)?\b", " "),
     ("%", rf"{ALONE}{AMOUNT} ?%(?!\w)", " "),
     ("/", r"(?<![\w./-])\d+/\d+ (?=[a-z])", " "),
-    ("", rf"{ALONE}(?![1-5]\d\d (?:client|server|internal|error)){AMOUNT} (?=(?:[a-z]+ )?(?:{ITEMS})\b)", " "),
+    ("", rf"{COUNTING}(?![1-5]\d\d (?:client|server|internal|error)){COUNT} (?=(?:[a-z]+ )?(?:{ITEMS})\b)", r"\1 "),
     ("", rf"(?:\b(?:after|took|in|within|for|elapsed)[ :=]+)?{ALONE}(?:(?:\d+h ?)?\d+m ?)?{AMOUNT} ?{UNIT}\b", " "),
     ("", rf"{NAMED}(?<![\w.-])\d{{6,}}{END}", unless_named),
 )  # fmt: skip
