@@ -67,7 +67,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):
             lines.append(f"is: {text.one_line(record.trigger)}")
-        lines += text.advice_lines(record)
+        lines += text.advice_lines(record) + text.variant_lines(found.variant_fix)
     for solution in found.solved_by:
         insight = getattr(solution.record, "insight", None)
         lines.append(f"{solution.ref}: {text.marks(solution.doubts)}{text.one_line(insight, text.ADVICE)}")

@@ -30,7 +30,8 @@ def get(invocation: Invocation, answer: Got) -> None:
     notes = [doubt.text for doubt in answer.doubts if not doubt.is_mark]
     tasks = [text.handed_out(answer).strip()] if answer.handed_out else []
     marks = "".join(f"\n  {one}" for one in (*text.against(answer.doubts), *notes, *tasks))
-    invocation.answer(answer, f"{head}{marks}\n{rest}{cites}{edges}")
+    alike = "".join(f"\n  {one}" for one in text.variant_lines(answer.variant_fix))
+    invocation.answer(answer, f"{head}{marks}\n{rest}{alike}{cites}{edges}")
 
 
 @passes("list", ListRequest, arguments=1, kind=Taken("KIND|TYPE", complete_kind), sort=Taken("FIELD"))
@@ -118,6 +119,7 @@ def hits(answer: Found, explain: bool) -> str:
         lines.append(f"{hit.ref}{place}{text.worth(hit.record)}")
         lines += [f"    {found}" for found in text.against(hit.doubts, hit.cites)]
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
+        lines += [f"    {found}" for found in text.variant_lines(hit.variant_fix)]
         if explain:
             factors = hit.factors
             reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"

@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from graphmem.contract.citations import Cited
+from graphmem.contract.citations import Cited, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.records import Changed, Got, Listed
 from graphmem.contract.relations import Edge, Reached, Solution
@@ -16,7 +16,7 @@ from graphmem.model import (
 )
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
-from graphmem.rules.notes import advice
+from graphmem.rules.notes import advice, of_variant
 from graphmem.system import shell
 from graphmem.system.surroundings import variables
 
@@ -87,6 +87,11 @@ def says(record: Record) -> str:
 def advice_lines(record: Record) -> list[str]:
     """Return what a record says to do, or why, a text a line; of a failure the first fix to try first."""
     return [f"{word}: {one_line(said, ADVICE)}" for word, said in advice(record)]
+
+
+def variant_lines(found: VariantFix | None) -> list[str]:
+    """Return the fix of a variant, for a failure that nothing solves."""
+    return [f"{word}: {one_line(said, ADVICE)}" for word, said in of_variant(found)]
 
 
 def handed_out(found: Solution | Got) -> str:

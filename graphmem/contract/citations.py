@@ -34,3 +34,11 @@ class Fix(Part):
     help_ratio: float
     is_current: bool
     disputed: bool = False
+
+
+class VariantFix(Part):
+    """The first fix of ``ref``, shown with a variant of it that nothing solves."""
+
+    ref: str
+    text: str
+    help_ratio: float

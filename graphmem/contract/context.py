@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphmem.constants import CONTEXT_BUDGET
 from graphmem.contract.answer import Answer, Part, Shown
-from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import Strict, Texts
 from graphmem.contract.query import Certainty, Factors, ProfileName, Tier
@@ -55,6 +55,7 @@ class ContextEntry(Part):
     text: str
     record: Shown
     fixes: list[Fix] = []
+    variant_fix: VariantFix | None = None
     cites: list[Cited] = []
     doubts: list[Doubt] = []
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from graphmem.contract.answer import Answer, Part, Shown
-from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import Strict
 from graphmem.contract.records import Listed
@@ -37,6 +37,7 @@ class Matched(Part):
     solved_by: list[Listed] = []
     record: Shown
     fixes: list[Fix] = []
+    variant_fix: VariantFix | None = None
     cites: list[Cited] = []
     doubts: list[Doubt] = []
 

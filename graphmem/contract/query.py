@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphmem.constants import QUERY_LIMIT
 from graphmem.contract.answer import Answer, Part, Shown
-from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import Strict
 from graphmem.contract.request import Request
@@ -74,6 +74,7 @@ class Hit(Part):
     factors: Factors
     record: Shown
     fixes: list[Fix] = []
+    variant_fix: VariantFix | None = None
     cites: list[Cited] = []
     doubts: list[Doubt] = []
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from graphmem import constants
 from graphmem.contract.answer import Answer, Part, Shown
-from graphmem.contract.citations import Cited, Fix
+from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import DryRun, InputName, Reason, Ref, Texts, Yes
 from graphmem.contract.relations import Edge
@@ -216,6 +216,7 @@ class Got(Answer):
     handed_out: int = 0
     worked: int = 0
     fixes: list[Fix] = []
+    variant_fix: VariantFix | None = None
     cites: list[Cited] = []
     doubts: list[Doubt] = []
 

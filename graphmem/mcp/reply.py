@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from graphmem.contract.answer import Answer
+from graphmem.contract.citations import VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import View
@@ -20,7 +21,7 @@ from graphmem.model import Failure, MemoryRecord, Record
 from graphmem.names import one_line, quoted, visible
 from graphmem.rules.context import TAGS
 from graphmem.rules.fixes import fixes
-from graphmem.rules.notes import noted
+from graphmem.rules.notes import noted, of_variant
 
 TEXT_WIDTH, ADVICE_WIDTH = 120, 240  # characters of a text in a brief answer
 MOST_NOTES = 10  # beside an answer
@@ -96,7 +97,9 @@ def json_text(value: object) -> str:
     return TAGS.sub(r"\\u003c", visible(json.dumps(value, ensure_ascii=False, default=str)))
 
 
-def hit(record: Record, view: View, doubts: Iterable[Doubt] = (), **marks: object) -> dict[str, Any]:
+def hit(
+    record: Record, view: View, doubts: Iterable[Doubt] = (), variant_fix: VariantFix | None = None, **marks: object
+) -> dict[str, Any]:
     """Return a record as a hit: what it says and what to do, its track record, and what speaks against it."""
     found: dict[str, Any] = {"ref": record.ref, **{name: value for name, value in marks.items() if value is not None}}
     if isinstance(record, MemoryRecord) and record.helped + record.failed:
@@ -106,6 +109,7 @@ def hit(record: Record, view: View, doubts: Iterable[Doubt] = (), **marks: objec
     advised = [cut(fix.text, ADVICE_WIDTH, view) + " (disputed)" * fix.disputed for fix in fixes(record)]
     if isinstance(record, Failure) and advised:
         found |= {"fix": advised[0]} | ({"other_fixes": advised[1:]} if advised[1:] else {})
+    found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in of_variant(variant_fix)}
     brief = (*record.advises, ("outcome", "outcome"))
     found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in noted(record, brief) if word not in found}
     return found | (rest_of(record, (record.says, *dict(brief))) if view.detail == "full" else {})

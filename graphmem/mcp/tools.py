@@ -59,7 +59,7 @@ class Tool:
 def found(answer: Found, view: View) -> Reply:
     """Return what a query found."""
     hits, more, notes = page(answer, [] if nothing_known(answer, view) else answer.results, view)
-    shown = [hit(one.record, view, one.doubts) for one in hits]
+    shown = [hit(one.record, view, one.doubts, one.variant_fix) for one in hits]
     left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
     if answer.results and nothing_known(answer, view):
         left.append("nothing is known for this; detail: full shows the nearest")
@@ -76,7 +76,7 @@ def matched(answer: MatchedLog, view: View) -> Reply:
 
 def of_log(one: Matched, view: View) -> dict[str, Any]:
     """Return a failure that a log reports, with what solves it."""
-    made = hit(one.record, view, one.doubts, by=Word(one.by), line=one.line)
+    made = hit(one.record, view, one.doubts, one.variant_fix, by=Word(one.by), line=one.line)
     if one.differs:
         made["differs_in"] = escaped(one.differs)
     if one.solved_by:
@@ -93,7 +93,7 @@ def block(answer: ContextBlock, view: View) -> Reply:
     more = {name: value for _, cursor, _ in pages for name, value in cursor.items()}
     notes = list(answer.notices)
     shown = [
-        hit(one.record, view, one.doubts, tier=Word(one.tier), section=Word(one.section))
+        hit(one.record, view, one.doubts, one.variant_fix, tier=Word(one.tier), section=Word(one.section))
         | values_of(one, "contradicts")
         for one in entries
     ]
@@ -122,7 +122,10 @@ def asked(answer: Found | MatchedLog | ContextBlock) -> dict[str, Any]:
 def got(answer: Got, view: View) -> Reply:
     """Return a record with every field and its edges."""
     full = View(detail="full")
-    return Reply(hits=[hit(answer.record, full, answer.doubts) | edges(answer.relations)], notes=list(answer.notices))
+    return Reply(
+        hits=[hit(answer.record, full, answer.doubts, answer.variant_fix) | edges(answer.relations)],
+        notes=list(answer.notices),
+    )
 
 
 def edges(found: list[Edge]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from graphmem.contract.citations import Fix
+from graphmem.contract.citations import Fix, VariantFix
 from graphmem.model import Failure, Record
 from graphmem.rules.fixes import fixes
 
@@ -25,6 +25,11 @@ def advice(record: Record) -> list[Note]:
 def fix_word(fix: Fix) -> str:
     """Return what a fix is called, so that a disputed one is not tried before the others."""
     return "fix, disputed" if fix.disputed else "fix"
+
+
+def of_variant(found: VariantFix | None) -> list[Note]:
+    """Return the fix of a variant, with a word that says whose it is."""
+    return [(f"fix of {found.ref}, a variant", found.text)] if found else []
 
 
 def noted(record: Record, fields: Iterable[tuple[str, str]]) -> Iterator[Note]:

@@ -15,6 +15,7 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.records.cursor import ListPlace
+from graphmem.usecase.retrieval.traversal import variant_fixes
 
 
 def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:
@@ -48,6 +49,7 @@ def get(snapshot: Snapshot, request: GetRequest) -> Got:
         handed_out=handed,
         worked=worked,
         fixes=fixes(record),
+        variant_fix=variant_fixes(snapshot.catalog, {number: record}).get(number),
         cites=cites,
         doubts=doubter.of(record, cites),
     )

@@ -20,7 +20,7 @@ from graphmem.rules.context import BlockEntry, block, fitting, quoted, tokens, t
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.labels import Sort, folded, paths, words
-from graphmem.rules.notes import notes_of
+from graphmem.rules.notes import notes_of, of_variant
 from graphmem.rules.rank import Profile
 from graphmem.rules.score import BANDS, tier
 from graphmem.settings.config import Retrieval
@@ -45,7 +45,7 @@ from graphmem.usecase.retrieval.known import probabilities
 from graphmem.usecase.retrieval.query import find, profile_of, tier_bounds
 from graphmem.usecase.retrieval.query import prepare as prepare_query
 from graphmem.usecase.retrieval.similar_campaigns import campaign_numbers, find_similar
-from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.retrieval.traversal import solving, variant_fixes
 
 SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
 SECTIONS = (
@@ -362,6 +362,9 @@ def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) ->
     """
     failures = [pick for pick in picks if isinstance(pick.hit.record, Failure)]
     solving = solved(snapshot, [pick.hit.ref for pick in failures], is_strict=is_strict)
+    numbers = {snapshot.resolve(pick.hit.ref): pick.hit.record for pick in failures}
+    alike = {numbers[number].ref: fix for number, fix in variant_fixes(snapshot.catalog, numbers).items()}
+    refs = {pick.hit.ref for pick in failures}
     unsolved = {pick.hit.ref for pick in failures if not pick.hit.fixes and not solving.get(pick.hit.ref)}
     used = set[str]()
 
@@ -372,6 +375,8 @@ def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) ->
         failure, patterns = pick.hit.record, solving.get(pick.hit.ref, [])
         assert isinstance(failure, Failure)
         notes = notes_of(failure)
+        near = alike.get(failure.ref)
+        notes += [("fix of a variant", near.ref)] if near and near.ref in refs else of_variant(near)
         said = {text for _, text in notes}
         for pattern in patterns:  # a text is in the block once
             is_said = pattern.ref in used or pattern.insight in said
@@ -380,7 +385,8 @@ def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) ->
         used |= {pattern.ref for pattern in patterns}
         marks = ["unsolved"] if failure.ref in unsolved else []
         entry = entry_of("Failures", failure, [*notes, *sources(failure)], marks, pick)
-        yield entry.model_copy(update={"solved_by": [pattern.ref for pattern in patterns]})
+        found = {"solved_by": [pattern.ref for pattern in patterns], "variant_fix": near}
+        yield entry.model_copy(update=found)
     for pick in picks:
         if isinstance(record := pick.hit.record, Pattern) and record.ref not in used:
             yield entry_of("Patterns", record, [*notes_of(record), *sources(record)], (), pick)

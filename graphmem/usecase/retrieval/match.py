@@ -22,7 +22,7 @@ from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import keep_question
-from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.retrieval.traversal import solving, variant_fixes
 
 # A piece of a log without any of these reports no error and has no frame.
 TELLS = re2.compile(
@@ -219,6 +219,7 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) 
         for number, found in solving(snapshot.catalog, hits).items()
     }
     doubts = {number: doubter.of(record) for number, record in records.items()}
+    alike = variant_fixes(snapshot.catalog, records)
     order = sorted(
         (number for number in records if not (is_strict and is_doubted(doubts[number]))),
         key=lambda number: (RANKS.index(hits[number].by), hits[number].lines[0], records[number].ref),
@@ -235,6 +236,7 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) 
             solved_by=solutions.get(n, []),
             record=records[n],
             fixes=fixes(records[n]),
+            variant_fix=alike.get(n),
             cites=doubter.tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))),
             doubts=doubts[n],
         )

@@ -33,7 +33,7 @@ from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.records.read import record_types_of
 from graphmem.usecase.retrieval.known import known_of, messages_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
-from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
+from graphmem.usecase.retrieval.traversal import refuse_unknown_filters, variant_fixes
 from graphmem.usecase.writing.screening import unexposed
 
 Evidences = Mapping[int, Evidence]  # by number of the record
@@ -387,7 +387,8 @@ def least_doubted(
             heappush(heap, ((level, score * factors[0] * factors[1], ref), number))
         else:
             hits.append(hit(snapshot, by_number[number], records[number], -score, *found, factors[1]))
-    return hits, left_out
+    alike = {records[number].ref: fix for number, fix in variant_fixes(snapshot.catalog, records).items()}
+    return [found.model_copy(update={"variant_fix": alike.get(found.ref)}) for found in hits], left_out
 
 
 def other_error(text: str, record: Record) -> list[Doubt]:
