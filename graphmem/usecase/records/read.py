@@ -14,8 +14,8 @@ from graphmem.rules.merge import FACTS
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
+from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.records.cursor import ListPlace
-from graphmem.usecase.retrieval.traversal import variant_fixes
 
 
 def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:

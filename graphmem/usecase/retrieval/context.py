@@ -27,6 +27,7 @@ from graphmem.settings.config import Retrieval
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
+from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,
     EXPLORATIONS,
@@ -45,7 +46,7 @@ from graphmem.usecase.retrieval.known import probabilities
 from graphmem.usecase.retrieval.query import find, profile_of, tier_bounds
 from graphmem.usecase.retrieval.query import prepare as prepare_query
 from graphmem.usecase.retrieval.similar_campaigns import campaign_numbers, find_similar
-from graphmem.usecase.retrieval.traversal import solving, variant_fixes
+from graphmem.usecase.retrieval.traversal import solving
 
 SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
 SECTIONS = (

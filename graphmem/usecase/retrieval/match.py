@@ -19,10 +19,11 @@ from graphmem.rules.signature import Error, ErrorReader
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
+from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import keep_question
-from graphmem.usecase.retrieval.traversal import solving, variant_fixes
+from graphmem.usecase.retrieval.traversal import solving
 
 # A piece of a log without any of these reports no error and has no frame.
 TELLS = re2.compile(

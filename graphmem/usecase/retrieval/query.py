@@ -30,10 +30,11 @@ from graphmem.settings.config import Retrieval
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
+from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.records.read import record_types_of
 from graphmem.usecase.retrieval.known import known_of, messages_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
-from graphmem.usecase.retrieval.traversal import refuse_unknown_filters, variant_fixes
+from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 from graphmem.usecase.writing.screening import unexposed
 
 Evidences = Mapping[int, Evidence]  # by number of the record

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.contract.citations import VariantFix
 from graphmem.contract.relations import (
     Connection,
     Direction,
@@ -16,7 +15,7 @@ from graphmem.contract.relations import (
     SolutionsRequest,
 )
 from graphmem.errors import Usage
-from graphmem.model import Failure, MemoryRecord, Record
+from graphmem.model import MemoryRecord, Record
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.rules.bidirectional_path import strongest_chain
 from graphmem.rules.doubt import is_doubted
@@ -225,20 +224,6 @@ def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Recor
     found: dict[int, list[Record]] = {}
     for step in sorted(steps, key=lambda step: (-strength(step), records[step.far].ref)):
         found.setdefault(step.near, []).append(records[step.far])
-    return found
-
-
-def variant_fixes(catalog: Catalog, records: Mapping[int, Record]) -> dict[int, VariantFix]:
-    """Return for the failures that nothing solves the first fix of their nearest variant that has an undisputed one."""
-    open_ones = {number for number, record in records.items() if isinstance(record, Failure) and not fixes(record)}
-    open_ones -= {step.near for step in catalog.steps(open_ones, ["solves"], "in")}
-    steps = sorted(catalog.steps(open_ones, ["variant"], "both"), key=lambda step: -step.weight)
-    others = catalog.records({step.far for step in steps})
-    found: dict[int, VariantFix] = {}
-    for step in steps:
-        first = next((fix for fix in fixes(others[step.far]) if not fix.disputed), None)
-        if first and step.near not in found:
-            found[step.near] = VariantFix(ref=others[step.far].ref, text=first.text, help_ratio=first.help_ratio)
     return found
 
 
