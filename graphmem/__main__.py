@@ -60,9 +60,9 @@ def main() -> None:
         os._exit(status)
     gc.set_threshold(100_000, 20, 20)  # start-up makes very many objects, all of them to stay
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no plugin's models are built here: skip the look-up
-    # Threads that wait for work spin and cost more CPU than they save on a few short texts (engine-notes, "Traps").
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from graphmem.embed.threads import ask_for_one  # noqa: PLC0415 - not before the service was asked
+
+    ask_for_one()
     if sys.argv[1:2] == ["mcp"] and (folder := project_of(sys.argv[2:])) is not None:
         from graphmem.mcp.front import serve  # noqa: PLC0415 - the first answer is due before typer is imported
 

@@ -204,7 +204,7 @@ WORK: dict[str, Callable[[Memory, str], object]] = {
 def test_whatever_is_killed_what_was_acknowledged_is_there(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.failures.add("the first error", name="first")
-    rng = random.Random(5)
+    rng, longest_s = random.Random(5), 0.3 * patience()
     acknowledged: list[str] = []
     for seed in range(KILLS):
         log = tmp_path / f"log-{seed}"
@@ -213,7 +213,7 @@ def test_whatever_is_killed_what_was_acknowledged_is_there(tmp_path: Path) -> No
         child.start()
         while not log.read_bytes():
             time.sleep(0.002)
-        time.sleep(rng.random() * 0.3)
+        time.sleep(rng.random() * longest_s)
         os.kill(child.pid or 0, signal.SIGKILL)
         child.join()
         said = [line.split() for line in log.read_text().splitlines()]

@@ -2,6 +2,7 @@
 
 import mmap
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
@@ -12,6 +13,7 @@ from tokenizers import Tokenizer
 
 from graphmem.constants import EMBEDDING_BATCH
 from graphmem.embed.recipe import WEIGHTS, read_json, read_recipe, read_tensors, supports, tensor_names
+from graphmem.embed.threads import ONE_THREAD, side_by_side
 from graphmem.errors import Unavailable
 
 Matrix: TypeAlias = NDArray[np.float32]
@@ -83,11 +85,15 @@ class LightEncoder:
         pieces = [np.array(self._tokenizer.encode(text).ids, dtype=np.int32) for text in texts]
         order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
         vectors = np.empty((len(pieces), self.dimensions), dtype=np.float32)
-        for start in range(0, len(order), EMBEDDING_BATCH):
-            batch = order[start : start + EMBEDDING_BATCH]
-            vectors[batch] = self._forward([pieces[index] for index in batch])
-            if progress is not None:
-                progress(start + len(batch))
+        batches = [order[start : start + EMBEDDING_BATCH] for start in range(0, len(order), EMBEDDING_BATCH)]
+        rows = [[pieces[index] for index in batch] for batch in batches]
+        done = 0
+        with ONE_THREAD, closing(side_by_side(self._forward, rows)) as made:
+            for batch, found in zip(batches, made, strict=True):
+                vectors[batch] = found
+                done += len(batch)
+                if progress is not None:
+                    progress(done)
         return vectors
 
     def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:

@@ -20,6 +20,7 @@ from graphmem.constants import (
     DEFAULT_WEIGHTS_SHA256,
 )
 from graphmem.embed.recipe import WEIGHTS, read_recipe, supports
+from graphmem.embed.threads import ask_for_one
 from graphmem.errors import Unavailable
 from graphmem.model_files import hub_cache, snapshots
 from graphmem.system import safe_files
@@ -160,8 +161,7 @@ def _check_default(folder: Path, cache_folder: Path | None) -> None:
 def _open(name: str, folder: Path, cache_folder: Path | None) -> Embedder:
     identity = fingerprint(folder, cache_folder=cache_folder)
     if supports(folder):
-        for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-            os.environ.setdefault(threads, "1")  # read when numpy is imported; idle threads spin, and texts are few
+        ask_for_one()
         from graphmem.embed.encoder import LightEncoder  # noqa: PLC0415 - numpy and tokenizers
 
         return LightEncoder(folder, name=name, fingerprint=identity)
