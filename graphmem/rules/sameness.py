@@ -6,6 +6,7 @@ speaks against it: another module, table, option or status is another failure, h
 docs/concepts/retrieval.md, "Whether anything is known".
 """
 
+import builtins
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -30,8 +31,14 @@ CODE = re.compile(
 BEFORE_CODE = frozenset("expected got status code errno http error exit signal".split())
 TOKEN = re.compile(r"[A-Za-z_@][\w./@-]*\w|[A-Za-z]|\d+(?:\.\d+)*")
 WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![A-Za-z0-9])")
+LONG_NAME = 8  # letters of the last part of a dotted name that says which it is, such as a class of a module
 END = re.compile(r"\n|[.;!?](?=\s|$)")  # of a sentence or a line
 BEFORE = re.compile(r"[:\n]|[.;!?](?=\s|$)")  # what ends that which is only put before a message
+COMMA = re.compile(r",(?=\s)")
+SAYING = frozenset(
+    "said says saying saw see seeing get gets got gives gave throws threw raises raised reports reported with"
+    " error".split()
+)
 NOT = re.compile(r"\bcannot\b|n['’]t\b")
 # What is before a message and not of it: a class, a mark, a program.
 HEAD = re.compile(
@@ -49,7 +56,7 @@ class Text(NamedTuple):
     """A text taken apart for comparing."""
 
     shown: str  # without what changes from run to run
-    lowered: str
+    lowered: str  # as it is, and as it is shown
     tokens: tuple[str, ...]  # in their order
     spans: tuple[tuple[int, int], ...]  # where each token is
     pieces: frozenset[str]  # the tokens, and the parts of compound ones
@@ -98,7 +105,7 @@ def taken_apart(text: str) -> Text:
     words = (word.lower() for word in WORD.findall(NOT.sub(" not", plain)))
     return Text(
         shown=shown,
-        lowered=text.lower(),
+        lowered=f"{text}\n{shown}".lower(),
         tokens=tokens,
         spans=tuple(token.span() for token in found),
         pieces=frozenset(piece for token in tokens for piece in (token, *re.split(r"[./_@-]", token))),
@@ -121,8 +128,9 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
     asked, stored, record = taken_apart(question), taken_apart(trigger), taken_apart(full)
     run = longest_run(asked.tokens, message_of(stored))
     part = taken_apart(sentence(asked, run))
-    missing = [name for name in stored.names if last_part(name) not in asked.lowered]
-    new = [name for name in part.names if last_part(name) not in record.lowered]
+    has_message = bool(asked.classes or asked.codes) and not is_class_alone(stored)
+    missing = [name for name in stored.names if not is_named(name, asked)]
+    new = [name for name in part.names if not is_named(name, record)]
     return Comparison(
         held=max(held(asked.words, record.words), held(stored.words, asked.words)),
         whole=float(is_whole(asked, stored)),
@@ -131,7 +139,7 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
         other_code=float(are_apart(asked.codes, stored.codes)),
         other_names=float(bool(missing and new)),
         other_word=float(other_words(asked, stored, run) is not None),
-        new_words=1.0 - share(part.words, record.words) if part.words and (asked.classes or asked.codes) else 0.0,
+        new_words=1.0 - share(part.words, record.words) if has_message and part.words else 0.0,
     )
 
 
@@ -153,12 +161,19 @@ def difference(question: str, trigger: str) -> str | None:
 
 def is_whole(asked: Text, stored: Text) -> bool:
     """Return whether a question has all of a message in one piece, but for words that say nothing."""
+    if is_class_alone(stored):
+        return any(name in asked.classes and not hasattr(builtins, name) for name in stored.classes)
     message = [token for token in message_of(stored) if token not in EMPTY]
     return (
         longest_run([token for token in asked.tokens if token not in EMPTY], message).length
         == len(message)
         >= LEAST_RUN
     )
+
+
+def is_class_alone(stored: Text) -> bool:
+    """Return whether a message is nothing but the class of an error."""
+    return bool(stored.classes) and all(map(is_head, stored.tokens))
 
 
 def sentence(text: Text, run: Excerpt) -> str:
@@ -169,6 +184,14 @@ def sentence(text: Text, run: Excerpt) -> str:
     before = [found.end() for found in END.finditer(text.shown, 0, first)]
     after = END.search(text.shown, last)
     return text.shown[before[-1] if before else 0 : after.start() if after else None]
+
+
+def is_named(name: str, text: Text) -> bool:
+    """Return whether a text has a name, or of a class its last part."""
+    plain = name.removesuffix("()").removesuffix(".__init__")
+    parts = plain.split(".")
+    is_dotted = len(parts) > 1 and len(parts[-1]) >= LONG_NAME and all(map(str.isidentifier, parts))
+    return last_part(name) in text.lowered or (parts[-1] if is_dotted else last_part(plain)) in text.lowered
 
 
 def last_part(name: str) -> str:
@@ -246,7 +269,8 @@ def other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | No
         return None
     start, start_in_message = run.end - run.length, run.end_in_message - run.length
     sides = []
-    if start_in_message and start and not is_cut(stored, start_of(stored) + start_in_message, BEFORE):
+    is_quoted = start and (asked.tokens[start - 1] in SAYING or is_cut(asked, start, COMMA))
+    if start_in_message and start and not (is_quoted or is_cut(stored, start_of(stored) + start_in_message, BEFORE)):
         sides.append((range(start_in_message), range(max(0, start - start_in_message), start)))
     rest = len(message) - run.end_in_message
     if rest and run.end < len(asked.tokens) and not is_cut(asked, run.end, END):

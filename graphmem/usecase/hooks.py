@@ -159,20 +159,20 @@ def at_start(client: Client, event: HookEvent, name: str, session: HookSession |
 
 
 def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
-    """Return the memories that surely answer a prompt, in few tokens."""
+    """Return the memory that surely answers a prompt, in few tokens: the first result, the only one that is judged."""
     if not event.text.strip():
         return Said()
     found = query(client, QueryRequest(text=event.text, limit=HOOK_SHOWN, strict=True))
     if not found.known:
         return Said()
     with client.reading() as snapshot:
-        solutions = solved(snapshot, [hit.ref for hit in found.results])
-    near = [hit.record for hit in found.results if hit.tier in ("critical", "productive")]
-    parts, room = [], HOOK_PROMPT_BUDGET
-    for part in entries((record, solutions.get(record.ref, ()), []) for record in near):
-        room -= tokens(part.text)
-        if room >= 0:
-            parts.append(part)
+        solutions = solved(snapshot, [hit.ref for hit in found.results[:1]])
+    first = [hit.record for hit in found.results[:1]]
+    parts = [
+        part
+        for part in entries((record, solutions.get(record.ref, ()), []) for record in first)
+        if tokens(part.text) <= HOOK_PROMPT_BUDGET
+    ]
     asked = f" --asked {found.asked}" if found.asked else ""
     return Said(parts, f"The project's memory has something about this. {NOTES}", report(parts, asked))
 

@@ -123,3 +123,34 @@ def test_the_longest_run_is_that_of_a_search_of_all_pieces(asked: list[str], mes
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_every_sign_is_a_share_of_any_two_texts(question: str, message: str) -> None:
     assert all(0 <= value <= 1 for value in compared(question, message, message))
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (
+            "AsyncClient got an argument 'app' since May",
+            "AsyncClient.__init__() got an argument 'app'",
+        ),
+        ("login ends with TooManyRedirects for some", "httpx.TooManyRedirects: Exceeded maximum allowed redirects."),
+        ("nothing listens on localhost:6379 here", "cannot reach localhost:6379"),
+    ],
+)
+def test_a_name_is_named_also_without_its_module_and_its_call(question: str, message: str) -> None:
+    assert compared(question, message, message).names_held == 1.0
+    assert compared(question, message, message).other_names == 0.0
+
+
+def test_a_message_that_is_a_class_alone_is_whole_where_the_class_is_named_and_is_not_one_of_python() -> None:
+    prompt = "users report PoolTimeout under load, find the leak"
+    assert compared(prompt, "httpx.PoolTimeout", "httpx.PoolTimeout").whole == 1.0
+    assert compared(prompt, "httpx.PoolTimeout", "httpx.PoolTimeout").new_words == 0.0
+    assert compared("users report ReadTimeout", "httpx.PoolTimeout", "httpx.PoolTimeout").whole == 0.0
+    assert compared("a ValueError under load", "ValueError", "ValueError").whole == 0.0
+
+
+@pytest.mark.parametrize("before", ["last time it said the ", "the retry fails with ", "it stops in CI, "])
+def test_what_quotes_a_message_is_not_of_it(before: str) -> None:
+    message = "using http2=True, but the 'h2' package is not installed"
+    assert compared(f"{before}'h2' package is not installed", message, message).other_word == 0.0
+    assert compared("every 'h2' package is not installed", message, message).other_word == 1.0
