@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from graphmem.catalog.database import Index, chunks, marks, parse_record, transaction
 from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS, TITLE_TIMES, TITLED_CHARS
+from graphmem.rules.relevance import brevity
 
 SIGNS = "*+/%&|<>=!-"  # that operators are made of, the hyphen last; not those that end a sentence or a label
 TOKENIZER = f"tokenize = \"porter unicode61 remove_diacritics 2 tokenchars '{SIGNS}`'\""
@@ -140,8 +141,9 @@ class LexicalIndex(Index):
         """
         Return the records that share terms with ``text``, with the share of it that each holds, in [0, 1], best first.
 
-        BM25 ranks them. The best one represents the share of the query's terms, weighed by rarity, that it holds: so a
-        query of which nothing telling is known finds nothing telling, however it ranks.
+        BM25 ranks them, and what is found in a long text counts for less (``brevity``). The best one represents the
+        share of the query's terms, weighed by rarity, that it holds: so a query of which nothing telling is known finds
+        nothing telling, however it ranks.
 
         Args:
             text: free text; a pasted log is cut to its rarest terms.
@@ -165,7 +167,9 @@ class LexicalIndex(Index):
         rows = self.ranked(rare, record_types, limit, also) if rare else []
         if len(rows) < limit and len(rare) < len(phrases):
             rows = self.ranked(phrases, record_types, limit, also)
-        scores = sorted(((score, -number) for number, score in rows if score > 0), reverse=True)
+        found = {number: score for number, score in rows if score > 0}
+        lengths = self.lengths(found)
+        scores = sorted(((score * brevity(lengths[number]), -number) for number, score in found.items()), reverse=True)
         if not scores:
             return {}
         (best, number) = scores[0]
@@ -188,6 +192,14 @@ class LexicalIndex(Index):
         )
         expression = " OR ".join(f'"{phrase}"' for phrase in phrases)
         return self.connection.execute(sql, (expression, *(record_types or ()), *also, limit + len(also))).fetchall()
+
+    def lengths(self, ids: Collection[int]) -> dict[int, int]:
+        """Return how many words each of these records has."""
+        lengths: dict[int, int] = {}
+        for part in chunks(ids):
+            sql = f"SELECT id, sz FROM lexical_docsize WHERE id IN ({marks(part)})"
+            lengths |= {number: first_integer(sizes) for number, sizes in self.connection.execute(sql, part)}
+        return lengths
 
     @property
     def total(self) -> int:
@@ -222,6 +234,16 @@ class LexicalIndex(Index):
         sql = "SELECT 1 FROM lexical WHERE lexical MATCH ? AND rowid = ?"
         held = [term for term in rarity if self.connection.execute(sql, (f'"{term}"', number)).fetchone()]
         return sum(rarity[term] for term in held) / sum(rarity.values())
+
+
+def first_integer(sizes: bytes) -> int:
+    """Return the first of the integers in which FTS5 keeps the tokens of each column: 7 bits a byte, the high first."""
+    found = 0
+    for byte in sizes:
+        found = found << 7 | byte & 0x7F
+        if byte < 0x80:  # the eighth bit says that more follow
+            break
+    return found
 
 
 def affordable(counts: Mapping[str, int], pairs: Sequence[str], total: int) -> list[str]:

@@ -4,7 +4,15 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from graphmem.constants import BEND, EXACT_RELEVANCE, EXPRESSION_WEIGHT, EXPRESSION_WORTH, LEXICAL_WEIGHT
+from graphmem.constants import (
+    BEND,
+    EXACT_RELEVANCE,
+    EXPRESSION_WEIGHT,
+    EXPRESSION_WORTH,
+    LENGTH_POWER,
+    LEXICAL_WEIGHT,
+    LONG_WORDS,
+)
 from graphmem.rules.paths import Step
 
 
@@ -62,6 +70,15 @@ def worth_of(evidence: Evidence) -> float:
     """Return what the evidence for a candidate is worth by itself, from 0 to 1: independent reasons to believe it."""
     doubt = (1 - evidence.semantic) * (1 - evidence.lexical) * (1 - EXPRESSION_WORTH * evidence.expression)
     return 1 - doubt
+
+
+def brevity(words: int) -> float:
+    """
+    Return what the words found in a text count for its length, from 0 to 1.
+
+    BM25 takes less off a long text than it gains by chance: it has most of the common words of any question.
+    """
+    return float((LONG_WORDS / max(words, LONG_WORDS)) ** LENGTH_POWER)
 
 
 def reassign(relevances: Mapping[int, float], scores: Mapping[int, float]) -> dict[int, float]:

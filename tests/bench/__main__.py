@@ -66,7 +66,7 @@ def benchmark(
     What is named is measured; with neither --data nor --size it is the speed with 1,000 and 10,000 memories.
 
     Relevance stands beside BM25, SQLite's FTS5 with Porter stems, the model alone, and BM25 and model fused. The first
-    figures are nDCG@10; ratio is graphmem's over the best of BM25, FTS5 and model; the last three are graphmem's. A
+    figures are nDCG@10; ratio is graphmem's over the best of these four; the last three are graphmem's. A
     peer is another memory, without a language model: basic-memory, graphiti, mcp-memory (the reference server of MCP),
     mem0, or txtai; one that is not installed tells how to install it.
 

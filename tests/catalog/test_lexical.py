@@ -4,7 +4,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.catalog import words
-from graphmem.catalog.words import affordable, analyse, signs, title_of
+from graphmem.catalog.words import affordable, analyse, first_integer, signs, title_of
 
 
 def test_the_parts_of_identifiers_are_found() -> None:
@@ -80,3 +80,27 @@ def test_an_archived_record_is_not_found(memory: Memory) -> None:
     assert not memory.query("failure/zebra").results
     memory.restore("failure/zebra")
     assert memory.query("zebra").results
+
+
+def test_what_is_found_in_a_long_text_counts_for_less(memory: Memory) -> None:
+    """A long answer holds most words of any question about its subject; the short message that says it is meant."""
+    memory.failures.add("Alexis and I agreed on a dining budget of 200 dollars", name="said")
+    advice = "Write it down, and see where the rest went. " * 60
+    memory.failures.add(
+        f"A dining budget starts with what you spent each month. {advice} Alexis may agree.", name="advice"
+    )
+    for n in range(8):
+        log = f"the worker failed in stage {n}. " + "Look at its log, and start it again. " * 80
+        memory.failures.add(log, name=f"f{n}", dedup=False)
+    found = memory.query("Which dining budget did Alexis agree on for each month?").results
+    assert [hit.ref for hit in found] == ["failure/said", "failure/advice"]
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 300, 8_000])
+def test_the_index_knows_how_many_words_a_record_has(memory: Memory, count: int) -> None:
+    memory.failures.add("w " * count, name="counted")
+    index = memory.client.lexical
+    index.catch_up()
+    (number,) = index.search("w", None, 1)
+    assert index.lengths([number]) == {number: count}
+    assert first_integer(b"\x81\x80\x00\x05") == 2**14  # more than one record may hold

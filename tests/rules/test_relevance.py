@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.constants import EXACT_RELEVANCE, LEXICAL_WEIGHT
+from graphmem.constants import EXACT_RELEVANCE, LENGTH_POWER, LEXICAL_WEIGHT, LONG_WORDS
 from graphmem.rules.paths import Step
-from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
+from graphmem.rules.relevance import Calibration, Evidence, best_of, brevity, fused, graph_strengths, reassign
 
 Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
 Found = st.builds(Evidence, semantic=Share, lexical=Share)
@@ -106,6 +106,13 @@ def test_relevances_are_handed_out_in_the_order_of_the_scores(found: dict[int, t
     best_first = sorted(scores, key=lambda number: (scores[number], relevances[number]), reverse=True)
     in_that_order = [got[number] for number in best_first]
     assert in_that_order == sorted(in_that_order, reverse=True)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_only_a_long_text_counts_for_less_and_a_longer_one_for_less_still(words: int, more: int) -> None:
+    assert 0 < brevity(words + more) <= brevity(words) <= 1
+    assert (brevity(words) == 1) == (words <= LONG_WORDS)
+    assert brevity(16 * LONG_WORDS) == pytest.approx(16**-LENGTH_POWER)
 
 
 def test_what_two_rankings_have_comes_before_what_one_has() -> None:
