@@ -70,7 +70,11 @@ def matched(answer: MatchedLog, view: View) -> Reply:
     """Return the known failures in a log, and the unknown errors."""
     hits, more, notes = page(answer, answer.results, view)
     unknown = {"unknown_errors": [cut(error, ADVICE_WIDTH, view) for error in answer.unknown[: view.limit]]}
-    head = {"known": bool(answer.results), **asked(answer), **(unknown if answer.unknown else {})}
+    head = {
+        "known": any(not one.differs for one in answer.results),
+        **asked(answer),
+        **(unknown if answer.unknown else {}),
+    }
     return Reply(head | more, [of_log(one, view) for one in hits], notes)
 
 

@@ -208,7 +208,9 @@ def make_task(campaign: Campaign, place: int, planned: PlannedTask, keys: Mappin
         return Task.model_validate({**fields, **given})
     except ValidationError as error:
         field, message, hint = complaint(Task, error, f"task {place}")
-        raise BadInput(message, hint=hint or "see docs/reference/records.md", details={"field": field}) from None
+        raise BadInput(
+            message, hint=hint or "see: graphmem campaign add-tasks --help", details={"field": field}
+        ) from None
 
 
 def ready_tasks(tasks: Sequence[Task], settled: Collection[str] = ()) -> list[Task]:

@@ -531,6 +531,6 @@ def refusal(what: str, found: Exposed) -> Refused:
     """Return the error for a secret; it says where it is and of which kind, and never what it is."""
     return Refused(
         f"{what}: {found.field} looks like it holds a secret ({found.rule}); nothing was written",
-        hint="leave it out, and say where it is kept; if it is harmless, see docs/guides/secrets.md",
+        hint="leave it out, and say where it is kept; GRAPHMEM_STORE_SECRETS=redact keeps the rest",
         details={"code": "secret", "field": found.field, "rule": found.rule},
     )

@@ -54,6 +54,19 @@ def test_fixes_are_shown_after_a_failure_and_a_pass_says_that_they_helped(
     assert len(data(tmp_path, "feedback").read_bytes().splitlines()) == 1
 
 
+def test_a_failure_that_is_only_alike_is_not_called_known(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("GRAPHMEM_EMBEDDING_MODEL")  # it is found by its meaning
+    trigger = "AssertionError: assert b'{\"a\":1}' == b'{\"a\": 1}'"
+    assert run(["add", "failure", "--trigger", trigger, "--name", "json", "--fix", "compare parsed JSON"]) == 0
+    capfd.readouterr()
+    other = "E   AssertionError: assert {'name': 'x', 'id': 3} == {'name': 'y', 'id': 3}"
+    assert run(["ran", "--", "sh", "-c", f"echo {shlex.quote(other)}; exit 1"]) == 1
+    said = capfd.readouterr().err
+    assert said.startswith("graphmem: no known failure, 1 like it\nfailure/json  [similarity ")
+
+
 def test_the_offer_can_be_pasted_into_a_shell(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     error = "ValueError: it's $HOME `id` \x1b[2J\x9b\u202e gone"
     command = [
