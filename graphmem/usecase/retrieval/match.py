@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import re2
 
 from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LIKELY, MOST_LINES, MOST_TEXTS
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.contract.records import Listed
 from graphmem.model import Failure, Record
@@ -22,7 +23,7 @@ from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
-from graphmem.usecase.retrieval.query import keep_question
+from graphmem.usecase.retrieval.query import keep_question, other_error
 from graphmem.usecase.retrieval.traversal import solving
 
 # A piece of a log without any of these reports no error and has no frame.
@@ -207,6 +208,11 @@ def differs(found: LogHit, record: Record) -> list[str]:
     return sorted(differing(found.text, record.trigger))
 
 
+def against(found: LogHit, record: Record) -> list[Doubt]:
+    """Return that a failure that is only alike is another error than the line, if something says so, as for a query."""
+    return other_error(found.text, record) if found.by == "similarity" else []
+
+
 def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) -> list[Matched]:
     """Return what was found, surest first, then in the order of the log; if strict, nothing with a mark of doubt."""
     doubter = Doubter(snapshot)
@@ -219,7 +225,7 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) 
         ]
         for number, found in solving(snapshot.catalog, hits).items()
     }
-    doubts = {number: doubter.of(record) for number, record in records.items()}
+    doubts = {number: [*against(hits[number], one), *doubter.of(one)] for number, one in records.items()}
     alike = variant_fixes(snapshot.catalog, records)
     order = sorted(
         (number for number in records if not (is_strict and is_doubted(doubts[number]))),

@@ -218,3 +218,13 @@ def test_an_error_that_means_the_same_is_found_last(memory_with_model: Memory) -
         ("failure/db-down", "similarity", 2),
     ]
     assert answer.results[1].similarity is not None and answer.results[1].similarity >= 0.6
+
+
+def test_a_failure_that_is_only_alike_is_marked_as_another_error_as_for_a_query(memory_with_model: Memory) -> None:
+    memory = memory_with_model
+    memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="yaml", fix="pip install pyyaml")
+    line = "ModuleNotFoundError: No module named 'yamllint'"
+    (found,) = memory.match(line).results
+    assert (found.by, [doubt.sign for doubt in found.doubts]) == ("similarity", ["other_error"])
+    assert found.doubts == memory.query(line).results[0].doubts
+    assert memory.match(line, strict=True).results == []
