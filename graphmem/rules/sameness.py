@@ -162,13 +162,24 @@ def difference(question: str, trigger: str) -> str | None:
 def is_whole(asked: Text, stored: Text) -> bool:
     """Return whether a question has all of a message in one piece, but for words that say nothing."""
     if is_class_alone(stored):
-        return any(name in asked.classes and not hasattr(builtins, name) for name in stored.classes)
+        return any(has_class(asked, name, stored.tokens) for name in asked.classes & stored.classes)
     message = [token for token in message_of(stored) if token not in EMPTY]
     return (
         longest_run([token for token in asked.tokens if token not in EMPTY], message).length
         == len(message)
         >= LEAST_RUN
     )
+
+
+def has_class(asked: Text, name: str, stored: Sequence[str]) -> bool:
+    """Return whether a question names the class of a message, one of a library, and of no other library."""
+    if hasattr(builtins, name):
+        return False
+    end = f".{name.lower()}"
+    theirs, ours = (
+        {token.split(".")[0] for token in tokens if token.endswith(end)} for tokens in (asked.tokens, stored)
+    )
+    return not are_apart(frozenset(theirs), frozenset(ours))
 
 
 def is_class_alone(stored: Text) -> bool:

@@ -145,6 +145,8 @@ def test_a_message_that_is_a_class_alone_is_whole_where_the_class_is_named_and_i
     prompt = "users report PoolTimeout under load, find the leak"
     assert compared(prompt, "httpx.PoolTimeout", "httpx.PoolTimeout").whole == 1.0
     assert compared(prompt, "httpx.PoolTimeout", "httpx.PoolTimeout").new_words == 0.0
+    assert compared("it ends with httpx.PoolTimeout", "httpx.PoolTimeout", "httpx.PoolTimeout").whole == 1.0
+    assert compared("it ends with trio.PoolTimeout", "httpx.PoolTimeout", "httpx.PoolTimeout").whole == 0.0
     assert compared("users report ReadTimeout", "httpx.PoolTimeout", "httpx.PoolTimeout").whole == 0.0
     assert compared("a ValueError under load", "ValueError", "ValueError").whole == 0.0
 
