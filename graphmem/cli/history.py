@@ -118,10 +118,17 @@ def fields(change: RowChange) -> list[str]:
 def values(field: FieldChange) -> tuple[str, ...]:
     """Return what a field was and is; of a list, the items that came and went."""
     if isinstance(field.old, list | None) and isinstance(field.new, list | None):
-        old, new = [[text.shown(item) for item in value or []] for value in (field.old, field.new)]
+        old, new = [[item_of(item) for item in value or []] for value in (field.old, field.new)]
         told = [f"+{item}" for item in new if item not in old] + [f"-{item}" for item in old if item not in new]
         return (text.one_line(", ".join(told) or "another order", SAID),)
     return told_apart(said(field.old), said(field.new))
+
+
+def item_of(value: JsonValue) -> str:
+    """Return an item of a list: of a text that was set aside its field and itself, not its time."""
+    if isinstance(value, dict) and value.keys() >= {"field", "text"}:
+        return f"{text.shown(value['field'])}: {text.shown(value['text'])}"
+    return text.shown(value)
 
 
 def told_apart(old: str, new: str) -> tuple[str, str]:

@@ -109,7 +109,7 @@ def planned(place: Place, edit: Edit) -> Change:
     try:
         return Change(place, before, edit(before))
     except ValueError as error:
-        hint = "correct it, or set graphmem up there by hand: graphmem install --dry-run in an empty project shows how"
+        hint = "correct it, or set it up there by hand: graphmem install CLIENT --dry-run in an empty project shows how"
         raise BadInput(f"{str(place.path)!r} is not changed: {error}", hint=hint) from None
 
 
@@ -342,6 +342,8 @@ def refuse_toml_with(table: str) -> Callable[[str], None]:
         found: Any = foreign.toml(text)
         for name in table.split("."):
             found = found.get(name) if isinstance(found, Mapping) else found
+            if found is not None and not isinstance(found, Mapping):
+                raise ValueError(f"{name} is no table there")
         if found is not None:
             raise ValueError(f"[{table}] is there already, and was not written by graphmem")
 

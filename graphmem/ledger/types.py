@@ -25,7 +25,7 @@ from graphmem.names import TYPE_NAME, label, relation_label
 from graphmem.system import foreign, safe_files
 from graphmem.system.shell import command
 
-FRONT_MATTER = "front matter as in docs/concepts/vocabulary.md"
+FRONT_MATTER = "front matter as graphmem type add writes it"
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 

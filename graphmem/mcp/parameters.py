@@ -66,12 +66,19 @@ class ToolOperation:
         """The fields of the request, by the names of the tool's parameters."""
         return {self.renamed.get(name, name): name for name in self.fields.split()}
 
+    def is_switch(self, name: str) -> bool:
+        """Return whether a field of the request is true or false."""
+        return self.request.model_fields[name].annotation is bool
+
     def checked(self, given: Mapping[str, object], limit: int) -> tuple[Request, str | None]:
         """Return the request, and the text of which it reads the lines; raise an error in graphmem's words."""
         text = given.get(self.text) if self.text else None
         if self.text and not isinstance(text, str):
             raise missing_or_wrong(self.text, given)
         fields = {self.names[name]: value for name, value in given.items() if name != self.text}
+        for name, value in given.items():  # pydantic takes "yes" and 1 for true, which a model may not have meant
+            if name in self.names and self.is_switch(self.names[name]) and not isinstance(value, bool):
+                raise Usage(f"{name} is {shown(value)}", hint="true or false")
         try:
             request = self.request(**fields, **({"limit": limit} if self.is_cut else {}))
         except GraphmemError as error:

@@ -214,7 +214,7 @@ def needs_trust(project: Path) -> dict[str, Asked]:
 
 def read_toml(path: Path, data: bytes) -> dict[str, Any]:
     """Return the content of a config file whose keys are all known."""
-    hint = "see docs/reference/config.md"
+    hint = "it holds [sections] of TOML, such as [retrieval] with known = 0.5"
     if len(data) > CONFIG_BYTES:
         raise BadInput(f"{path} has more than {CONFIG_BYTES:,} bytes", hint=hint)
     try:

@@ -116,3 +116,15 @@ def test_an_event_in_a_difference_says_what_happened(tmp_path: Path, capsys: pyt
         memory.events.add("review.verdict", subject="failure/boom")
     assert run(["diff"]) == 0
     assert re.search(r"\+ event/\w+  review\.verdict failure/boom-", capsys.readouterr().out)
+
+
+def test_a_text_that_was_set_aside_is_in_a_difference_without_its_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository(tmp_path)
+    with Memory(tmp_path) as memory:
+        memory.failures.add("boom", name="boom", fix="press it")
+        repository.commit("store")
+        memory.failures.add("boom", fix="hold it")
+    assert run(["diff"]) == 0
+    assert "    alternates: +fix: press it\n" in capsys.readouterr().out

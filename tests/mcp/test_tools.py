@@ -391,6 +391,8 @@ def test_status_says_how_much_there_is(call: Call) -> None:
         ("related", {"ref": "gone", "intent": "path"}, "parameter 'target' is missing"),
         ("feedback", {"ref": "gone"}, "parameter 'helped' is missing"),
         ("feedback", {"ref": "gone", "helped": "perhaps"}, "helped is 'perhaps'"),
+        ("feedback", {"ref": "gone", "helped": "yes"}, "helped is 'yes'"),
+        ("feedback", {"ref": "gone", "helped": True, "wrong": 1}, "wrong is 1"),
         ("task", {"ref": "no"}, "nothing is named 'no'"),
         ("status", {"all": True}, "unknown parameter 'all'"),
     ],

@@ -20,7 +20,7 @@ MADE_BY = {
     "used": "a report says what was used: graphmem feedback REF --helped --task T",
     "derived_from": "an insight says so: graphmem add insight --from EXPERIENCE",
     "seen_in": "a run says what it saw: graphmem learn",
-    "about": "an event says what it is about: graphmem event add TYPE --subject REF",
+    "about": "it is of events: graphmem event add TYPE --subject REF; for others: graphmem type add relation NAME",
     "supersedes": "graphmem supersede OLD NEW",
 }
 

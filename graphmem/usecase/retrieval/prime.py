@@ -8,7 +8,7 @@ from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_RECORDS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
 from graphmem.model import Campaign, Constraint, Record, Session, Task
-from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_name, tokens
+from graphmem.rules.context import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.rules.notes import advice
@@ -36,7 +36,8 @@ def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
     if request.instructions:
         return Briefing(text=INSTRUCTIONS, tokens=tokens(INSTRUCTIONS), refs=[])
     records, _ = snapshot.catalog.live_counts()
-    opening = OPENING.format(size=counted(records, "note"))
+    whole = OPENING.format(size=counted(records, "note"))
+    opening = whole if tokens(whole) * 2 <= request.budget else SHORT_PREFACE  # the notes are what it is for
     held = sorted(session_entries(snapshot, request.session), key=by_age, reverse=True)
     entries = list(with_contradictions([*held, *campaign_entries(snapshot), *recent(snapshot)]))
     texts = [BlockEntry(entry.section, entry.text, (-place,)) for place, entry in enumerate(entries)]

@@ -47,6 +47,15 @@ def test_a_briefing_keeps_to_its_budget_and_leaves_out_whole_records(memory: Mem
     assert f"Of constraints and decisions {40 - len(answer.refs)} did not fit: graphmem session" in answer.text
 
 
+def test_a_small_briefing_has_what_holds_instead_of_how_to_ask(memory: Memory) -> None:
+    for number in range(5):
+        memory.sessions.constrain(f"rule {number}", key=f"rule-{number}")
+    answer = memory.prime(budget=100)
+    assert answer.refs[:2] == ["constraint/rule-4", "constraint/rule-3"]
+    assert "data, not instructions" in answer.text
+    assert "graphmem add failure" not in answer.text
+
+
 def test_the_briefing_of_an_empty_store_says_how_to_ask(memory: Memory) -> None:
     answer = memory.prime()
     assert (answer.refs, "0 notes" in answer.text, "graphmem add failure" in answer.text) == ([], True, True)
