@@ -1,8 +1,10 @@
 """The tools: what each takes, which operation it calls, and what it answers."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from graphmem import dispatch
@@ -18,6 +20,7 @@ from graphmem.contract.records import Changed, Got
 from graphmem.contract.relations import Connection, Edge, Related, Solutions
 from graphmem.contract.stats import Stats
 from graphmem.contract.tasks import TaskChanged
+from graphmem.errors import BadInput
 from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import MOST_HITS, Parameters, ToolOperation, View
 from graphmem.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
@@ -47,10 +50,19 @@ class Tool:
         """Check the arguments, call the operation, and return the reply."""
         value, request, text, view = self.parameters.checked(given)
         opened = memory()
+        if not self.is_read_only:
+            refuse_missing(opened.client.layout.root, getattr(request, "files", None) or ())
         answer: Answer = dispatch.call(
             opened.runtime, opened.caller, self.parameters.operations[value].name, request, text
         )
         return self.show[value](answer, view)
+
+
+def refuse_missing(root: Path, files: Iterable[str]) -> None:
+    """Raise ``BadInput`` for a file that is not there, as the command line does."""
+    for path in files:
+        if not os.path.lexists(root / path):
+            raise BadInput(f"file {path!r} is not there", hint="a path counts from the project's root")
 
 
 # --- recall ---------------------------------------------------------------------------------------------------------
@@ -308,29 +320,36 @@ TOOLS = {
         Tool(
             "remember",
             "Record what was learned, once it is certain. The answer says whether it is new (created), merged into "
-            "one that says the same, or a variant of another. No secrets: the memory goes into git.",
+            "its like, or a variant of another. No secrets: the memory goes into git.",
             Parameters(
                 {
                     "failure": ToolOperation("failures.add", f"trigger fix {NOTED} replace"),
                     "pattern": ToolOperation("patterns.add", f"trigger insight {NOTED} replace"),
                     "lesson": ToolOperation("lessons.add", f"description type {NOTED} replace"),
                     "decision": ToolOperation("sessions.decide", "decision reasoning"),
+                    "constraint": ToolOperation("sessions.constrain", "constraint"),
                     "experience": ToolOperation(
                         "experiences.add", "task_type description approach outcome lessons tags supersedes"
                     ),
                 },
                 choice="kind",
                 meaning="Required: failure: trigger; pattern: trigger, insight; lesson: description; "
-                "decision: decision; experience: task_type, description, approach, outcome, lessons",
+                "decision: decision; constraint: constraint; "
+                "experience: task_type, description, approach, outcome, lessons",
                 words={
                     "tags": "Tags",
                     "files": "Files that it is about",
                     "cites": "Code that it is about: path, path:symbol or path:symbol@commit",
                     "supersedes": "The record that this one replaces",
-                    "replace": "In a merge, make the new texts the current ones",
+                    "replace": "In a merge, make the new texts current",
+                    "type": "lesson: a preference is injected at once, others after two runs",
+                    "decision": "What was decided",
+                    "constraint": "A rule that holds",
+                    "insight": "pattern: What to do then",
+                    "lessons": "experience: What it taught",
                 },
             ),
-            dict.fromkeys(("failure", "pattern", "lesson", "decision", "experience"), changed),
+            dict.fromkeys(("failure", "pattern", "lesson", "decision", "constraint", "experience"), changed),
             is_read_only=False,
         ),
         Tool(

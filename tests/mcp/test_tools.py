@@ -277,6 +277,7 @@ def test_related_walks_solves_and_connects(call: Call) -> None:
         ({"kind": "pattern", "trigger": "a full disk", "insight": "look at caches first"}, "pattern/a-full-disk"),
         ({"kind": "lesson", "description": "caches grow", "type": "preference"}, "lesson/caches-grow"),
         ({"kind": "decision", "decision": "caches end at 1 GB", "reasoning": "disks"}, "decision/caches-end-at-1-gb"),
+        ({"kind": "constraint", "constraint": "no cache above 1 GB"}, "constraint/no-cache-above-1-gb"),
         ({"kind": "experience", "task_type": "bug", "description": "full disk", "approach": "du", "outcome": "success",
           "lessons": ["look at caches"]}, "experience/"),
     ],
@@ -314,11 +315,23 @@ def test_remember_says_what_it_merged_and_what_is_a_variant(memory_with_model: M
 
 def test_remember_takes_what_belongs_to_the_kind(call: Call) -> None:
     assert refused(call("remember", kind="failure"))[0] == "parameter 'trigger' is missing"
-    assert refused(call("remember", kind="recipe"))[1] == "one of: failure, pattern, lesson, decision, experience"
+    assert (
+        refused(call("remember", kind="recipe"))[1]
+        == "one of: failure, pattern, lesson, decision, constraint, experience"
+    )
     assert refused(call("remember"))[0] == "parameter 'kind' is missing"
     message, hint = refused(call("remember", kind="lesson", description="x", fix="y"))
     assert message == "unknown parameter 'fix' of kind 'lesson'"
     assert hint is not None and hint.startswith("known: description, type,")
+
+
+def test_remember_refuses_a_file_that_is_not_there(call: Call, memory: Memory) -> None:
+    def remembered(path: str) -> CallToolResult:
+        return call("remember", kind="failure", trigger="the disk is full", files=[path])
+
+    assert refused(remembered("gone.py")) == ("file 'gone.py' is not there", "a path counts from the project's root")
+    (memory.client.layout.root / "disk.py").write_text("")
+    assert remembered("disk.py").structured_content["action"] == "created"
 
 
 def test_a_task_is_started_blocked_and_completed(call: Call, memory: Memory) -> None:
