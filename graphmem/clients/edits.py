@@ -343,7 +343,7 @@ def refuse_toml_with(table: str) -> Callable[[str], None]:
         for name in table.split("."):
             found = found.get(name) if isinstance(found, Mapping) else found
             if found is not None and not isinstance(found, Mapping):
-                raise ValueError(f"{name} is no table there")
+                raise ValueError(f"{name} holds something else than a table")
         if found is not None:
             raise ValueError(f"[{table}] is there already, and was not written by graphmem")
 

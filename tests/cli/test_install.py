@@ -328,7 +328,9 @@ def test_what_ours_cannot_be_put_beside_is_refused(
     assert run(["install", client]) == 3
     said = capsys.readouterr().err
     assert "is not changed" in said
-    assert ("mcp_servers is no table there" in said) == (text == "mcp_servers = 3\n" or text.startswith("[["))
+    assert ("mcp_servers holds something else than a table" in said) == (
+        text == "mcp_servers = 3\n" or text.startswith("[[")
+    )
     assert path.read_text() == text
 
 
