@@ -46,13 +46,21 @@ def shown(answer: SessionContext) -> str:
         assert isinstance(found.record, Constraint)
         until = found.record.expires_at
         lines.append(f"{text.line(found.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
-    lines += [text.line(found.record) for found in answer.recent_decisions]
+        lines += contradicting(answer, found.ref)
+    for found in answer.recent_decisions:
+        lines += [text.line(found.record), *contradicting(answer, found.ref)]
     wishes = answer.user_preferences.model_dump(exclude_none=True)
     lines += [f"{name.replace('_', ' ')}: {text.one_line(str(value))}" for name, value in wishes.items()]
     if answer.session.started_at:
         since, last = answer.session.started_at, answer.session.last_updated
         lines.append(f"session since {since:%Y-%m-%d %H:%M}, last {last:%H:%M}, {answer.session.messages} messages")
     return "\n".join(lines)
+
+
+def contradicting(answer: SessionContext, ref: str) -> list[str]:
+    """Return a line that names what says the opposite of a record, if anything does."""
+    others = answer.contradictions.get(ref)
+    return [f"    ! contradicts {text.one_line(', '.join(others))}"] if others else []
 
 
 @app.command(epilog='Example: graphmem session start --task "add a login page"')

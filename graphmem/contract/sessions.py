@@ -88,12 +88,14 @@ class SessionContext(Answer):
     """
     What is current: of this machine the task, the preferences and the session; of the project the rest.
 
-    ``last_task`` is the one that was worked on last, where it is finished or its campaign has ended.
+    ``last_task`` is the one that was worked on last, where it is finished or its campaign has ended. ``contradictions``
+    names for a decision or constraint the others that say its opposite.
     """
 
     current_task: CurrentTask | None
     last_task: CurrentTask | None
     recent_decisions: list[Listed]
     active_constraints: list[Listed]
+    contradictions: dict[str, list[str]] = {}
     user_preferences: Preferences
     session: CurrentSession

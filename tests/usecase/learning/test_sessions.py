@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
+from graphmem.cli.app import run
 from graphmem.machine import session_board
 from graphmem.model.blackboard import TaskStage
 from graphmem.rules.moves import STAGE_MOVES as MOVES
@@ -213,3 +214,13 @@ def test_a_preference_that_is_not_given_stays_and_an_empty_text_removes_one(memo
     assert (left.communication_style, left.approval_gates) == ("terse", "before a push")
     left = memory.sessions.prefer(communication_style="").user_preferences
     assert (left.communication_style, left.approval_gates) == (None, "before a push")
+
+
+def test_decisions_that_say_the_opposite_are_named(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
+    memory.sessions.decide("Indent with tabs", key="tabs")
+    memory.sessions.constrain("Indent with spaces, not tabs", key="spaces")
+    memory.sessions.decide("API v2 only", key="api")
+    against = memory.sessions.show().contradictions
+    assert against == {"decision/tabs": ["constraint/spaces"], "constraint/spaces": ["decision/tabs"]}
+    assert run(["session", "--dir", str(memory.client.layout.root)]) == 0
+    assert "    ! contradicts constraint/spaces\n" in capsys.readouterr().out
