@@ -38,7 +38,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("add entity part wheel --cite x", "an entity has no cites; --source says where it comes from"),
         ("session decide x --why y", "did you mean --because?"),
         ("query x --top 3", "did you mean --limit?"),
-        ("link failure/a about failure/b", "an event says what it is about: graphmem event add TYPE --subject REF"),
+        (
+            "link failure/a about failure/b",
+            "it is of events: graphmem event add TYPE --subject REF; for others: graphmem type add relation NAME",
+        ),
         ("get slow", "did you mean failure/very-slow-build?"),
     ],
 )
