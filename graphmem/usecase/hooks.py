@@ -165,9 +165,9 @@ def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession 
     found = query(client, QueryRequest(text=event.text, limit=HOOK_SHOWN, strict=True))
     if not found.known:
         return Said()
-    with client.reading() as snapshot:
-        solutions = solved(snapshot, [hit.ref for hit in found.results[:1]])
     first = [hit.record for hit in found.results[:1]]
+    with client.reading() as snapshot:
+        solutions = solved(snapshot, [record.ref for record in first])
     parts = [
         part
         for part in entries((record, solutions.get(record.ref, ()), []) for record in first)
