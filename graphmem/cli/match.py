@@ -62,7 +62,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     apart = f"; differs in {', '.join(map(text.one_line, found.differs))}" if found.differs else ""
     by = BY.get(found.by) or f"similarity {found.similarity:.2f}{apart}"
     lines = [f"{found.ref}{place}  [{by}]", f"> {text.one_line(found.text)}"]
-    lines += text.against(found.doubts, found.cites)
+    lines += text.against(found.doubts, found.cites) + text.holding(found.holds)
     record = found.record
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):

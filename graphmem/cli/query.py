@@ -117,7 +117,7 @@ def hits(answer: Found, explain: bool) -> str:
     for hit in answer.results:
         place = f"  [{hit.band}, score {hit.score:.3g}]" if explain else ""
         lines.append(f"{hit.ref}{place}{text.worth(hit.record)}")
-        lines += [f"    {found}" for found in text.against(hit.doubts, hit.cites)]
+        lines += [f"    {found}" for found in (*text.against(hit.doubts, hit.cites), *text.holding(hit.holds))]
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         lines += [f"    {found}" for found in text.variant_lines(hit.variant_fix)]
         if explain:

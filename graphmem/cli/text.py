@@ -175,6 +175,11 @@ def against(doubts: Sequence[Doubt], cites: Sequence[Cited] = ()) -> list[str]:
     return [*(f"! {one_line(doubt.text, ADVICE)}" for doubt in doubts if doubt.is_mark), *moved]
 
 
+def holding(clauses: Sequence[str]) -> list[str]:
+    """Return, as a line, which conditions of a record hold."""
+    return [f"holds: {one_line('; '.join(clauses), ADVICE)}"] if clauses else []
+
+
 def marks(doubts: Sequence[Doubt]) -> str:
     """Return the marks of doubt of a record for the line that it is on."""
     return "".join(f"! {one_line(doubt.text)}  " for doubt in doubts if doubt.is_mark)

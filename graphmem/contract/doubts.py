@@ -4,7 +4,10 @@ from typing import Literal
 
 from graphmem.contract.answer import Part
 
-Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version"]
+Sign = Literal[
+    "code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version", "not_named"
+]
+NOTES = ("other_version", "not_named")
 
 
 class Doubt(Part):
@@ -15,8 +18,8 @@ class Doubt(Part):
     package than it was seen with, by ``date`` it is past the day its author gave, ``disputed`` is that a report since
     its last edit says it is wrong, ``failed`` that it failed more often than it helped, by ``platform`` it is tagged
     with another platform than this one. ``other_error`` is of an answer to a question, which is about another error of
-    the same sort. ``other_version`` is only a note: another minor version or patch, or a package that the project's
-    files do not name.
+    the same sort. Two are only notes: ``other_version`` of another minor version or patch, or a package that the
+    project's files do not name; ``not_named`` of a name in the error of the record that the question does not have.
     """
 
     sign: Sign
@@ -25,4 +28,4 @@ class Doubt(Part):
     @property
     def is_mark(self) -> bool:
         """Whether it is a mark of doubt, and no note."""
-        return self.sign != "other_version"
+        return self.sign not in NOTES

@@ -24,7 +24,8 @@ class Matched(Part):
     holds the trigger itself, by ``match`` its expression hits, ``signature`` is the same error, ``near`` the same error
     in another place, ``similarity`` one of a similar meaning, or of the same words where there is no model; then
     ``differs`` are the words that distinguish the two.
-    ``cites`` are those of the failure and of the patterns that solve it.
+    ``cites`` are those of the failure and of the patterns that solve it. ``holds`` are the conditions of the
+    failure that the line and the project meet, a clause each.
     """
 
     ref: str
@@ -40,6 +41,7 @@ class Matched(Part):
     variant_fix: VariantFix | None = None
     cites: list[Cited] = []
     doubts: list[Doubt] = []
+    holds: list[str] = []
 
 
 class MatchedLog(Answer):

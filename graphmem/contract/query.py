@@ -63,6 +63,7 @@ class Hit(Part):
     A record that a query found.
 
     Exact ones are first; the others are in the order of ``score``, in the classic profile of ``band``, then ``score``.
+    ``holds`` are its conditions that the question and the project meet, ``doubts`` those that they do not.
     """
 
     ref: str
@@ -77,6 +78,7 @@ class Hit(Part):
     variant_fix: VariantFix | None = None
     cites: list[Cited] = []
     doubts: list[Doubt] = []
+    holds: list[str] = []
 
 
 class Found(Answer):

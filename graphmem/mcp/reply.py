@@ -98,13 +98,19 @@ def json_text(value: object) -> str:
 
 
 def hit(
-    record: Record, view: View, doubts: Iterable[Doubt] = (), variant_fix: VariantFix | None = None, **marks: object
+    record: Record,
+    view: View,
+    doubts: Iterable[Doubt] = (),
+    variant_fix: VariantFix | None = None,
+    holds: Sequence[str] = (),
+    **marks: object,
 ) -> dict[str, Any]:
     """Return a record as a hit: what it says and what to do, its track record, and what speaks against it."""
     found: dict[str, Any] = {"ref": record.ref, **{name: value for name, value in marks.items() if value is not None}}
     if isinstance(record, MemoryRecord) and record.helped + record.failed:
         found |= {"helped": record.helped, "failed": record.failed}
     found |= {"doubts": against} if (against := [visible(doubt.text) for doubt in doubts if doubt.is_mark]) else {}
+    found |= {"holds": visible("; ".join(holds))} if holds else {}
     found |= {word: cut(text, TEXT_WIDTH, view) for word, text in noted(record, [(record.says, "text")])}
     advised = [cut(fix.text, ADVICE_WIDTH, view) + " (disputed)" * fix.disputed for fix in fixes(record)]
     if isinstance(record, Failure) and advised:

@@ -71,7 +71,7 @@ def refuse_missing(root: Path, files: Iterable[str]) -> None:
 def found(answer: Found, view: View) -> Reply:
     """Return what a query found."""
     hits, more, notes = page(answer, [] if nothing_known(answer, view) else answer.results, view)
-    shown = [hit(one.record, view, one.doubts, one.variant_fix) for one in hits]
+    shown = [hit(one.record, view, one.doubts, one.variant_fix, one.holds) for one in hits]
     left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
     if answer.results and nothing_known(answer, view):
         left.append("nothing is known for this; detail: full shows the nearest")
@@ -92,7 +92,7 @@ def matched(answer: MatchedLog, view: View) -> Reply:
 
 def of_log(one: Matched, view: View) -> dict[str, Any]:
     """Return a failure that a log reports, with what solves it."""
-    made = hit(one.record, view, one.doubts, one.variant_fix, by=Word(one.by), line=one.line)
+    made = hit(one.record, view, one.doubts, one.variant_fix, one.holds, by=Word(one.by), line=one.line)
     if one.differs:
         made["differs_in"] = escaped(one.differs)
     if one.solved_by:

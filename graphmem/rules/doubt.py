@@ -78,6 +78,20 @@ def doubts(
     return found
 
 
+def conditions_met(
+    record: MemoryRecord, cites: Iterable[Cited], versions: Mapping[str, Used] | None, platform: str
+) -> list[str]:
+    """Return which conditions of a record hold here, a clause each; the arguments are those of ``doubts``."""
+    met = [f"cites {cited(one)}" for one in cites if one.state == "fresh"]
+    if isinstance(record, Triggered) and versions is not None:
+        for name, version in sorted(pairs(record.versions)):
+            used = versions.get(comparable(name))
+            if used and version in used.versions:
+                met.append(f"{name} {version}, as here")
+    here = NAMES_OF_PLATFORMS.get(platform)
+    return [*met, f"for {here}, as here"] if here in {PLATFORMS.get(tag.lower(), "") for tag in record.tags} else met
+
+
 def other_platform(record: MemoryRecord, platform: str) -> str | None:
     """Return the platforms that a record is tagged with, if this is another one."""
     named = sorted({PLATFORMS[tag.lower()] for tag in record.tags if tag.lower() in PLATFORMS})

@@ -159,6 +159,16 @@ def difference(question: str, trigger: str) -> str | None:
     return f"another error: {here!r} in the question, {there!r} here"
 
 
+def names_in(question: str, trigger: str) -> tuple[list[str], list[str]]:
+    """Return which telling names of a message a question has, and which it lacks, as the message writes them."""
+    asked = taken_apart(question)
+    sides: tuple[list[str], list[str]] = [], []
+    for name in sorted(taken_apart(trigger).names):
+        place = trigger.lower().find(name)
+        sides[not is_named(name, asked)].append(trigger[place : place + len(name)] if place >= 0 else name)
+    return sides
+
+
 def is_whole(asked: Text, stored: Text) -> bool:
     """Return whether a question has all of a message in one piece, but for words that say nothing."""
     if is_class_alone(stored):

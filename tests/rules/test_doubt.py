@@ -8,7 +8,7 @@ from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
 from graphmem.contract.citations import Cited, Freshness
 from graphmem.contract.doubts import Doubt, Sign
 from graphmem.model import Entity, Failure, Feedback, Lesson
-from graphmem.rules.doubt import doubt_factor, doubts, freshness, is_doubted, open_disputes
+from graphmem.rules.doubt import conditions_met, doubt_factor, doubts, freshness, is_doubted, open_disputes
 from graphmem.versions import Used
 
 TODAY = date(2026, 11, 23)
@@ -49,6 +49,20 @@ def test_packages_that_differ_are_in_one_clause_each_for_major_and_for_other_ver
     ]
 
 
+def test_conditions_that_hold_are_a_clause_each() -> None:
+    cites = [
+        Cited(cite=f"{path}#0123456789abcdef", path=path, symbol=None, state=state)
+        for path, state in (("a.py", "fresh"), ("b.py", "changed"))
+    ]
+    versions = {name: Used(name, frozenset({"1.0"})) for name in ("flask", "far")}
+    record = failure(versions={"far": "2.0", "flask": "1.0", "unknown": "1"}, tags=["Linux", "windows"])
+    assert conditions_met(record, cites, versions, "linux") == [
+        "cites a.py (fresh)", "flask 1.0, as here", "for Linux, as here",
+    ]  # fmt: skip
+    assert conditions_met(failure(), (), None, "linux") == []
+    assert conditions_met(record, (), None, "darwin") == conditions_met(record, (), None, "freebsd") == []
+
+
 def test_a_dispute_says_when_and_why_as_far_as_that_is_known() -> None:
     row = {"kind": "feedback", "ref": "failure/a", "helped": False, "wrong": True, "at": "2026-11-02T00:00:00Z"}
     report = Feedback.model_validate({**row, "id": "1", "note": "x " * NOTE_CHARACTERS})
@@ -73,11 +87,13 @@ def test_a_dispute_is_open_until_what_the_record_says_is_edited() -> None:
 
 
 def test_marks_cost_a_little_cited_code_costs_half_and_a_note_nothing() -> None:
-    marks = [Doubt(sign=sign, text="") for sign in ("disputed", "date", "versions", "failed", "other_version")]
-    assert [doubt_factor([mark]) for mark in marks] == [DOUBT_FACTOR] * 3 + [1.0] * 2
+    marks = [
+        Doubt(sign=sign, text="") for sign in ("disputed", "date", "versions", "failed", "other_version", "not_named")
+    ]
+    assert [doubt_factor([mark]) for mark in marks] == [DOUBT_FACTOR] * 3 + [1.0] * 3
     assert doubt_factor(marks) == pytest.approx(DOUBT_FACTOR**3)
     assert (freshness(marks), freshness([Doubt(sign="code", text="")])) == (1.0, STALE_FACTOR)
-    assert [is_doubted([mark]) for mark in marks] == [True] * 4 + [False]
+    assert [is_doubted([mark]) for mark in marks] == [True] * 4 + [False] * 2
 
 
 def test_a_record_for_another_platform_has_a_mark() -> None:

@@ -10,7 +10,7 @@ from graphmem.model import MemoryRecord, Record
 from graphmem.model.field import format_time
 from graphmem.model.record import Triggered
 from graphmem.names import row_id
-from graphmem.rules.doubt import doubts, last_said
+from graphmem.rules.doubt import conditions_met, doubts, last_said
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.citations import CiteChecker
 from graphmem.usecase.evidence.versions import Known, packages_of
@@ -38,6 +38,14 @@ class Doubter:
         versions = self.versions if isinstance(record, Triggered) and record.versions else None
         dispute = self.snapshot.catalog.last_dispute(row_id(record.key_ref)) if record.disputed else None
         return doubts(record, cites, versions, self.snapshot.now.date(), dispute, self.counts_of(record), sys.platform)
+
+    def conditions_met(self, record: Record, cites: list[Cited] | None = None) -> list[str]:
+        """Return which conditions of a record hold here, a clause each; ``cites`` as for ``of``."""
+        if not isinstance(record, MemoryRecord):
+            return []
+        cites = self.tree.cites_of(record) if cites is None else cites
+        versions = self.versions if isinstance(record, Triggered) and record.versions else None
+        return conditions_met(record, cites, versions, sys.platform)
 
     def counts_of(self, record: MemoryRecord) -> tuple[int, int]:
         """Return how many reports since the last edit of what a record says say that it helped, and that it did not."""

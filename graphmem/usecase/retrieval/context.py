@@ -11,6 +11,7 @@ from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_LABELLED, 
 from graphmem.contract.campaigns import SimilarCampaign, SimilarRequest
 from graphmem.contract.citations import Cited
 from graphmem.contract.context import ContextBlock, ContextEntry, ContextRequest, LeftOut
+from graphmem.contract.doubts import NOTES
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.errors import BadInput
 from graphmem.model import Campaign, Constraint, Entity, Failure, Pattern, Record
@@ -48,7 +49,7 @@ from graphmem.usecase.retrieval.query import prepare as prepare_query
 from graphmem.usecase.retrieval.similar_campaigns import campaign_numbers, find_similar
 from graphmem.usecase.retrieval.traversal import solving
 
-SAID_ELSEWHERE = ("code", "failed", "other_version")  # the lines about code and the track record tell it, or no mark
+SAID_ELSEWHERE = ("code", "failed", *NOTES)  # the lines about code and the track record tell it, or no mark
 SECTIONS = (
     SESSION, "Failures", "Patterns", LESSONS, INSIGHTS, EXPLORATIONS, EXPERIENCES, "Similar campaigns", "Entities",
 )  # fmt: skip

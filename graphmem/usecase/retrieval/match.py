@@ -22,8 +22,9 @@ from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.known import met, not_met
 from graphmem.usecase.retrieval.lines import LineFinder
-from graphmem.usecase.retrieval.query import keep_question, other_error
+from graphmem.usecase.retrieval.query import keep_question
 from graphmem.usecase.retrieval.traversal import solving
 
 # A piece of a log without any of these reports no error and has no frame.
@@ -209,8 +210,13 @@ def differs(found: LogHit, record: Record) -> list[str]:
 
 
 def against(found: LogHit, record: Record) -> list[Doubt]:
-    """Return that a failure that is only alike is another error than the line, if something says so, as for a query."""
-    return other_error(found.text, record) if found.by == "similarity" else []
+    """Return what of a failure that is only alike the line does not have, as for a query."""
+    return not_met(found.text, record) if found.by == "similarity" else []
+
+
+def in_line(found: LogHit, record: Record) -> list[str]:
+    """Return what of a failure the line has, unless it has all of it."""
+    return met(found.text, record) if found.by in ("near", "similarity") else []
 
 
 def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) -> list[Matched]:
@@ -246,6 +252,7 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) 
             variant_fix=alike.get(n),
             cites=doubter.tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))),
             doubts=doubts[n],
+            holds=[*in_line(hits[n], records[n]), *doubter.conditions_met(records[n])],
         )
         for n in order
     ]

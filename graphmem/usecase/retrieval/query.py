@@ -23,7 +23,6 @@ from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS
 from graphmem.rules.rank import Profile, ScoreFactors, places_gained
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
-from graphmem.rules.sameness import difference
 from graphmem.rules.score import band, tier
 from graphmem.rules.signature import Error, errors
 from graphmem.settings.config import Retrieval
@@ -32,7 +31,7 @@ from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.records.read import record_types_of
-from graphmem.usecase.retrieval.known import known_of, messages_of
+from graphmem.usecase.retrieval.known import known_of, met, not_met
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 from graphmem.usecase.writing.screening import unexposed
@@ -377,7 +376,7 @@ def least_doubted(
         is_compared = number in doubts
         if not is_compared:
             cites = doubter.tree.cites_of(records[number])
-            against = [] if by_number[number].evidence.exact else other_error(text, records[number])
+            against = [] if by_number[number].evidence.exact else not_met(text, records[number])
             doubts[number] = cites, [*against, *doubter.of(records[number], cites)]
         found = doubts[number]
         factors = freshness(found[1]), 1.0 if is_classic else doubt_factor(found[1])
@@ -389,13 +388,15 @@ def least_doubted(
         else:
             hits.append(hit(snapshot, by_number[number], records[number], -score, *found, factors[1]))
     alike = {records[number].ref: fix for number, fix in variant_fixes(snapshot.catalog, records).items()}
-    return [found.model_copy(update={"variant_fix": alike.get(found.ref)}) for found in hits], left_out
-
-
-def other_error(text: str, record: Record) -> list[Doubt]:
-    """Return that a question is about another error than a record, if something in it says so of all its messages."""
-    found = [difference(text, message) for message in messages_of(record)]
-    return [Doubt(sign="other_error", text=found[0])] if found and found[0] and all(found) else []
+    return [
+        one.model_copy(
+            update={
+                "variant_fix": alike.get(one.ref),
+                "holds": [*met(text, one.record), *doubter.conditions_met(one.record, one.cites)],
+            }
+        )
+        for one in hits
+    ], left_out
 
 
 def hit(

@@ -223,6 +223,21 @@ def test_another_error_of_the_same_sort_is_not_known(messages: Memory, other: st
     assert not messages.query(f"The nightly job stops with this: {other}\nPlease look into it.").known
 
 
+def test_a_result_says_which_of_its_conditions_the_question_and_the_project_meet(tmp_path: Path) -> None:
+    (tmp_path / "uv.lock").write_text('[[package]]\nname = "jinja2"\nversion = "3.1.2"\n')
+    (tmp_path / "app.py").write_text("def boot(): ...\n")
+    with open_memory(tmp_path) as memory:
+        trigger = "ImportError: cannot import name 'soft_unicode' from 'markupsafe' in jinja2"
+        memory.failures.add(trigger, name="a", fix="pin it", versions={"jinja2": "3.1.2"}, cites=["app.py:boot"])
+        (hit,) = memory.query("why is soft_unicode missing").results
+        assert hit.holds[0] == "the question has 'soft_unicode'" and hit.holds[2] == "jinja2 3.1.2, as here"
+        assert hit.holds[1] == "cites app.py:boot (fresh)"
+        assert [(note.sign, note.is_mark) for note in hit.doubts] == [("not_named", False)]
+        assert "'markupsafe'" in hit.doubts[0].text
+        (found,) = memory.match([f"{trigger}\n".encode()]).results
+        assert (found.by, found.holds, found.doubts) == ("line", hit.holds[1:], [])
+
+
 def test_what_is_about_another_error_says_so_and_gives_way(tmp_path: Path, embedder: Embedder) -> None:
     with open_memory(tmp_path, embedder=embedder) as memory:
         memory.failures.add(MESSAGES[0][0], name="yaml", fix=MESSAGES[0][1])
