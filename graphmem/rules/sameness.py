@@ -34,6 +34,7 @@ WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![A-Za-z0-9])")
 LONG_NAME = 8  # letters of the last part of a dotted name that says which it is, such as a class of a module
 END = re.compile(r"\n|[.;!?](?=\s|$)")  # of a sentence or a line
 BEFORE = re.compile(r"[:\n]|[.;!?](?=\s|$)")  # what ends that which is only put before a message
+COLON = re.compile(r":(?=\s)")
 COMMA = re.compile(r",(?=\s)")
 SAYING = frozenset(
     "said says saying saw see seeing get gets got gives gave throws threw raises raised reports reported with"
@@ -173,7 +174,8 @@ def is_whole(asked: Text, stored: Text) -> bool:
     """Return whether a question has all of a message in one piece, but for words that say nothing."""
     if is_class_alone(stored):
         return any(has_class(asked, name, stored.tokens) for name in asked.classes & stored.classes)
-    message = [token for token in message_of(stored) if token not in EMPTY]
+    start = start_of(stored, has_program=True)
+    message = [token for token in stored.tokens[start : start + MESSAGE] if token not in EMPTY]
     return (
         longest_run([token for token in asked.tokens if token not in EMPTY], message).length
         == len(message)
@@ -251,9 +253,16 @@ def message_of(stored: Text) -> Sequence[str]:
     return stored.tokens[start : start + MESSAGE]
 
 
-def start_of(stored: Text) -> int:
-    """Return the place of the first token of a message after the class or mark before it."""
-    return next((place for place, token in enumerate(stored.tokens) if not is_head(token)), 0)
+def start_of(stored: Text, *, has_program: bool = False) -> int:
+    """
+    Return the place of the first token of a message after the class or mark before it.
+
+    Args:
+        has_program: of "make: error: …" also the program is before it.
+    """
+    tokens = stored.tokens
+    is_program = has_program and len(tokens) > 1 and is_head(tokens[1]) and is_cut(stored, 1, COLON)
+    return next((place for place in range(int(is_program), len(tokens)) if not is_head(tokens[place])), 0)
 
 
 def counts_only(tokens: Sequence[str], place: int) -> bool:

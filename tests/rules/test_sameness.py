@@ -141,6 +141,19 @@ def test_a_name_is_named_also_without_its_module_and_its_call(question: str, mes
     assert compared(question, message, message).other_names == 0.0
 
 
+@pytest.mark.parametrize(
+    ("message", "prompt", "whole"),
+    [
+        ("pytest: error: unrecognized arguments: --cov=app", "CI says unrecognized arguments: --cov=app.", 1.0),
+        ("terraform: Error: Error acquiring the state lock", "it prints Error acquiring the state lock", 1.0),
+        ("tar: Unexpected EOF in archive", "Unexpected EOF in archive", 0.0),
+        ("make error: no rule", "it says no rule", 0.0),
+    ],
+)
+def test_the_program_before_an_error_is_not_of_its_message(message: str, prompt: str, whole: float) -> None:
+    assert compared(prompt, message, message).whole == whole
+
+
 def test_a_message_that_is_a_class_alone_is_whole_where_the_class_is_named_and_is_not_one_of_python() -> None:
     prompt = "users report PoolTimeout under load, find the leak"
     assert compared(prompt, "httpx.PoolTimeout", "httpx.PoolTimeout").whole == 1.0
