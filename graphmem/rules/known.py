@@ -91,7 +91,7 @@ def judged(signs: Sequence[float], sides: Comparison | None, fitted: Fitted) -> 
     if sides is None:
         return Likely(related, related)
     same = probability((*signs, *sides.values), fitted.same)
-    return Likely(related, min(same, OTHER_WORD) if sides.other_word else same)
+    return Likely(related, min(same, OTHER_WORD) if sides.is_other else same)
 
 
 def probability(values: Sequence[float], weights: Sequence[float]) -> float:

@@ -12,29 +12,33 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from graphmem.rules.dedup import EMPTY, stemmed, telling
+from graphmem.rules.dedup import EMPTY, HEADS, TURNING, differing, stemmed, telling
+from graphmem.rules.report import is_repeat
 from graphmem.rules.volatile import stable
 
 LONGEST = 4_000  # characters of a text that are compared
 MESSAGE = 64  # tokens of a message at most
 LEAST_RUN, LEAST_SHARE = 2, 0.3  # tokens of a message, and share of it, by which a question has the message
+MOST_SHARE = 0.6  # of a message, from which a sentence has most of it
 CLASS = re.compile(
     r"\b(?:[A-Za-z_]\w*(?:\.|::))*"
     r"([A-Z]\w*(?:Error|Exception|Failure|Fault|Interrupt|Violation|Warning|Timeout|Expired|NotFound|Exit))\b"
 )
 # A number that says which failure it is; any other counts, measures or dates something.
 CODE = re.compile(
-    r"\b[A-Z]{1,6}\d{2,6}\b|\bE[A-Z]{4,}\b"
+    r"\b[A-Z]{1,6}-?\d{2,6}\b(?!\s+\d\d:\d\d)|\bE(?!RROR|X)[A-Z]{4,}\b|\bSQLSTATE\W{1,2}\w{5}\b"
     r"|(?i:\berrno\s+\d+|\b(?:status|code|exit|http|got|expected|error)[ :=]+\d{1,5}\b)"
     r"|\(\d+: "
 )
 BEFORE_CODE = frozenset("expected got status code errno http error exit signal".split())
 TOKEN = re.compile(r"[A-Za-z_@][\w./@-]*\w|[A-Za-z]|\d+(?:\.\d+)*")
 WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![A-Za-z0-9])")
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?!\w)")
 LONG_NAME = 8  # letters of the last part of a dotted name that says which it is, such as a class of a module
 END = re.compile(r"\n|[.;!?](?=\s|$)")  # of a sentence or a line
 BEFORE = re.compile(r"[:\n]|[.;!?](?=\s|$)")  # what ends that which is only put before a message
 COLON = re.compile(r":(?=\s)")
+OPENING = re.compile(r"[\[(]")  # of what a message adds in brackets
 COMMA = re.compile(r",(?=\s)")
 SAYING = frozenset(
     "said says saying saw see seeing get gets got gives gave throws threw raises raised reports reported with"
@@ -65,6 +69,7 @@ class Text(NamedTuple):
     names: frozenset[str]  # telling names: identifiers, paths, versions, quoted texts
     classes: frozenset[str]
     codes: frozenset[str]
+    numbers: frozenset[str]  # those that say which failure it is, by the rules of near-duplicates
 
 
 class Comparison(NamedTuple):
@@ -78,6 +83,11 @@ class Comparison(NamedTuple):
     other_names: float  # 1 if each has telling names that the other lacks
     other_word: float  # 1 if the question has the failure's message with other words in it
     new_words: float  # share of the words of an error in the question that the failure lacks
+
+    @property
+    def is_other(self) -> bool:
+        """Whether something says that they are two errors."""
+        return bool(self.other_word or self.other_class or (self.other_code and not self.whole))
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -109,11 +119,14 @@ def taken_apart(text: str) -> Text:
         lowered=f"{text}\n{shown}".lower(),
         tokens=tokens,
         spans=tuple(token.span() for token in found),
-        pieces=frozenset(piece for token in tokens for piece in (token, *re.split(r"[./_@-]", token))),
+        pieces=frozenset(
+            piece for token in tokens for piece in (token, last_part(token), *re.split(r"[./_@-]", token))
+        ),
         words=frozenset(stemmed(word) for word in words if word not in SMALL),
         names=frozenset(name for name in telling(plain) if not name.replace(".", "").replace(",", "").isdigit()),
         classes=frozenset(found[1] for found in CLASS.finditer(text)),
         codes=frozenset(re.sub(r"\W+", " ", found[0].lower()) for found in CODE.finditer(text)),
+        numbers=frozenset(piece for name in telling(shown) for piece in NUMBER.findall(name)),
     )
 
 
@@ -136,10 +149,10 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
         held=max(held(asked.words, record.words), held(stored.words, asked.words)),
         whole=float(is_whole(asked, stored)),
         names_held=float(bool(stored.names) and not missing),
-        other_class=float(are_apart(asked.classes, stored.classes)),
+        other_class=float(other_class(asked, stored) is not None),
         other_code=float(are_apart(asked.codes, stored.codes)),
         other_names=float(bool(missing and new)),
-        other_word=float(other_words(asked, stored, run) is not None),
+        other_word=float(other_part(question, trigger, run) is not None),
         new_words=1.0 - share(part.words, record.words) if has_message and part.words else 0.0,
     )
 
@@ -147,17 +160,53 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
 def difference(question: str, trigger: str) -> str | None:
     """Return by what a question is about another error than a failure, in one clause; None where nothing says so."""
     asked, stored = taken_apart(question), taken_apart(trigger)
-    if is_whole(asked, stored):
+    found = other_part(question, trigger, longest_run(asked.tokens, message_of(stored))) or other_class(asked, stored)
+    if found is None and are_apart(asked.codes, stored.codes) and not is_whole(asked, stored):
+        found = min(asked.codes), min(stored.codes)
+    match found:
+        case (here, there):
+            return f"another error: {here!r} in the question, {there!r} here"
+        case (word, *_):
+            return f"another error: they differ in {word!r}"
+    return None
+
+
+def other_part(question: str, trigger: str, run: Excerpt) -> tuple[str, ...] | None:
+    """Return what a question has in the place of a piece of a message, and that piece; or a word that turns it."""
+    asked, stored = taken_apart(question), taken_apart(trigger)
+    if not is_piece(run, message_of(stored)):
         return None
-    if words := other_words(asked, stored, longest_run(asked.tokens, message_of(stored))):
-        here, there = words
-    elif are_apart(asked.codes, stored.codes):
-        here, there = min(asked.codes), min(stored.codes)
-    elif are_apart(asked.classes, stored.classes):
-        here, there = min(asked.classes), min(stored.classes)
-    else:
+    found: tuple[str, ...] | None = other_number(asked, stored, run)
+    if found is None and not is_whole(asked, stored):
+        part = sentence(asked, run)
+        found = other_words(asked, stored, run) or other_name(part, asked, stored, run) or turned(part, stored.shown)
+    return None if found is None or is_repeat(question, trigger) else found
+
+
+def other_name(part: str, asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
+    """Return a telling name of a sentence and one of the message that it is most of, each only in one of both."""
+    if run.length < MOST_SHARE * len(message_of(stored)):
         return None
-    return f"another error: {here!r} in the question, {there!r} here"
+    missing = sorted(name for name in stored.names if not is_named(name, asked))
+    new = sorted(name for name in taken_apart(part).names if not is_named(name, stored))
+    return (new[0], missing[0]) if missing and new else None
+
+
+def turned(part: str, trigger: str) -> tuple[str, ...] | None:
+    """Return the words by which sentences that are the same else say something else: "not", or "before", "after"."""
+    found = sorted(differing(part, trigger), key=lambda word: word not in taken_apart(part).tokens)
+    is_turned = len(found) == 2 and HEADS.keys() >= set(found)
+    return tuple(found) if is_turned or (found and set(found) <= TURNING) else None
+
+
+def other_class(asked: Text, stored: Text) -> tuple[str, str] | None:
+    """Return a class of errors in a question and the one in a message, where no class is in both, of one library."""
+    if are_apart(asked.classes, stored.classes):
+        return min(asked.classes), min(stored.classes)
+    pairs = [(libraries(name, asked.tokens), libraries(name, stored.tokens)) for name in asked.classes & stored.classes]
+    if pairs and all(are_apart(*pair) for pair in pairs):
+        return min(pairs[0][0]), min(pairs[0][1])
+    return None
 
 
 def names_in(question: str, trigger: str) -> tuple[list[str], list[str]]:
@@ -187,11 +236,12 @@ def has_class(asked: Text, name: str, stored: Sequence[str]) -> bool:
     """Return whether a question names the class of a message, one of a library, and of no other library."""
     if hasattr(builtins, name):
         return False
-    end = f".{name.lower()}"
-    theirs, ours = (
-        {token.split(".")[0] for token in tokens if token.endswith(end)} for tokens in (asked.tokens, stored)
-    )
-    return not are_apart(frozenset(theirs), frozenset(ours))
+    return not are_apart(libraries(name, asked.tokens), libraries(name, stored))
+
+
+def libraries(name: str, tokens: Sequence[str]) -> frozenset[str]:
+    """Return the libraries that a class is of, by the tokens of a text that say so."""
+    return frozenset(token.split(".")[0] for token in tokens if token.endswith(f".{name.lower()}"))
 
 
 def is_class_alone(stored: Text) -> bool:
@@ -287,6 +337,11 @@ def longest_run(asked: Sequence[str], message: Sequence[str]) -> Excerpt:
     return best
 
 
+def is_piece(run: Excerpt, message: Sequence[str]) -> bool:
+    """Return whether a piece of a message is enough of it to say that a text reports this message or one like it."""
+    return run.length >= max(LEAST_RUN, LEAST_SHARE * len(message))
+
+
 def other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
     """
     Return a word of a question and the one of a message that it is in the place of, or None.
@@ -295,7 +350,7 @@ def other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | No
     or in another sentence is not of the same message: one text may cut it off and another put something there.
     """
     message = message_of(stored)
-    if run.length < max(LEAST_RUN, LEAST_SHARE * len(message)) or run.length == len(message):
+    if run.length == len(message):
         return None
     start, start_in_message = run.end - run.length, run.end_in_message - run.length
     sides = []
@@ -303,13 +358,30 @@ def other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | No
     if start_in_message and start and not (is_quoted or is_cut(stored, start_of(stored) + start_in_message, BEFORE)):
         sides.append((range(start_in_message), range(max(0, start - start_in_message), start)))
     rest = len(message) - run.end_in_message
-    if rest and run.end < len(asked.tokens) and not is_cut(asked, run.end, END):
+    is_aside = rest and is_cut(stored, start_of(stored) + run.end_in_message, OPENING)
+    if (
+        rest
+        and run.end < len(asked.tokens)
+        and not (is_cut(asked, run.end, END) or (is_aside and not is_cut(asked, run.end, OPENING)))
+    ):
         sides.append((range(run.end_in_message, len(message)), range(run.end, min(run.end + rest, len(asked.tokens)))))
     for places, places_in_question in sides:
         missing = next((message[place] for place in places if is_missing(message, place, asked)), None)
         new = next((asked.tokens[place] for place in places_in_question if is_new(asked.tokens[place], stored)), None)
         if missing and new:
             return new, missing
+    return None
+
+
+def other_number(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
+    """Return a number of a question and the one of a message that it is in the place of, if both say which failure."""
+    message = message_of(stored)
+    for back in range(run.length, -2, -1):  # from the token before the piece to the one after it
+        here, there = run.end - 1 - back, run.end_in_message - 1 - back
+        if 0 <= here < len(asked.tokens) and 0 <= there < len(message):
+            number, other = asked.tokens[here], message[there]
+            if number != other and number in asked.numbers and other in stored.numbers:
+                return number, other
     return None
 
 

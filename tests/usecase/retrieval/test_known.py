@@ -1,5 +1,6 @@
 """Does a query know what it knows: with the answer in the store, without it, and of another field (retrieval.md)."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from graphmem.embed.model import Embedder
 from tests.repository import Repository
 from tests.sample import open_memory
 
+REPEATS = json.loads((Path(__file__).parents[2] / "data" / "repeats.json").read_text(encoding="utf-8"))
 # What a web shop's project remembers: name, trigger, fix.
 FAILURES = (
     ("orders-twice", "psycopg2.errors.UniqueViolation: duplicate key value violates unique constraint orders_pkey",
@@ -221,6 +223,16 @@ def test_another_error_of_the_same_sort_is_not_known(messages: Memory, other: st
     answer = messages.query(other)
     assert not answer.known
     assert not messages.query(f"The nightly job stops with this: {other}\nPlease look into it.").known
+
+
+def test_what_add_merges_is_known_and_what_it_tells_apart_is_not(tmp_path: Path, embedder: Embedder) -> None:
+    """Five of those told apart are known: three by a line that is the same, one each by an order and a duration."""
+    for name, other, most in (("again", "again", 42), ("others", "other", 5)):
+        with open_memory(tmp_path / name, embedder=embedder) as memory:
+            for pair in REPEATS[name]:
+                memory.failures.add(pair["stored"], dedup=False)
+            known = [memory.query(pair[other]).known for pair in REPEATS[name]]
+        assert sum(known) <= most if name == "others" else all(known)
 
 
 def test_a_result_says_which_of_its_conditions_the_question_and_the_project_meet(tmp_path: Path) -> None:
