@@ -350,8 +350,6 @@ def other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | No
     or in another sentence is not of the same message: one text may cut it off and another put something there.
     """
     message = message_of(stored)
-    if run.length == len(message):
-        return None
     start, start_in_message = run.end - run.length, run.end_in_message - run.length
     sides = []
     is_quoted = start and (asked.tokens[start - 1] in SAYING or is_cut(asked, start, COMMA))

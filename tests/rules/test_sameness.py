@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.sameness import AGAINST, Comparison, compared, difference, is_message, longest_run
+from graphmem.rules.sameness import AGAINST, Comparison, compared, difference, is_message, longest_run, names_in
 
 YAML = "ModuleNotFoundError: No module named 'yaml'"
 LOCKED = "sqlite3.OperationalError: database is locked"
@@ -175,3 +175,12 @@ def test_what_quotes_a_message_is_not_of_it(before: str) -> None:
     message = "using http2=True, but the 'h2' package is not installed"
     assert compared(f"{before}'h2' package is not installed", message, message).other_word == 0.0
     assert compared("every 'h2' package is not installed", message, message).other_word == 1.0
+
+
+def test_what_turns_a_message_is_named_and_the_names_that_a_question_has_are_as_the_message_writes_them() -> None:
+    assert difference("the lock is not held", "the lock is held") == "another error: they differ in 'not'"
+    assert difference("run it before the index", "run it after the index") == (
+        "another error: 'before' in the question, 'after' here"
+    )
+    message = "cannot import name 'SoftUnicode' from 'markupsafe'"
+    assert names_in("where is softunicode", message) == (["SoftUnicode"], ["markupsafe"])
